@@ -1,0 +1,1 @@
+"""Sub-commands of the console command, one module each (see :mod:`tripleaudit.cli`)."""

@@ -1,0 +1,128 @@
+"""The one data model of the project: sentences with relational triples between character spans."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tripleaudit.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a sentence: ``sentence[start:end] == text`` (characters, end exclusive).
+
+    An entity whose string does not occur in the sentence has ``start = end = None``: it still counts as gold when
+    strings are matched, and is left out of training.
+    """
+
+    start: int | None
+    end: int | None
+    text: str
+
+    @property
+    def located(self) -> bool:
+        """Whether the span has a place in the sentence."""
+        return self.start is not None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"start": self.start, "end": self.end, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A relational triple (subject, relation, object); ``score`` in (0, 1] is set on predictions only."""
+
+    subject: Span
+    relation: str
+    object: Span
+    score: float | None = field(default=None, compare=False)
+
+    @property
+    def strings(self) -> tuple[str, str, str]:
+        """``(subject text, relation, object text)``, the unit of exact string matching."""
+        return self.subject.text, self.relation, self.object.text
+
+    @property
+    def located(self) -> bool:
+        """Whether both arguments have a place in the sentence."""
+        return self.subject.located and self.object.located
+
+    def to_json(self) -> dict[str, Any]:
+        row = {"subject": self.subject.to_json(), "relation": self.relation, "object": self.object.to_json()}
+        if self.score is not None:
+            row["score"] = round(self.score, 6)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text and its triples; ``triples == ()`` is a sentence with zero triples."""
+
+    id: str
+    text: str
+    triples: tuple[Triple, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id, "text": self.text, "triples": [triple.to_json() for triple in self.triples]}
+
+    def problems(self) -> Iterator[str]:
+        """Yield one clause for each span that does not fit the text."""
+        for triple in self.triples:
+            for role, span in (("subject", triple.subject), ("object", triple.object)):
+                if not span.located:
+                    continue
+                if not 0 <= span.start < span.end <= len(self.text):
+                    yield (
+                        f"{role} span [{span.start}, {span.end}) is outside the text, which has "
+                        f"{len(self.text)} characters"
+                    )
+                elif self.text[span.start : span.end] != span.text:
+                    yield (
+                        f"{role} span [{span.start}, {span.end}) reads {self.text[span.start : span.end]!r}, "
+                        f"expected {span.text!r}"
+                    )
+
+
+def span_from_json(value: Any) -> Span:
+    """Build a :class:`Span` from ``{"start", "end", "text"}``.
+
+    Raises:
+        UserError: a key is missing or has the wrong type.
+    """
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise UserError(f"expected a span {{'start', 'end', 'text'}}, got {value!r}")
+    start, end = value.get("start"), value.get("end")
+    if not (start is None and end is None) and not (type(start) is int and type(end) is int):
+        raise UserError(f"span {value['text']!r} needs whole numbers 'start' and 'end', or null for both")
+    return Span(start, end, value["text"])
+
+
+def sentence_from_json(value: Any, where: str) -> Sentence:
+    """Build a :class:`Sentence` from the project's JSON form and check it.
+
+    Args:
+        value: ``{"id", "text", "triples": [{"subject", "relation", "object"[, "score"]}]}``; ``id`` may be missing.
+        where: file and line, the start of every error message and the id of a sentence that has none.
+
+    Raises:
+        UserError: something is missing, has the wrong type, or a span does not fit the text.
+    """
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise UserError(f"{where}: expected an object with the string 'text'")
+    if not isinstance(value.get("triples"), list):
+        raise UserError(f"{where}: field 'triples' is missing or not a list; a sentence without triples has []")
+    triples = []
+    for number, row in enumerate(value["triples"]):
+        if not isinstance(row, dict):
+            raise UserError(f"{where}: triple {number} is not an object with 'subject', 'relation' and 'object'")
+        if not isinstance(row.get("relation"), str) or not row["relation"]:
+            raise UserError(f"{where}: triple {number} has no 'relation'")
+        try:
+            subject, object_ = span_from_json(row.get("subject")), span_from_json(row.get("object"))
+        except UserError as error:
+            raise UserError(f"{where}: triple {number}: {error}") from error
+        triples.append(Triple(subject, row["relation"], object_, row.get("score")))
+    sentence = Sentence(str(value.get("id", where)), value["text"], tuple(triples))
+    for problem in sentence.problems():
+        raise UserError(f"{where}: {problem}")
+    return sentence

@@ -1,0 +1,27 @@
+"""The project's own JSON-lines form of a corpus, which every stage of the workflow reads and writes."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tripleaudit.corpora.model import Sentence, sentence_from_json
+from tripleaudit.files import read_jsonl, write_jsonl
+
+
+def load_sentences(path: str | Path) -> list[Sentence]:
+    """Read all sentences of a JSON-lines file.
+
+    Raises:
+        UserError: the file is missing, a line is not JSON, or a sentence is not well formed (file and line named).
+    """
+    return list(iterate_sentences(path))
+
+
+def iterate_sentences(path: str | Path) -> Iterator[Sentence]:
+    """Yield the sentences of a JSON-lines file one by one, in constant memory; errors as :func:`load_sentences`."""
+    for number, value in read_jsonl(path):
+        yield sentence_from_json(value, f"{path} line {number}")
+
+
+def save_sentences(path: str | Path, sentences: Iterable[Sentence]) -> None:
+    """Write sentences (or predictions) as JSON lines, atomically."""
+    write_jsonl(path, (sentence.to_json() for sentence in sentences))

@@ -1,0 +1,118 @@
+"""Reading and writing files so that outputs appear whole or not at all."""
+
+import contextlib
+import errno
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from tripleaudit.errors import UserError
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
+    """Open a temporary neighbour of ``path`` and move it over ``path`` when the block ends without an error.
+
+    Raises:
+        UserError: the disk is full or the folder cannot be written.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        encoding = None if "b" in mode else "utf-8"
+        with tempfile.NamedTemporaryFile(
+            mode, dir=path.parent, prefix=f".{path.name}.", delete=False, encoding=encoding
+        ) as stream:
+            temporary = Path(stream.name)
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise UserError(f"{path}: the disk is full; free some space and run again") from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise UserError(f"{path}: this folder cannot be written; expected a writable results folder") from error
+        raise
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write ``value`` as indented JSON, atomically."""
+    with atomic_write(path) as stream:
+        json.dump(value, stream, ensure_ascii=False, indent=2)
+        stream.write("\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        UserError: the file is missing or is not JSON; the message names the file and line.
+    """
+    with open_text(path) as stream:
+        try:
+            return json.load(stream)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
+
+
+def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
+    """Write one JSON value a line, atomically."""
+    with atomic_write(path) as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def read_jsonl(path: str | Path) -> Iterator[tuple[int, Any]]:
+    """Yield ``(line number, value)`` of a JSON-lines file (``.gz`` too); blank lines are skipped.
+
+    Raises:
+        UserError: the file is missing or a line is not JSON; the message names the file and line.
+    """
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                try:
+                    yield number, json.loads(line)
+                except json.JSONDecodeError as error:
+                    raise UserError(f"{path} line {number}: not valid JSON ({error.msg})") from error
+
+
+@contextlib.contextmanager
+def open_text(path: str | Path) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file for reading, through gzip if its name ends in ``.gz``.
+
+    Line ends are left as they are (universal newlines off), because offsets depend on them.
+
+    Raises:
+        UserError: the file is missing, is a folder, or is not UTF-8.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise UserError(f"{path}: no such file")
+    if path.is_dir():
+        raise UserError(f"{path}: this is a folder, expected a file")
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8", newline="") as stream:
+            yield stream
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text (byte {error.start} of a block)") from error
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file as 64 hexadecimal digits."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

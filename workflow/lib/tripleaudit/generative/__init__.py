@@ -1,0 +1,1 @@
+"""Extraction by language models behind an OpenAI-compatible API."""

@@ -1,0 +1,1 @@
+"""The five GREScores (TS, US, FS, GS, CS) and the length statistics."""

@@ -1,0 +1,1 @@
+"""MINEA: needles infused into documents, and scores without a reference."""

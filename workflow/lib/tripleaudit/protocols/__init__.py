@@ -1,0 +1,1 @@
+"""Triple types, strata, the generalisation protocols, cardinality settings and Entity Noising."""

@@ -1,0 +1,1 @@
+"""Matching, micro and type F1, intervals and significance."""

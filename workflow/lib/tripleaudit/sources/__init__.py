@@ -1,0 +1,1 @@
+"""Where models and raw files come from, and fetching them."""

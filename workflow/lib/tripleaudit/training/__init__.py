@@ -1,0 +1,1 @@
+"""Batches, the Trainer set-up, early stopping and prediction."""
