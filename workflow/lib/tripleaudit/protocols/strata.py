@@ -1,0 +1,78 @@
+"""Strata of a test set, and the audit of a test set against its training set (rte-generalization 2.3)."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.protocols.types import TRIPLE_TYPES, SeenTriples, distinct_triples
+
+OTHERS: Final = "others"
+STRATA: Final = (*TRIPLE_TYPES, OTHERS)
+
+
+def stratum_of(sentence: Sentence, seen: SeenTriples) -> str | None:
+    """Return the type that all triples of the sentence share, else ``"others"``; ``None`` for zero triples."""
+    kinds = {seen.type_of(triple) for triple in distinct_triples(sentence)}
+    if not kinds:
+        return None
+    return kinds.pop() if len(kinds) == 1 else OTHERS
+
+
+def stratify(sentences: Iterable[Sentence], seen: SeenTriples) -> list[str | None]:
+    """Return the stratum of each sentence, in order."""
+    return [stratum_of(sentence, seen) for sentence in sentences]
+
+
+def audit_corpus(train: Iterable[Sentence], test: Sequence[Sentence]) -> dict[str, Any]:
+    """Say how much of a test set its training set gives away.
+
+    Returns:
+        ``sentences``, ``triples`` (each once a sentence) and ``zero_triple_sentences`` of the test set;
+        ``triple_types`` with the share of all triples and ``strata`` with the share of the sentences that have
+        triples, each ``{name: {"count", "share"}}`` with shares from 0 to 1 (0 where there is nothing to share);
+        ``unseen_relations`` (sorted names that training lacks, with their triple counts), ``duplicates`` (triples
+        repeated inside a sentence), ``missing_entities`` (mentions of triples that have no place in their sentence);
+        ``train`` with sentences, triples, zero-triple sentences and relations of the training set.
+    """
+    train = list(train)
+    seen = SeenTriples(train)
+    types: Counter[str] = Counter()
+    strata: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+    for sentence in test:
+        for triple in distinct_triples(sentence):
+            types[seen.type_of(triple)] += 1
+            if triple[1] not in seen.relations:
+                unknown[triple[1]] += 1
+        stratum = stratum_of(sentence, seen)
+        if stratum is not None:
+            strata[stratum] += 1
+    counts = _counts(test)
+    return {
+        **counts,
+        "triple_types": _shares(types, TRIPLE_TYPES),
+        "strata": _shares(strata, STRATA),
+        "unseen_relations": {name: unknown[name] for name in sorted(unknown)},
+        "duplicates": sum(len(sentence.triples) for sentence in test) - counts["triples"],
+        "missing_entities": sum(
+            not span.located
+            for sentence in test
+            for triple in sentence.triples
+            for span in (triple.subject, triple.object)
+        ),
+        "train": {**_counts(train), "relations": len(seen.relations)},
+    }
+
+
+def _counts(sentences: Sequence[Sentence]) -> dict[str, int]:
+    return {
+        "sentences": len(sentences),
+        "triples": sum(len(distinct_triples(sentence)) for sentence in sentences),
+        "zero_triple_sentences": sum(not sentence.triples for sentence in sentences),
+    }
+
+
+def _shares(counter: Counter[str], names: Sequence[str]) -> dict[str, dict[str, float]]:
+    total = counter.total()
+    return {name: {"count": counter[name], "share": counter[name] / total if total else 0.0} for name in names}
