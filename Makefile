@@ -1,0 +1,48 @@
+# The two commands of the README, `make demo` and `make test`, do all the set-up themselves.
+PYTHON ?= python3.11
+CORES ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export OMP_NUM_THREADS ?= 1
+export TOKENIZERS_PARALLELISM := false
+export HF_HUB_OFFLINE ?= 1
+export PYTHONHASHSEED := 0
+
+.PHONY: help setup demo report test lint format bench clean
+.DEFAULT_GOAL := help
+
+help: ## say what can be made
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(READY) ## create .venv and install the project with everything its tests need
+
+$(READY): pyproject.toml envs/constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/pip install --quiet --disable-pip-version-check -c envs/constraints.txt -e '.[dev,cluster]'
+	touch $@
+
+demo: $(READY) ## run the demo study from its corpus to tables and report (at most 10 minutes on 2 cores)
+	$(BIN)/snakemake --cores $(CORES)
+	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
+
+test: $(READY) lint ## check style, then run all tests
+	$(BIN)/pytest -n $(CORES) --dist worksteal
+
+lint: $(READY) ## ruff, snakefmt and snakemake --lint
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/snakefmt --check --quiet Snakefile workflow
+	$(BIN)/snakemake --lint > /dev/null
+
+format: $(READY) ## format all code
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/snakefmt --quiet Snakefile workflow
+
+bench: $(READY) ## measure speed and memory, write results/benchmarks
+	$(BIN)/python -m tests.benchmarks
+
+clean: ## remove results of all studies, keep downloads
+	find results -mindepth 1 -not -name .gitkeep -delete

@@ -1,0 +1,40 @@
+# tripleaudit: audit relational-triple extraction, from raw corpora to paper-style tables.
+#   snakemake --cores 2                                   the demo study of config/config.yaml
+#   snakemake --cores 8 --configfile config/webnlg.yaml   another study
+#   snakemake --list-target-rules                         every table and stage by name
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+
+
+pathvars:
+    study="<results>/" + STUDY.name,
+    logs="<results>/" + STUDY.name + "/logs",
+    benchmarks="<results>/" + STUDY.name + "/benchmarks",
+    temp="<results>/" + STUDY.name + "/tmp",
+    downloads="<resources>/downloads",
+    run="{corpus}/{trainset}/{extractor}/{noise}/seed{seed}",
+
+
+include: "workflow/rules/sources.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/protocols.smk"
+include: "workflow/rules/training.smk"
+include: "workflow/rules/scoring.smk"
+include: "workflow/rules/tables.smk"
+
+
+rule all:
+    """Everything that the study asks for: tables, plots and the report."""
+    default_target: True
+    input:
+        rules.tables.input,

@@ -1,0 +1,32 @@
+"""The frame of a cheap rule's script: log file, user errors on one line, exit status."""
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from tripleaudit.errors import UserError
+
+FORMAT = "%(asctime)s %(levelname)s %(message)s"
+
+
+@contextlib.contextmanager
+def job(snakemake: Any) -> Iterator[logging.Logger]:
+    """Log to the rule's log file and to standard error; end the script with status 1 on an error.
+
+    A :class:`UserError` becomes one line. Any other exception is a defect: its traceback goes to the log.
+    """
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if snakemake.log:
+        handlers.append(logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8"))
+    logging.basicConfig(level=logging.INFO, format=FORMAT, handlers=handlers, force=True)
+    log = logging.getLogger(f"tripleaudit.{snakemake.rule}")
+    try:
+        yield log
+    except UserError as error:
+        log.error("%s", error)
+        sys.exit(1)
+    except Exception:
+        log.exception("the job failed; this is a defect of the program, not of its input")
+        sys.exit(1)

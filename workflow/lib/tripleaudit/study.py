@@ -1,0 +1,182 @@
+"""A study as a plan: which trainings, test sets and scores follow from a configuration. Free of heavy imports."""
+
+import itertools
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.registry import EXTRACTORS, suggestion
+from tripleaudit.workflow import PROJECT
+
+PRESETS = PROJECT / "resources" / "presets.yaml"
+CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
+ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One training: a corpus, the training set of a protocol and setting, an extractor, with or without noising."""
+
+    corpus: str
+    protocol: str
+    setting: str
+    extractor: str
+    noise: str
+    seed: int
+
+    @property
+    def trainset(self) -> str:
+        return f"{self.protocol}-{self.setting}"
+
+    @property
+    def path(self) -> str:
+        """The part of every path that names the run, coarse to fine."""
+        return f"{self.corpus}/{self.trainset}/{self.extractor}/{self.noise}/seed{self.seed}"
+
+
+class Study:
+    """The plan of one validated configuration (:func:`tripleaudit.configuration.validated`)."""
+
+    def __init__(self, config: dict[str, Any]):
+        self.config = config
+        self.name: str = config["study"]
+        self.corpora: list[str] = list(config["corpora"])
+        self.protocols: list[str] = ["original", *(p for p in config["protocols"] if p != "original")]
+        self.settings: list[str] = [s for s in ("nz", "wz") if s in config["settings"]]
+        self.extractors: list[str] = list(config["extractors"])
+        self.classifiers: list[str] = [CLASSIFIER + head for head in config["zcc"]]
+        self.noises: list[str] = ["none"] + (["noising"] if config["noising"] is not None else [])
+        self.seeds: list[int] = config["seeds"]
+        self._check()
+
+    def _check(self) -> None:
+        known = [*EXTRACTORS, *self.config["own_extractors"]]
+        found = [
+            f"extractors/{name}: unknown extractor '{name}'{suggestion(name, known)}"
+            for name in self.extractors
+            if name not in known
+        ]
+        if self.classifiers and "wz" not in self.settings:
+            found.append("zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings")
+        for name, settings in [*self.config["extractors"].items(), *self.config["zcc"].items()]:
+            preset = (settings or {}).get("preset")
+            if preset is not None and preset not in self.presets.get(name, {}):
+                known_presets = ", ".join(self.presets.get(name, {})) or "none"
+                found.append(f"extractors/{name}/preset: unknown preset '{preset}'; known are {known_presets}")
+        if found:
+            raise UserError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
+
+    @cached_property
+    def presets(self) -> dict[str, dict[str, Any]]:
+        """Official settings, ``presets[extractor][name]``."""
+        if not PRESETS.exists():
+            return {}
+        return yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
+
+    # trainings
+
+    @cached_property
+    def trainsets(self) -> list[str]:
+        """All training sets, as ``protocol-setting``: every protocol in nz, the original one in wz too."""
+        sets = [f"{protocol}-nz" for protocol in self.protocols if protocol != "augmented"]
+        return sets + (["original-wz"] if "wz" in self.settings else [])
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """All trainings of extractors, none twice."""
+        noise_of_wz = self.noises if (self.config["noising"] or {}).get("wz") else ["none"]
+        return [
+            Run(corpus, protocol, setting, extractor, noise, seed)
+            for corpus, (protocol, setting), extractor in itertools.product(
+                self.corpora, (t.rsplit("-", 1) for t in self.trainsets), self.extractors
+            )
+            for noise in (self.noises if setting == "nz" else noise_of_wz)
+            for seed in self.seeds
+        ]
+
+    @cached_property
+    def classifier_runs(self) -> list[Run]:
+        """All trainings of zero-cardinality classifiers."""
+        return [
+            Run(corpus, "original", "wz", classifier, "none", seed)
+            for corpus, classifier, seed in itertools.product(self.corpora, self.classifiers, self.seeds)
+        ]
+
+    def testsets(self, run: Run) -> list[tuple[str, str]]:
+        """The ``(test set, testing setting)`` pairs that a training is scored on.
+
+        ``test`` is the test set of the training's own protocol; ``augmented`` belongs to the original nz training.
+        """
+        settings = self.settings if run.protocol == "original" else ["nz"]
+        pairs = [("test", setting) for setting in settings]
+        if run.trainset == "original-nz" and "augmented" in self.protocols:
+            pairs.append(("augmented", "nz"))
+        return pairs
+
+    # settings of one training
+
+    def settings_of(self, corpus: str, extractor: str) -> dict[str, Any]:
+        """Preset, then ``training``, then the extractor's own settings, the later one winning key by key."""
+        if extractor.startswith(CLASSIFIER):
+            head = extractor.removeprefix(CLASSIFIER)
+            preset_key, own = "zcc", self.config["zcc"][head] or {}
+        else:
+            preset_key, own = extractor, self.config["extractors"][extractor] or {}
+        shared = self.config["training"] or {}
+        preset = own.get("preset", shared.get("preset"))
+        merged: dict[str, Any] = {}
+        for part in (self.presets.get(preset_key, {}).get(preset, {}), shared, own):
+            model = {**merged.get("model", {}), **part.get("model", {})}
+            merged = {**merged, **part, **({"model": model} if model else {})}
+        return merged
+
+    def training_json(self, corpus: str, extractor: str, noise: str) -> str:
+        """What decides the result of a training besides its data and seed, as canonical JSON."""
+        settings = self.settings_of(corpus, extractor)
+        settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
+        settings["encoder_layers"] = self.config["encoder"]["layers"]
+        if extractor in self.config["own_extractors"]:
+            settings["module"] = self.config["own_extractors"][extractor]
+        if noise == "noising":
+            noising = {key: value for key, value in self.config["noising"].items() if key != "wz"}
+            probability = (self.config["corpora"][corpus] or {}).get("noise_probability")
+            settings["noising"] = noising if probability is None else {**noising, "probability": probability}
+        return json.dumps(settings, sort_keys=True)
+
+    # what the papers' tables need
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables to make with their options: those asked for, or all that the study can fill."""
+        asked = self.config["tables"]
+        if asked is None:
+            asked = dict.fromkeys(self.possible_tables)
+        impossible = [name for name in asked if name not in self.possible_tables]
+        if impossible:
+            raise UserError(
+                f"Configuration is not usable:\n- tables: this study cannot fill {', '.join(impossible)}; it can fill "
+                + ", ".join(self.possible_tables)
+            )
+        return {name: options or {} for name, options in asked.items()}
+
+    @cached_property
+    def possible_tables(self) -> list[str]:
+        """Names of the tables that the study's parts can fill, in the papers' order."""
+        has = self.protocols
+        names = ["triple-types", "split-sizes", "strata-sizes"]
+        if "wz" in self.settings:
+            names.append("cardinality-sizes")
+        if self.extractors:
+            names += ["type-f1", "training-time"]
+            names += ["rearranged"] if "rearranged" in has else []
+            names += ["sifted"] if any(name.startswith("sift-") for name in has) else []
+            names += ["augmented"] if "augmented" in has else []
+            names += ["end-to-end"] if "wz" in self.settings else []
+        if self.classifiers:
+            names.append("zcc")
+            names += ["two-step"] if self.extractors else []
+        return names

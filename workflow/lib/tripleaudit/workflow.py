@@ -1,0 +1,59 @@
+"""What the Snakefile needs of the package besides the study plan; free of heavy imports and of Snakemake itself."""
+
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+PROJECT = PACKAGE.parents[2]
+
+# Files of the package that decide the result of an expensive step. A change in one of them reruns the step; a change
+# elsewhere (a plot, a table) does not. "{extractor}" stands for the module of the extractor at hand.
+CODE = {
+    "train": [
+        "extractors/base.py",
+        "extractors/alignment.py",
+        "extractors/losses.py",
+        "extractors/{extractor}.py",
+        "protocols/noising.py",
+        "training/*.py",
+        "commands/train.py",
+    ],
+    "predict": ["extractors/base.py", "extractors/alignment.py", "extractors/{extractor}.py", "training/predict.py"],
+    "protocol": ["protocols/*.py", "protocols/augmented/*.py"],
+}
+
+
+def export_pythonpath(library: Path) -> None:
+    """Let every job, on this machine or a cluster node, import the package from ``library``."""
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if str(library) not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(library), *known]))
+
+
+@functools.cache
+def code_version(step: str, extractor: str = "") -> dict[str, str]:
+    """Return ``{file: first 8 digits of its SHA-256}`` of the files that decide the result of ``step``.
+
+    Used as a rule parameter, it makes Snakemake rerun the step when one of them changes, and name the file.
+    """
+    module = extractor.replace("-", "_")
+    files = [
+        path
+        for pattern in CODE[step]
+        for path in sorted(PACKAGE.glob(pattern.format(extractor=module)))
+        if path.is_file()
+    ]
+    return {str(path.relative_to(PACKAGE)): hashlib.sha256(path.read_bytes()).hexdigest()[:8] for path in files}
+
+
+def shipped(path: str) -> str:
+    """Return ``path`` if it exists from here, else the file of that name that ships with the project, else ``path``.
+
+    A study may run in any folder (as a Snakemake module, or with ``--directory``); files under ``resources/`` are
+    then taken from the project itself.
+    """
+    if not Path(path).is_absolute() and not Path(path).exists() and (PROJECT / path).exists():
+        return str(PROJECT / path)
+    return path

@@ -1,0 +1,89 @@
+# Training and prediction: one rule for all extractors and classifiers; their differences live in the package.
+
+
+def trainset_files(wildcards):
+    """Training and validation set of a run; a sifted run may choose its epoch on its test set, as the paper did."""
+    protocol, setting = wildcards.trainset.rsplit("-", 1)
+    folder = f"<study>/protocols/{wildcards.corpus}/{protocol}/{setting}"
+    select_on = STUDY.protocol(protocol).get("select_on", "valid")
+    return {"train": f"{folder}/train.jsonl", "valid": f"{folder}/{select_on}.jsonl", "encoder": ENCODER}
+
+
+def testset_files(wildcards):
+    """The test sets that one prediction job covers, each as large as the study scores it."""
+    protocol, setting = wildcards.trainset.rsplit("-", 1)
+    largest = STUDY.settings[-1] if protocol == "original" else "nz"
+    return f"<study>/protocols/{wildcards.corpus}/{protocol}/{largest}/test.jsonl"
+
+
+rule train:
+    """Train one extractor or classifier on one training set with one seed."""
+    input:
+        unpack(trainset_files),
+    output:
+        weights="<study>/models/<run>/model.safetensors",
+        config="<study>/models/<run>/config.json",
+        history="<study>/models/<run>/history.jsonl",
+        provenance="<study>/models/<run>/provenance.json",
+    log:
+        "<logs>/train/<run>.log",
+    benchmark:
+        "<benchmarks>/train/<run>.jsonl"
+    conda:
+        "../../envs/torch.yaml"
+    threads: 4
+    resources:
+        gpu=min(1, config["gpu"]),
+        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
+    params:
+        settings=lambda wildcards: STUDY.training_json(
+            wildcards.corpus, wildcards.extractor, wildcards.noise
+        ),
+        code=lambda wildcards: code_version("train", wildcards.extractor),
+    shell:
+        "{PYTHON} -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
+        "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
+        "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} "
+        "--gpu {resources.gpu} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
+
+
+rule predict:
+    """Predict the triples of the test set of a training's own protocol."""
+    input:
+        weights="<study>/models/<run>/model.safetensors",
+        test=testset_files,
+    output:
+        test="<study>/predictions/<run>/test.jsonl",
+    log:
+        "<logs>/predict/<run>.log",
+    benchmark:
+        "<benchmarks>/predict/<run>.jsonl"
+    wildcard_constraints:
+        trainset="|".join(
+            t for t in STUDY.trainsets if t != "original-nz" or "augmented" not in STUDY.protocols
+        )
+        or "none",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 4
+    resources:
+        gpu=min(1, config["gpu"]),
+        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        runtime="1h",
+    params:
+        batch_size=config["prediction"]["batch_size"],
+        code=lambda wildcards: code_version("predict", wildcards.extractor),
+    shell:
+        "{PYTHON} -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
+        "--threads {threads} --gpu {resources.gpu} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
+
+
+use rule predict as predict_with_augmented with:
+    input:
+        weights="<study>/models/<run>/model.safetensors",
+        test=[testset_files, "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
+    output:
+        test=["<study>/predictions/<run>/test.jsonl", "<study>/predictions/<run>/augmented.jsonl"],
+    wildcard_constraints:
+        trainset="original-nz" if "augmented" in STUDY.protocols else "none",
