@@ -1,5 +1,6 @@
 """Fixtures shared by all tests: the project's root, real data where it is at hand, and small encoders."""
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -21,3 +22,29 @@ def real_data() -> Path:
     if not (folder / "webnlg").is_dir():
         pytest.skip(f"no real corpora at {folder}; set TRIPLEAUDIT_DATA to run this test")
     return folder
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """A folder with all-MiniLM-L6-v2, fetched once into ``resources/downloads``."""
+    return _model("minilm", "minilm")
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The GGUF file of SmolLM2-135M-Instruct, fetched once into ``resources/downloads``."""
+    return _model("smollm2", "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+
+
+def _model(name: str, place: str) -> Path:
+    from tripleaudit.sources import registry
+    from tripleaudit.sources.fetch import fetch
+
+    path = ROOT / "resources" / "downloads" / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.parent / f".{name}.lock", "w") as lock:  # test processes run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            entry = registry.model(name)
+            fetch(entry.source, path, content="model", sha256=entry.sha256)
+    return path

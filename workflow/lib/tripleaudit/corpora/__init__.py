@@ -1,6 +1,19 @@
 """Sentences, triples and spans; readers of every upstream format; the project's JSON-lines store."""
 
+from tripleaudit.corpora.corpus import Corpus, CorpusReport
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import FORMATS, read_corpus
 from tripleaudit.corpora.store import iterate_sentences, load_sentences, save_sentences
 
-__all__ = ["Sentence", "Span", "Triple", "iterate_sentences", "load_sentences", "save_sentences"]
+__all__ = [
+    "FORMATS",
+    "Corpus",
+    "CorpusReport",
+    "Sentence",
+    "Span",
+    "Triple",
+    "iterate_sentences",
+    "load_sentences",
+    "read_corpus",
+    "save_sentences",
+]

@@ -1,0 +1,205 @@
+"""From what a file says to sentences with spans: locating entities, removing duplicates, counting everything.
+
+Readers yield :class:`RawSentence` objects; :func:`build_corpus` is the one place where spans are found, duplicates
+are removed and problems are counted, so that every format is treated alike.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
+from tripleaudit.errors import UserError
+
+
+class RawTriple(NamedTuple):
+    """A triple as a file states it; a start is a character offset, or None where the file gives strings only."""
+
+    subject: str
+    relation: str
+    object: str
+    subject_start: int | None = None
+    object_start: int | None = None
+
+
+@dataclass(slots=True)
+class RawSentence:
+    """One sentence as a file states it.
+
+    Attributes:
+        id: the sentence's name in the file, or its place.
+        text: the text as the file has it, except that line ends are removed.
+        triples: in the file's order, duplicates included.
+        where: file and line or item, the start of every error message.
+        entities: number of entities that the file marks, None where it marks none.
+        listed: number of triples listed, where it differs from ``len(triples)`` (one triple at several places).
+        notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
+    """
+
+    id: str
+    text: str
+    triples: list[RawTriple]
+    where: str
+    entities: int | None = None
+    listed: int | None = None
+    notes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CorpusReport:
+    """What a corpus holds and what had to be decided about it; nothing is dropped without a number here.
+
+    "Triples" are strings (subject, relation, object); a triple at several places in a sentence is one triple.
+
+    Attributes:
+        source: file or files, or the hub id.
+        format: name of the reader.
+        occurrence: how positions were found where the file gives none.
+        sentences: number of sentences, and ``texts`` of different texts among them.
+        triples_raw: triples as listed, ``duplicates`` of them repeated inside their sentence, ``triples`` without
+            these, ``unique_triples`` different ones in the whole corpus.
+        spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several places).
+        relations: number of different relations, and ``relation_counts`` of triples by relation.
+        zero_triple_sentences: sentences without triples, and ``zero_with_two_entities`` of them with two or more
+            marked entities (None where the file marks none).
+        entities: marked entities, or different argument strings by sentence where the file marks none.
+        triples_not_in_text: triples (of ``triples``) with an argument that does not occur in the text; they keep
+            their strings and have no position. ``triples_raw_not_in_text`` is the same of ``triples_raw``.
+        found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
+            ``given``.
+        truncated_triples: located triples that an encoder's length limit would cut, None until it is asked for
+            (:mod:`tripleaudit.corpora.truncation`).
+        notes: counts that only this format has.
+    """
+
+    source: str
+    format: str
+    occurrence: str
+    sentences: int = 0
+    texts: int = 0
+    triples_raw: int = 0
+    duplicates: int = 0
+    triples: int = 0
+    unique_triples: int = 0
+    spans: int = 0
+    relations: int = 0
+    zero_triple_sentences: int = 0
+    zero_with_two_entities: int | None = None
+    entities: int = 0
+    triples_not_in_text: int = 0
+    triples_raw_not_in_text: int = 0
+    truncated_triples: int | None = None
+    found: dict[str, int] = field(default_factory=dict)
+    relation_counts: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Corpus:
+    """Sentences and the report about them."""
+
+    sentences: list[Sentence]
+    report: CorpusReport
+
+
+def build_corpus(
+    raw: Iterable[RawSentence], *, source: str, format: str, occurrence: str = "first", deduplicate: bool = True
+) -> Corpus:
+    """Locate the arguments of all triples, remove duplicates inside sentences, and count.
+
+    Args:
+        raw: sentences as a reader yields them.
+        source, format: go into the report.
+        occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own; ``given`` refuses
+            such strings. With ``all``, every subject place is paired with every object place.
+        deduplicate: whether an exactly repeated triple of a sentence is kept once.
+
+    Raises:
+        UserError: a position does not fit the text, a position is missing with ``given``, or there is no sentence.
+    """
+    report = CorpusReport(source, format, occurrence)
+    sentences: list[Sentence] = []
+    texts, unique = set(), set()
+    relations, found, notes = Counter(), Counter(), Counter()
+    marked = False
+    for item in raw:
+        listed = len(item.triples) if item.listed is None else item.listed
+        finder = _Finder(item, occurrence)
+        triples: dict[Triple, None] | list[Triple] = {} if deduplicate else []
+        strings = {}
+        for raw_triple in item.triples:
+            if not raw_triple.relation:
+                raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
+            subjects, subject_level = finder.spans(raw_triple.subject, raw_triple.subject_start)
+            objects, object_level = finder.spans(raw_triple.object, raw_triple.object_start)
+            strings.setdefault(raw_triple[:3], (subject_level, object_level))
+            report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
+            for subject in subjects:
+                for object_ in objects:
+                    triple = Triple(subject, raw_triple.relation, object_)
+                    if deduplicate:
+                        triples.setdefault(triple)
+                    else:
+                        triples.append(triple)
+        sentences.append(Sentence(item.id, item.text, tuple(triples)))
+        texts.add(item.text)
+        unique.update(strings)
+        for (_, relation, _), levels in strings.items():
+            relations[relation] += 1
+            found.update(levels)
+            report.triples_not_in_text += "missing" in levels
+        report.triples_raw += listed
+        report.duplicates += listed - len(strings)
+        report.triples += len(strings)
+        report.spans += sum(triple.located for triple in triples)
+        report.zero_triple_sentences += not triples
+        if item.entities is None:
+            report.entities += len({argument for subject, _, object_ in strings for argument in (subject, object_)})
+        else:
+            marked = True
+            report.entities += item.entities
+            if not triples and item.entities > 1:
+                report.zero_with_two_entities = (report.zero_with_two_entities or 0) + 1
+        notes.update(item.notes)
+    if not sentences:
+        raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
+    if marked:
+        report.zero_with_two_entities = report.zero_with_two_entities or 0
+    report.sentences, report.texts, report.unique_triples = len(sentences), len(texts), len(unique)
+    report.relations = len(relations)
+    report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
+    report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
+    report.notes = dict(sorted(notes.items()))
+    return Corpus(sentences, report)
+
+
+class _Finder:
+    """Spans of the strings of one sentence, each string looked up once."""
+
+    def __init__(self, item: RawSentence, occurrence: str) -> None:
+        self.item, self.occurrence = item, occurrence
+        self.known: dict[str, tuple[list[Span], str]] = {}
+
+    def spans(self, entity: str, start: int | None) -> tuple[list[Span], str]:
+        text, where = self.item.text, self.item.where
+        if start is not None:
+            end = start + len(entity)
+            if not 0 <= start < end <= len(text):
+                raise UserError(
+                    f"{where}: the span [{start}, {end}) of {entity!r} is outside the text of {len(text)} characters"
+                )
+            if text[start:end] != entity:
+                raise UserError(f"{where}: the span [{start}, {end}) reads {text[start:end]!r}, expected {entity!r}")
+            return [Span(start, end, entity)], "given"
+        if entity not in self.known:
+            if self.occurrence == "given":
+                raise UserError(f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'")
+            places, level = find_spans(text, entity, every=self.occurrence == "all")
+            spans = [Span(start, end, entity) for start, end in places] or [Span(None, None, entity)]
+            self.known[entity] = spans, level
+        return self.known[entity]

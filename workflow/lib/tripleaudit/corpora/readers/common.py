@@ -1,0 +1,112 @@
+"""What several readers share: lists of objects in JSON or JSON lines, and checks of triples and texts."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.corpus import RawTriple
+from tripleaudit.errors import UserError
+from tripleaudit.files import open_text, read_jsonl
+
+
+def first_character(path: str | Path) -> str:
+    """Return the first character of a text file that is not white space, or the empty string."""
+    with open_text(path) as stream:
+        while block := stream.read(4096):
+            if stripped := block.lstrip("\ufeff \t\r\n"):
+                return stripped[0]
+    return ""
+
+
+def load_json(path: str | Path) -> Any:
+    """Read a whole JSON file; an object's repeated key is an error, because one of its values would be lost.
+
+    Raises:
+        UserError: missing file, broken JSON (file and line), or a key that occurs twice in one object.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            seen = set()
+            key = next(key for key, _ in pairs if key in seen or seen.add(key))
+            raise UserError(f"{path}: the key {key[:60]!r} occurs twice in one object")
+        return value
+
+    with open_text(path) as stream:
+        try:
+            return json.load(stream, object_pairs_hook=unique)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
+
+
+def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(where, object)`` of a JSON list of objects, or of JSON lines.
+
+    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1.
+
+    Raises:
+        UserError: missing file, broken JSON, or something that is not an object.
+    """
+    first = first_character(path)
+    if not first:
+        return
+    if first == "[":
+        items = ((f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1))
+    elif first == "{":
+        items = ((f"{path} line {number}", value) for number, value in read_jsonl(path))
+    else:
+        with open_text(path) as stream:
+            line = next(number for number, text in enumerate(stream, 1) if text.strip())
+        raise UserError(f"{path} line {line}: not valid JSON (it begins with {first!r}, expected [ or {{)")
+    for where, value in items:
+        if not isinstance(value, dict):
+            raise UserError(f"{where}: expected an object, got {_shown(value)}")
+        yield where, value
+
+
+def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
+    """Return ``value[key]`` after checking its type.
+
+    Raises:
+        UserError: the field is missing or of another type.
+    """
+    if key not in value:
+        raise UserError(f"{where}: field {key!r} is missing")
+    if not isinstance(value[key], kind) or (kind is int and isinstance(value[key], bool)):
+        raise UserError(f"{where}: field {key!r} is {_shown(value[key])}, expected {_KINDS[kind]}")
+    return value[key]
+
+
+def string_triple(value: Any, where: str, order: str = "sro") -> RawTriple:
+    """Build a triple from a list of three strings in the order that ``order`` spells (``sro`` or ``sor``).
+
+    Raises:
+        UserError: there are not three strings, or the relation is empty.
+    """
+    if not isinstance(value, list | tuple) or len(value) != 3 or not all(isinstance(part, str) for part in value):
+        names = {"s": "subject", "r": "relation", "o": "object"}
+        expected = ", ".join(names[letter] for letter in order)
+        raise UserError(f"{where}: expected a triple [{expected}] of three strings, got {_shown(value)}")
+    parts = dict(zip(order, value, strict=True))
+    if not parts["r"].strip():
+        raise UserError(f"{where}: the triple {_shown(value)} has no relation")
+    return RawTriple(parts["s"], parts["r"], parts["o"])
+
+
+def join_tokens(tokens: list[str]) -> tuple[str, list[int]]:
+    """Join tokens with blanks; return the text and the start of each token in it."""
+    starts, place = [], 0
+    for token in tokens:
+        starts.append(place)
+        place += len(token) + 1
+    return " ".join(tokens), starts
+
+
+_KINDS = {str: "a string", list: "a list", dict: "an object", int: "a whole number"}
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,119 @@
+"""Downloading one file over https: retried, size- and hash-checked, never half there."""
+
+import hashlib
+import http.client
+import logging
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tripleaudit import __version__
+from tripleaudit.errors import UserError
+from tripleaudit.sources.source import parse_source
+
+log = logging.getLogger(__name__)
+
+_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_BLOCK = 1 << 20
+_LINE_EVERY = 30.0
+
+
+class _Incomplete(Exception):
+    """The connection ended before the announced length."""
+
+
+class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects only to addresses that would be allowed as a source."""
+
+    def redirect_request(self, req, fp, code, msg, headers, newurl):
+        parse_source(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def download(
+    url: str,
+    path: Path,
+    *,
+    sha256: str | None = None,
+    size: int | None = None,
+    attempts: int = 5,
+    pause: float = 1.0,
+    timeout: float = 60.0,
+) -> None:
+    """Download ``url`` to ``path``.
+
+    Args:
+        url: https, or http on this machine itself.
+        path: where to write; the caller moves it to its final place.
+        sha256: expected hash, 64 hexadecimal digits; None if it is not known.
+        size: expected number of bytes; None if it is not known.
+        attempts: how often to try in all; answers 408, 425, 429 and 5xx, refused, dropped and incomplete
+            connections are tried again.
+        pause: seconds before the second attempt, doubled before each further one; a ``Retry-After`` of the server
+            counts if it is longer (at most 60 s).
+        timeout: seconds without any data until an attempt counts as failed.
+
+    Raises:
+        UserError: all attempts failed, the address does not exist, or size or hash differ.
+    """
+    for attempt in range(1, attempts + 1):
+        wait = pause * 2 ** (attempt - 1)
+        try:
+            received, digest = _attempt(url, path, timeout)
+            break
+        except urllib.error.HTTPError as error:
+            if error.code not in _AGAIN:
+                raise UserError(f"{_shown(url)}: the server answers {error.code} {error.reason}") from error
+            reason = f"the server answers {error.code} {error.reason}"
+            wait = max(wait, _retry_after(error))
+        except (urllib.error.URLError, http.client.HTTPException, OSError, _Incomplete) as error:
+            reason = str(getattr(error, "reason", None) or error) or type(error).__name__
+        if attempt == attempts:
+            raise UserError(f"{_shown(url)}: not downloaded after {attempts} attempts: {reason}")
+        log.warning("%s: %s; attempt %d of %d in %.1f s", _shown(url), reason, attempt + 1, attempts, wait)
+        time.sleep(wait)
+    check(_shown(url), received, digest, sha256=sha256, size=size)
+
+
+def check(what: str, received: int, digest: str, *, sha256: str | None, size: int | None) -> None:
+    """Compare size and hash with what was expected.
+
+    Raises:
+        UserError: one of them differs; both values are named.
+    """
+    if size is not None and received != size:
+        raise UserError(f"{what}: {received} bytes, expected {size}")
+    if sha256 is not None and digest != sha256.lower():
+        raise UserError(f"{what}: sha256 is {digest}, expected {sha256.lower()}")
+
+
+def _attempt(url: str, path: Path, timeout: float) -> tuple[int, str]:
+    request = urllib.request.Request(url, headers={"User-Agent": f"tripleaudit/{__version__}"})
+    opener = urllib.request.build_opener(_CheckedRedirects)
+    digest, received, told = hashlib.sha256(), 0, time.monotonic()
+    with opener.open(request, timeout=timeout) as answer, open(path, "wb") as sink:
+        announced = answer.headers.get("Content-Length")
+        while block := answer.read(_BLOCK):
+            sink.write(block)
+            digest.update(block)
+            received += len(block)
+            if time.monotonic() - told > _LINE_EVERY:
+                told = time.monotonic()
+                log.info("%s: %d of %s bytes", _shown(url), received, announced or "unknown")
+    if announced is not None and received != int(announced):
+        raise _Incomplete(f"the connection ended after {received} of {announced} bytes")
+    return received, digest.hexdigest()
+
+
+def _retry_after(error: urllib.error.HTTPError) -> float:
+    value = error.headers.get("Retry-After", "")
+    return min(float(value), 60.0) if value.isdigit() else 0.0
+
+
+def _shown(url: str) -> str:
+    """Return the URL without user, password and query, which may hold secrets."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"

@@ -1,0 +1,168 @@
+"""Fetching a source to a path: verified before it appears there, whole or not at all."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import sha256 as sha256_of
+from tripleaudit.sources import archives
+from tripleaudit.sources.download import check, download
+from tripleaudit.sources.source import Source, parse_source
+
+Content = Literal["file", "model", "dataset"]
+
+MODEL_FILES = (".safetensors", ".gguf", ".json", ".txt", ".model", ".tiktoken", ".jinja")
+"""Suffixes of the files of a model that are fetched: weights that hold no code, vocabularies and configurations."""
+_WEIGHTS = (".safetensors", ".gguf")
+_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".joblib", ".npy", ".npz")
+
+
+def fetch(
+    source: str | Source,
+    destination: str | Path,
+    *,
+    content: Content = "file",
+    sha256: str | None = None,
+    size: int | None = None,
+    unverified: bool = False,
+    attempts: int = 5,
+    pause: float = 1.0,
+    timeout: float = 60.0,
+) -> Path:
+    """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is replaced if it exists.
+
+    Args:
+        source: see :mod:`tripleaudit.sources.source`.
+        destination: where the file or folder appears.
+        content: ``model`` takes only weights that hold no code (safetensors, GGUF), vocabularies and configurations
+            and insists on weights; ``dataset`` saves a hub data set as a folder.
+        sha256: of the file, archive or wheel that is transferred.
+        size: of the same, in bytes.
+        unverified: allow a download without ``sha256``; the caller then checks the content.
+        attempts, pause, timeout: see :func:`tripleaudit.sources.download.download`.
+
+    Raises:
+        UserError: the source is not well formed, cannot be reached, or is not what was expected.
+    """
+    source = parse_source(source) if isinstance(source, str) else source
+    destination = Path(destination)
+    if sha256 is not None and not is_sha256(sha256):
+        raise UserError(f"{source}: sha256 {sha256!r} is not 64 hexadecimal digits")
+    if source.kind == "https" and sha256 is None and not unverified:
+        raise UserError(f"{source}: a download needs its sha256, so that it can be verified")
+    if content == "dataset" and source.kind not in ("hub", "local"):
+        raise UserError(f"{source}: a data set comes from hub:org/name or a local folder")
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=destination.parent, prefix=f".{destination.name}.") as folder:
+        work = Path(folder)
+        result = work / "result"
+        if source.kind == "hub":
+            _from_hub(source, result, content)
+        else:
+            transferred = _transfer(source, work, sha256, size, attempts, pause, timeout)
+            _take(source, transferred, result, content)
+        if content == "model":
+            _check_model(source, result)
+        _move(result, destination, work)
+    return destination
+
+
+def is_sha256(value: object) -> bool:
+    """Whether ``value`` is a SHA-256 written as 64 hexadecimal digits."""
+    return isinstance(value, str) and len(value) == 64 and all(digit in "0123456789abcdefABCDEF" for digit in value)
+
+
+def _transfer(
+    source: Source, work: Path, sha256: str | None, size: int | None, attempts: int, pause: float, timeout: float
+) -> Path:
+    """Return the verified file, archive, wheel or local folder on this machine."""
+    if source.kind == "https":
+        path = work / "download"
+        download(source.location, path, sha256=sha256, size=size, attempts=attempts, pause=pause, timeout=timeout)
+        return path
+    if source.kind == "pypi":
+        from tripleaudit.sources.wheels import download_wheel
+
+        path = download_wheel(source.location, source.version, work)
+    else:
+        path = Path(source.location)
+        if not path.exists():
+            raise UserError(f"{source.location}: no such file or folder")
+        if path.is_dir():
+            if sha256 is not None or size is not None:
+                raise UserError(f"{source.location}: this is a folder, sha256 and size belong to files")
+            return path
+    if sha256 is not None or size is not None:
+        digest = sha256_of(path) if sha256 is not None else ""
+        check(str(source), path.stat().st_size, digest, sha256=sha256, size=size)
+    return path
+
+
+def _take(source: Source, transferred: Path, result: Path, content: Content) -> None:
+    """Copy or unpack what was asked for to ``result``."""
+    if source.inner is not None and not transferred.is_dir():
+        left = archives.extract(transferred, source.inner, result, _wanted(content))
+        if not result.exists():
+            raise UserError(_no_weights(source, left))
+    elif transferred.is_dir():
+        start = transferred / (source.inner or "")
+        if not start.exists():
+            raise UserError(f"{source}: no such file or folder")
+        if start.is_file():
+            shutil.copyfile(start, result)
+            return
+        wanted, left = _wanted(content), []
+        for path in sorted(start.rglob("*")):
+            name = path.relative_to(start).as_posix()
+            if path.is_file() and wanted(name):
+                (result / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, result / name)
+            elif path.is_file():
+                left.append(name)
+        if not result.exists():
+            raise UserError(_no_weights(source, left) if left else f"{source}: the folder is empty")
+    elif source.kind == "local":
+        shutil.copyfile(transferred, result)
+    else:
+        os.replace(transferred, result)
+
+
+def _wanted(content: Content) -> archives.Wanted:
+    return lambda name: content != "model" or PurePosixPath(name).suffix.lower() in MODEL_FILES
+
+
+def _from_hub(source: Source, result: Path, content: Content) -> None:
+    from tripleaudit.sources import hub
+
+    if content == "dataset":
+        hub.save_dataset(source, result)
+    elif content == "model":
+        hub.download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
+    else:
+        raise UserError(f"{source}: a hub id names a model or a data set, not a single file")
+
+
+def _check_model(source: Source, result: Path) -> None:
+    if result.is_file():
+        names = [PurePosixPath(source.inner or source.location).name]
+    else:
+        names = sorted(path.relative_to(result).as_posix() for path in result.rglob("*") if path.is_file())
+    if not any(name.endswith(_WEIGHTS) for name in names):
+        raise UserError(_no_weights(source, names))
+
+
+def _no_weights(source: Source, names: list[str]) -> str:
+    pickles = [name for name in names if name.endswith(_PICKLES)]
+    found = f" (found {', '.join(pickles[:3])}, which can run code when loaded)" if pickles else ""
+    return f"{source}: there are no .safetensors or .gguf weights{found}, expected some"
+
+
+def _move(result: Path, destination: Path, work: Path) -> None:
+    if destination.is_dir() and not destination.is_symlink():
+        os.replace(destination, work / "old")
+    elif result.is_dir() and (destination.exists() or destination.is_symlink()):
+        destination.unlink()
+    os.replace(result, destination)

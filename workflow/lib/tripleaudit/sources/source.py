@@ -1,0 +1,87 @@
+"""Naming where a model or a raw file comes from.
+
+=====================================================  ==========================================================
+``path/to/file``, ``path/to/folder``                   local
+``https://host/file``                                  download, checked by SHA-256
+``hub:organisation/name@revision``                     Hugging Face hub (the revision may be left out)
+``pypi:name==version!/inner/path``                     file or folder inside a wheel of the package index
+=====================================================  ==========================================================
+
+``!/inner/path`` after a local or ``https`` archive (zip, wheel, tar, tar.gz) names a member of it, too.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from tripleaudit.errors import UserError
+
+Kind = Literal["local", "https", "hub", "pypi"]
+
+_HUB = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<version>[\w./-]+))?")
+_PYPI = re.compile(r"(?P<name>[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)==(?P<version>[\w.!+]*\w)")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parsed source.
+
+    Attributes:
+        kind: where it comes from.
+        location: path, URL, hub id or package name.
+        version: revision on the hub or version of the package; None if not named.
+        inner: path inside the archive or wheel, None if not named.
+    """
+
+    kind: Kind
+    location: str
+    version: str | None = None
+    inner: str | None = None
+
+    def __str__(self) -> str:
+        inner = f"!/{self.inner}" if self.inner is not None else ""
+        if self.kind == "hub":
+            return f"hub:{self.location}" + (f"@{self.version}" if self.version else "")
+        if self.kind == "pypi":
+            return f"pypi:{self.location}=={self.version}{inner}"
+        return f"{self.location}{inner}"
+
+
+def parse_source(text: str) -> Source:
+    """Parse the name of a source.
+
+    Raises:
+        UserError: the name is of none of the four forms, or asks for an unencrypted download.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise UserError(f"source {text!r}: expected a path, an https URL, hub:org/name or pypi:name==version!/path")
+    text = text.strip()
+    if text.startswith("hub:"):
+        if not (match := _HUB.fullmatch(text[4:])):
+            raise UserError(f"source {text!r}: expected hub:organisation/name or hub:organisation/name@revision")
+        return Source("hub", match["name"], match["version"])
+    body, separator, inner = text.partition("!/")
+    inner = _checked_inner(text, inner) if separator else None
+    if text.startswith("pypi:"):
+        match = _PYPI.fullmatch(body[5:])
+        if not match or not inner:
+            raise UserError(f"source {text!r}: expected pypi:name==version!/path/inside/the/wheel")
+        return Source("pypi", match["name"], match["version"], inner)
+    parts = urlsplit(body)
+    if parts.scheme in ("http", "https"):
+        if not parts.hostname:
+            raise UserError(f"source {text!r}: the URL has no host")
+        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            raise UserError(f"source {text!r}: only https is allowed, except from this machine itself")
+        return Source("https", body, None, inner)
+    if "://" in body:
+        raise UserError(f"source {text!r}: {parts.scheme} is not supported, expected https, hub: or pypi:")
+    return Source("local", body, None, inner)
+
+
+def _checked_inner(text: str, inner: str) -> str:
+    if inner.startswith("/") or any(part in ("..", "") for part in inner.rstrip("/").split("/")) and inner:
+        raise UserError(f"source {text!r}: the path after '!/' leaves the archive")
+    return inner.rstrip("/")
