@@ -76,7 +76,9 @@ def _explained(error) -> Iterator[str]:
             "a letter or digit, because everything is written to results/<study>"
         )
     elif error.validator == "type":
-        expected = error.validator_value if isinstance(error.validator_value, str) else " or ".join(error.validator_value)
+        expected = (
+            error.validator_value if isinstance(error.validator_value, str) else " or ".join(error.validator_value)
+        )
         yield f"{where}: expected {expected}, got {error.instance!r}"
     else:
         yield f"{where}: {error.message}"

@@ -1,5 +1,6 @@
 """A study as a plan: which trainings, test sets and scores follow from a configuration. Free of heavy imports."""
 
+import difflib
 import itertools
 import json
 from dataclasses import dataclass
@@ -9,12 +10,28 @@ from typing import Any
 import yaml
 
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.registry import EXTRACTORS, suggestion
+from tripleaudit.extractors.registry import BUILTIN
 from tripleaudit.workflow import PROJECT
 
 PRESETS = PROJECT / "resources" / "presets.yaml"
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
 ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
+
+# Kinds of input of each table. A table about the data must not wait for a training.
+TABLE_NEEDS = {
+    "triple-types": ("audits",),
+    "split-sizes": ("audits",),
+    "strata-sizes": ("audits",),
+    "cardinality-sizes": ("audits",),
+    "type-f1": ("scores", "counts"),
+    "rearranged": ("scores", "counts"),
+    "sifted": ("scores", "counts"),
+    "augmented": ("scores", "counts"),
+    "end-to-end": ("scores", "counts"),
+    "zcc": ("gates",),
+    "two-step": ("scores", "gates"),
+    "training-time": ("runs",),
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -54,9 +71,9 @@ class Study:
         self._check()
 
     def _check(self) -> None:
-        known = [*EXTRACTORS, *self.config["own_extractors"]]
+        known = [*BUILTIN, *self.config["own_extractors"]]
         found = [
-            f"extractors/{name}: unknown extractor '{name}'{suggestion(name, known)}"
+            f"extractors/{name}: unknown extractor '{name}'{_suggestion(name, known)}"
             for name in self.extractors
             if name not in known
         ]
@@ -147,6 +164,25 @@ class Study:
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
 
+    def resource(self, extractor: str, name: str, default: int | str) -> int | str:
+        """What a cluster job of this extractor asks for, ``mem_mb`` or ``runtime``."""
+        return self.settings_of("", extractor).get(name, default)
+
+    # protocols
+
+    def protocol(self, name: str) -> dict[str, Any]:
+        """The options of a protocol; ``original`` has none."""
+        return self.config["protocols"].get(name) or {}
+
+    def protocol_json(self, name: str) -> str:
+        """What decides the sets of a protocol besides the corpus, as canonical JSON."""
+        options = {key: value for key, value in self.protocol(name).items() if key != "select_on"}
+        return json.dumps(options, sort_keys=True)
+
+    def trained_on(self, protocol: str) -> str:
+        """The protocol whose training set a test set is measured against; augmented tests go with the original."""
+        return "original" if protocol == "augmented" else protocol
+
     # what the papers' tables need
 
     @cached_property
@@ -180,3 +216,16 @@ class Study:
             names.append("zcc")
             names += ["two-step"] if self.extractors else []
         return names
+
+    def needs_of_table(self, name: str) -> tuple[str, ...]:
+        """The kinds of input of a table: audits, scores, counts (per sentence), gates (classifiers), runs."""
+        return TABLE_NEEDS[name]
+
+    def table_options(self, name: str) -> str:
+        """The options of one table as canonical JSON."""
+        return json.dumps(self.tables.get(name, {}), sort_keys=True)
+
+
+def _suggestion(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f", did you mean '{close[0]}'?" if close else f"; known are {', '.join(known)}"
