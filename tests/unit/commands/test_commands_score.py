@@ -1,0 +1,107 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.cli import main
+
+ORACLES = {
+    "webnlg_best_test_results.json": (84.25, 81.89, 83.05, 1316, 1562, 1607),
+    "webnlg_best_dev_results.json": (84.53, 82.67, 83.59, 1011, 1196, 1223),
+    "nyt_multi_best_test_results.json": (85.48, 71.63, 77.94, 5816, 6804, 8120),
+}
+STRATA = {
+    "entirely_seen": (86.40, 86.53, 86.47, 580),
+    "partially_seen": (63.83, 60.00, 61.86, 42),
+    "unseen": (57.14, 23.53, 33.33, 17),
+    "others": (74.58, 62.56, 68.04, 64),
+}
+
+
+def percent(score: dict) -> tuple[float, ...]:
+    return tuple(round(100 * score[name], 2) for name in ("precision", "recall", "f1"))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_stored_model_predictions(real_data: Path, capsys: pytest.CaptureFixture, name: str) -> None:
+    path = str(real_data / "jointer-predictions" / name)
+    assert main(["score", path, path, "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    score = value["micro"]
+    assert (*percent(score), score["correct"], score["predicted"], score["gold"]) == ORACLES[name]
+    assert value["matching"] == "exact-string"
+    assert value["strata"] == {}
+
+
+def test_strata_of_stored_model_predictions(real_data: Path, capsys: pytest.CaptureFixture) -> None:
+    path = str(real_data / "jointer-predictions" / "webnlg_best_test_results.json")
+    gold, train = (str(real_data / "webnlg" / f"{name}_triples.json") for name in ("test", "train"))
+    assert main(["score", gold, path, "--train", train, "--json"]) == 0
+    strata = json.loads(capsys.readouterr().out)["strata"]
+    assert {name: (*percent(score), score["sentences"]) for name, score in strata.items()} == STRATA
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    path = tmp_path / "stored.json"
+    rows = [
+        {"text": "Ann Lee wrote Emma", "predict": [["Lee", "wrote", "Emma"]], "truth": [["Ann Lee", "wrote", "Emma"]]},
+        {"text": "Bob saw Rome", "predict": [], "truth": []},
+    ]
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def test_readable_table(stored: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["score", str(stored), str(stored), "--matching", "partial-last"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Matching: partial-last; triples are sets within a sentence."
+    assert lines[3].split() == ["All", "2", "100.00", "100.00", "100.00", "1", "1", "1"]
+
+
+def test_stratum_without_sentences_shows_a_gap(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    train = tmp_path / "train.json"
+    train.write_text(json.dumps([{"text": "Bob saw Rome", "triple_list": [["Bob", "saw", "Rome"]]}]))
+    assert main(["score", str(stored), str(stored), "--train", str(train)]) == 0
+    rows = {line.split("  ")[0]: line.split() for line in capsys.readouterr().out.splitlines()[3:]}
+    assert rows["Entirely seen"][2:] == ["0", "–", "–", "–", "0", "0", "0"]
+    assert rows["Unseen"][1:] == ["1", "0.00", "0.00", "0.00", "0", "1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{stored}", "{stored}", "--matching", "soft"], "unknown matching 'soft'"),
+        (["{stored}", "{stored}.gone"], "no such file"),
+        (["{stored}", "{other}"], "1 predictions for the 2 sentences"),
+    ],
+)
+def test_bad_input_gives_one_line(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture, arguments: list[str], message: str
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([{"text": "Bob saw Rome", "predict": [], "truth": []}]))
+    assert main(["score", *(a.format(stored=stored, other=other) for a in arguments)]) == 1
+    error = capsys.readouterr().err
+    assert message in error and error.startswith("error: ") and error.count("\n") == 1
+
+
+def test_score_run_writes_scores_and_counts(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    gold = tmp_path / "gold.jsonl"
+    span = {"start": 0, "end": 3, "text": "Ann"}
+    row = {"id": "1", "text": "Ann", "triples": [{"subject": span, "relation": "is", "object": span}]}
+    gold.write_text(json.dumps(row) + "\n")
+    out = ["--out-scores", str(tmp_path / "s.csv"), "--out-counts", str(tmp_path / "c.csv")]
+    command = ["score-run", "--gold", str(gold), *out]
+    assert main([*command, "--keys", '{"corpus": "x"}', "--predictions", str(gold), "--bootstrap", "0"]) == 0
+    assert ",x,,,,,,,all,exact-string,f1,1,,\n" in (tmp_path / "s.csv").read_text()
+    assert (tmp_path / "c.csv").read_text().splitlines()[0] == '# {"corpus": "x"}'
+    for keys, message in (("{", "--keys: not valid JSON"), ("[]", "--keys: expected a JSON object")):
+        assert main([*command, "--keys", keys, "--predictions", str(gold)]) == 1
+        assert message in capsys.readouterr().err
+    assert main([*command, "--keys", "{}"]) == 1
+    assert "give --predictions for an extractor or --decisions" in capsys.readouterr().err
+    decisions = tmp_path / "d.jsonl"
+    decisions.write_text('{"id": "1", "score": 0.75}\n')
+    assert main([*command, "--keys", "{}", "--decisions", str(decisions)]) == 0
+    assert ",all,classification,average_precision,1,," in (tmp_path / "s.csv").read_text()

@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.errors import UserError
+from tripleaudit.scoring.matching import MATCHINGS, check_matching, reduced, sentence_counts
+from tripleaudit.scoring.metrics import Micro, by_stratum, micro
+
+
+def span(start: int | None, text: str) -> Span:
+    return Span(start, None if start is None else start + len(text), text)
+
+
+def triple(subject: Span, relation: str, object_: Span) -> Triple:
+    return Triple(subject, relation, object_)
+
+
+def sentence(*triples: Triple) -> Sentence:
+    return Sentence("s", "Tim Cook leads Apple and Apple likes Tim Cook and Bob Cook", triples)
+
+
+TIM, APPLE, APPLE_AGAIN, TIM_AGAIN, BOB = (
+    span(0, "Tim Cook"),
+    span(15, "Apple"),
+    span(25, "Apple"),
+    span(37, "Tim Cook"),
+    span(50, "Bob Cook"),
+)
+
+
+def test_second_mention_is_right_as_a_string_and_wrong_as_a_span() -> None:
+    gold = [sentence(triple(TIM, "leads", APPLE))]
+    guess = [sentence(triple(TIM_AGAIN, "leads", APPLE_AGAIN))]
+    assert sentence_counts(gold, guess, "exact-string").tolist() == [[1, 1, 1]]
+    assert sentence_counts(gold, guess, "exact-span").tolist() == [[0, 1, 1]]
+
+
+def test_partial_rules_compare_the_first_or_the_last_word() -> None:
+    gold = [sentence(triple(TIM, "leads", APPLE))]
+    guess = [sentence(triple(BOB, "leads", APPLE))]
+    counts = {name: sentence_counts(gold, guess, name).tolist()[0] for name in MATCHINGS}
+    assert counts == {
+        "exact-string": [0, 1, 1],
+        "exact-span": [0, 1, 1],
+        "partial-first": [0, 1, 1],
+        "partial-last": [1, 1, 1],
+    }
+
+
+def test_triples_that_a_partial_rule_makes_equal_count_once() -> None:
+    both = [sentence(triple(TIM, "leads", APPLE), triple(BOB, "leads", APPLE))]
+    assert sentence_counts(both, both, "exact-string").tolist() == [[2, 2, 2]]
+    assert sentence_counts(both, both, "partial-last").tolist() == [[1, 1, 1]]
+
+
+def test_duplicates_are_removed_on_both_sides() -> None:
+    twice = [sentence(triple(TIM, "leads", APPLE), triple(TIM, "leads", APPLE))]
+    assert sentence_counts(twice, twice, "exact-span").tolist() == [[1, 1, 1]]
+
+
+def test_entity_without_a_place_stays_gold_that_no_span_matches() -> None:
+    gold = [sentence(triple(span(None, "Tim Cook"), "leads", APPLE))]
+    guess = [sentence(triple(TIM, "leads", APPLE))]
+    assert sentence_counts(gold, guess, "exact-span").tolist() == [[0, 1, 1]]
+    assert sentence_counts(gold, guess, "exact-string").tolist() == [[1, 1, 1]]
+
+
+def test_relation_and_direction_and_case_matter() -> None:
+    gold = [sentence(triple(TIM, "leads", APPLE))]
+    for wrong in (triple(TIM, "Leads", APPLE), triple(APPLE, "leads", TIM)):
+        assert sentence_counts(gold, [sentence(wrong)]).tolist() == [[0, 1, 1]]
+
+
+def test_blank_entity_is_reduced_to_an_empty_word() -> None:
+    assert reduced([triple(span(8, " "), "r", APPLE)], "partial-first") == {("", "r", "Apple")}
+
+
+def test_unknown_matching_is_refused_and_exact_is_short_for_exact_string() -> None:
+    assert check_matching("exact") == "exact-string"
+    with pytest.raises(UserError, match="unknown matching 'fuzzy'; expected one of exact-string, exact-span"):
+        check_matching("fuzzy")
+
+
+def test_sentences_must_be_paired() -> None:
+    with pytest.raises(ValueError):
+        sentence_counts([sentence()], [])
+
+
+def test_micro_scores_by_hand() -> None:
+    score = micro(np.array([[2, 3, 4], [1, 1, 1], [0, 2, 0]]))
+    assert (score.correct, score.predicted, score.gold, score.sentences) == (3, 6, 5, 3)
+    assert (score.precision, score.recall) == (0.5, 0.6)
+    assert score.f1 == pytest.approx(2 * 0.5 * 0.6 / 1.1, abs=1e-15)
+
+
+def test_zero_denominators_give_zero() -> None:
+    assert Micro(0, 0, 5).precision == Micro(0, 5, 0).recall == Micro(0, 0, 0).f1 == 0.0
+
+
+def test_strata_share_out_the_sentences_with_triples() -> None:
+    counts = np.array([[1, 1, 1], [0, 1, 2], [1, 2, 1], [0, 3, 0], [2, 2, 3]])
+    strata = ["entirely_seen", "unseen", "entirely_seen", None, "others"]
+    scores = by_stratum(counts, strata)
+    assert scores["entirely_seen"] == Micro(2, 3, 2, 2)
+    assert scores["unseen"] == Micro(0, 1, 2, 1)
+    assert scores["partially_seen"] == Micro(0, 0, 0, 0)
+    assert scores["others"] == Micro(2, 2, 3, 1)
+
+
+words = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(" ".join)
+triples = st.builds(
+    lambda s, r, o, i, j: Triple(span(i, s), r, span(j, o)),
+    words,
+    st.sampled_from(["r", "q"]),
+    words,
+    st.integers(0, 3),
+    st.integers(0, 3),
+)
+corpora = st.lists(st.tuples(st.lists(triples, max_size=5), st.lists(triples, max_size=5)), min_size=1, max_size=6)
+
+
+@given(corpora, st.sampled_from(MATCHINGS))
+def test_exchanging_gold_and_predictions_exchanges_precision_and_recall(rows: list, matching: str) -> None:
+    gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
+    guess = [Sentence("s", "", tuple(found)) for _, found in rows]
+    forth, back = micro(sentence_counts(gold, guess, matching)), micro(sentence_counts(guess, gold, matching))
+    assert (forth.precision, forth.recall, forth.f1) == (back.recall, back.precision, back.f1)
+    assert 0 <= forth.f1 <= 1
+    assert min(forth.precision, forth.recall) <= forth.f1 + 1e-12
+    assert forth.f1 <= max(forth.precision, forth.recall) + 1e-12
+
+
+@given(corpora, st.sampled_from(MATCHINGS), st.randoms(use_true_random=False))
+def test_order_and_repetition_of_triples_do_not_matter(rows: list, matching: str, random) -> None:
+    gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
+    guess = [Sentence("s", "", tuple(found)) for _, found in rows]
+    shuffled = []
+    for _, found in rows:
+        repeated = found + found[:2]
+        random.shuffle(repeated)
+        shuffled.append(Sentence("s", "", tuple(repeated)))
+    assert (sentence_counts(gold, guess, matching) == sentence_counts(gold, shuffled, matching)).all()
+
+
+@given(corpora)
+def test_partial_matching_never_finds_fewer_of_a_single_prediction(rows: list) -> None:
+    gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
+    guess = [Sentence("s", "", tuple(found[:1])) for _, found in rows]
+    exact = sentence_counts(gold, guess, "exact-string")[:, 0]
+    for matching in ("partial-first", "partial-last"):
+        assert (sentence_counts(gold, guess, matching)[:, 0] >= exact).all()
+    assert (sentence_counts(gold, guess, "exact-span")[:, 0] <= exact).all()
+
+
+@given(corpora, st.sampled_from(MATCHINGS))
+def test_gold_as_prediction_is_perfect(rows: list, matching: str) -> None:
+    gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
+    score = micro(sentence_counts(gold, gold, matching))
+    assert score.f1 == (1.0 if score.gold else 0.0)

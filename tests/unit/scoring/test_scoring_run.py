@@ -1,0 +1,251 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.files import write_jsonl
+from tripleaudit.scoring import gate
+from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.pairs import align, load_pair
+from tripleaudit.scoring.run import score_classifier, score_run, split_two_step, two_step_name
+from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
+
+KEYS = {"study": "demo", "corpus": "c", "protocol": "original", "training": "nz", "testing": "wz", "seed": 1}
+
+
+def sentence(id_: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
+    def find(entity: str) -> Span:
+        return Span(text.index(entity), text.index(entity) + len(entity), entity)
+
+    return Sentence(id_, text, tuple(Triple(find(s), r, find(o)) for s, r, o in triples))
+
+
+TRAIN = [sentence("t1", "Ann wrote Ulysses", ("Ann", "wrote", "Ulysses"))]
+GOLD = [
+    sentence("1", "Ann wrote Ulysses", ("Ann", "wrote", "Ulysses")),
+    sentence("2", "Ann wrote Emma", ("Ann", "wrote", "Emma")),
+    sentence("3", "Bob built Rome", ("Bob", "built", "Rome")),
+    sentence("4", "Bob saw Rome"),
+    sentence("5", "Ann wrote Ulysses and Emma", ("Ann", "wrote", "Ulysses"), ("Ann", "wrote", "Emma")),
+]
+PREDICTIONS = [
+    sentence("1", "Ann wrote Ulysses", ("Ann", "wrote", "Ulysses")),
+    sentence("2", "Ann wrote Emma", ("Ann", "wrote", "Emma"), ("Emma", "wrote", "Ann")),
+    sentence("3", "Bob built Rome"),
+    sentence("4", "Bob saw Rome", ("Bob", "built", "Rome")),
+    sentence("5", "Ann wrote Ulysses and Emma", ("Ann", "wrote", "Ulysses")),
+]
+DECISIONS = [("1", 0.9), ("2", 0.8), ("3", 0.7), ("4", 0.2), ("5", 0.5)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    paths = {name: tmp_path / f"{name}.jsonl" for name in ("gold", "predictions", "train", "decisions")}
+    save_sentences(paths["gold"], GOLD)
+    save_sentences(paths["predictions"], PREDICTIONS)
+    save_sentences(paths["train"], TRAIN)
+    write_jsonl(paths["decisions"], [{"id": id_, "score": score} for id_, score in DECISIONS])
+    return paths
+
+
+def scored(files: dict[str, Path], tmp_path: Path, **options) -> dict[tuple[str, str, str], Score]:
+    out = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
+    score_run(gold=files["gold"], predictions=files["predictions"], keys=KEYS, **out, **options)
+    return {(row.stratum, row.matching, row.metric): row for row in read_scores(out["out_scores"])}
+
+
+def test_scores_of_a_run_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
+    rows = scored(files, tmp_path, train=files["train"])
+    value = {key: row.value for key, row in rows.items()}
+    assert [value["all", "exact-string", name] for name in ("correct", "predicted", "gold", "sentences")] == [
+        3,
+        5,
+        5,
+        5,
+    ]
+    assert value["all", "exact-string", "f1"] == pytest.approx(0.6)
+    assert value["entirely_seen", "exact-string", "f1"] == 1.0
+    assert value["partially_seen", "exact-string", "precision"] == 0.5
+    assert value["unseen", "exact-string", "recall"] == 0.0
+    assert value["others", "exact-string", "recall"] == 0.5
+    row = rows["all", "exact-string", "f1"]
+    assert row.low <= row.value <= row.high
+    assert row.keys == keys_of(KEYS) and row.key("testing") == "wz"
+    assert {key[1] for key in rows} == {"exact-string", "exact-span", "partial-first", "partial-last"}
+
+
+def test_stratum_without_sentences_has_no_scores(files: dict[str, Path], tmp_path: Path) -> None:
+    save_sentences(files["train"], GOLD)
+    rows = scored(files, tmp_path, train=files["train"])
+    assert rows["unseen", "exact-string", "sentences"].value == 0
+    assert ("unseen", "exact-string", "f1") not in rows
+
+
+def test_without_training_set_there_are_no_strata(files: dict[str, Path], tmp_path: Path) -> None:
+    assert {key[0] for key in scored(files, tmp_path)} == {"all"}
+
+
+def test_nz_scores_come_from_wz_predictions(files: dict[str, Path], tmp_path: Path) -> None:
+    rows = scored(files, tmp_path, only_with_triples=True)
+    assert rows["all", "exact-string", "predicted"].value == 4
+    save_sentences(files["gold"], [row for row in GOLD if row.triples])
+    again = scored(files, tmp_path)
+    assert {key: row.value for key, row in again.items()} == {key: row.value for key, row in rows.items()}
+
+
+def test_gate_empties_rejected_sentences(files: dict[str, Path], tmp_path: Path) -> None:
+    rows = scored(files, tmp_path, decisions=files["decisions"])
+    # sentence 4 is rejected rightly, sentence 5 with a score of exactly the threshold wrongly
+    assert [rows["all", "exact-string", n].value for n in ("correct", "predicted", "gold")] == [2, 3, 5]
+    rows = scored(files, tmp_path, decisions=files["decisions"], threshold=0.4)
+    assert [rows["all", "exact-string", n].value for n in ("correct", "predicted", "gold")] == [3, 4, 5]
+
+
+def test_gate_needs_a_decision_for_every_sentence() -> None:
+    with pytest.raises(UserError, match="1 of 5 sentences have no decision .*id '5'"):
+        gate.gated(PREDICTIONS, dict(DECISIONS[:4]))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"score": 0.1}, "line 1: expected an object with 'id' and 'score'"),
+        ({"id": "1", "score": 1.5}, "line 1: 'score' is 1.5, expected a number from 0 to 1"),
+        ({"id": "1", "score": None}, "line 1: 'score' is None"),
+    ],
+)
+def test_bad_decisions_are_refused(tmp_path: Path, row: dict, message: str) -> None:
+    write_jsonl(tmp_path / "d.jsonl", [row])
+    with pytest.raises(UserError, match=message):
+        gate.load_decisions(tmp_path / "d.jsonl")
+
+
+def test_repeated_decision_is_refused(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "d.jsonl", [{"id": "1", "score": 1}, {"id": "1", "score": 0}])
+    with pytest.raises(UserError, match="line 2: the id '1' occurs twice"):
+        gate.load_decisions(tmp_path / "d.jsonl")
+
+
+def test_classifier_scores_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
+    curve = tmp_path / "curve.json"
+    out = {"out_scores": tmp_path / "zcc.csv", "out_counts": tmp_path / "zcc.counts.csv", "out_curve": curve}
+    score_classifier(gold=files["gold"], decisions=files["decisions"], keys={**KEYS, "extractor": "zcc-binary"}, **out)
+    value = {row.metric: row.value for row in read_scores(tmp_path / "zcc.csv")}
+    assert (value["correct"], value["predicted"], value["gold"], value["sentences"]) == (3, 3, 4, 5)
+    assert (value["precision"], value["recall"], value["threshold"]) == (1.0, 0.75, 0.5)
+    assert value["average_precision"] == 1.0
+    stored = json.loads(curve.read_text())
+    assert stored["operating_point"]["recall"] == 0.75
+    assert [point["recall"] for point in stored["points"]] == [0.25, 0.5, 0.75, 1.0, 1.0]
+    assert stored["points"][-1]["precision"] == 0.8
+
+
+def test_curve_joins_equal_scores_and_keeps_its_ends() -> None:
+    gold = [GOLD[0], GOLD[3]] * 500
+    curve = gate.precision_recall_curve(gold, np.array([0.5, 0.5] * 500))
+    assert [(p["precision"], p["recall"]) for p in curve["points"]] == [(0.5, 1.0)]
+    scores = np.linspace(0, 1, 1000)
+    points = gate.precision_recall_curve(gold, scores, points=50)["points"]
+    assert len(points) <= 51
+    assert points[0]["score"] == 1.0 and points[-1]["score"] == 0.0 and points[-1]["recall"] == 1.0
+    assert gate.precision_recall_curve([], np.array([]))["points"] == []
+
+
+def test_counts_file_round_trip(tmp_path: Path) -> None:
+    tables = {"exact-string": np.array([[1, 2, 3], [0, 0, 0]]), "partial-last": np.array([[1, 1, 3], [0, 1, 0]])}
+    counts = SentenceCounts({"corpus": "c,\n1"}, ['a"b', "é"], ["unseen", None], tables)
+    counts.save(tmp_path / "counts.csv")
+    again = load_counts(tmp_path / "counts.csv")
+    assert (again.keys, again.ids, again.strata) == (counts.keys, counts.ids, counts.strata)
+    assert all((again.counts[name] == tables[name]).all() for name in tables)
+    assert again.of("partial-last", "unseen").tolist() == [[1, 1, 3]]
+    assert again.of("partial-last").shape == (2, 3)
+
+
+def test_other_file_is_not_a_counts_file(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UserError, match="not a file of per-sentence counts"):
+        load_counts(tmp_path / "x.csv")
+
+
+def test_scores_merge_with_their_provenance(files: dict[str, Path], tmp_path: Path) -> None:
+    scored(files, tmp_path)
+    other = tmp_path / "other.csv"
+    write_scores(other, [Score(keys_of({"corpus": "d"}), "all", "exact-string", "f1", 0.25)])
+    merge_scores([tmp_path / "scores.csv", other], tmp_path / "all.csv", tmp_path / "all.json")
+    assert read_scores(tmp_path / "all.csv") == read_scores([tmp_path / "scores.csv", other])
+    provenance = json.loads((tmp_path / "all.json").read_text())["files"]
+    first = provenance[str(tmp_path / "scores.csv")]["provenance"]
+    assert set(first["inputs"]) == {"gold", "predictions"} and first["settings"]["keys"]["corpus"] == "c"
+    assert "provenance" not in provenance[str(other)]
+    assert sidecar_of("a/b.csv") == Path("a/b.provenance.json")
+
+
+def test_same_score_twice_is_refused(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        write_scores(tmp_path / name, [Score(keys_of({"corpus": "d"}), "all", "exact-string", "f1", 0.25)])
+    with pytest.raises(UserError, match=r"b\.csv: holds the same score as .*a\.csv"):
+        merge_scores([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "out.csv", tmp_path / "out.json")
+
+
+def test_bad_scores_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("study,corpus\n")
+    with pytest.raises(UserError, match="line 1: not a scores file; column 'protocol' is missing"):
+        read_scores(path)
+    write_scores(path, [Score(keys_of({}), "all", "m", "f1", 1.0)])
+    path.write_text(path.read_text().replace(",1,,", ",one,,"))
+    with pytest.raises(UserError, match="line 2: expected numbers in value, low and high"):
+        read_scores(path)
+
+
+def test_unknown_key_is_refused() -> None:
+    with pytest.raises(UserError, match="key 'speed' of a run is unknown"):
+        keys_of({"speed": 3})
+
+
+def test_two_step_names() -> None:
+    assert split_two_step(two_step_name("zcc-mcml", "casrel")) == ("zcc-mcml", "casrel")
+    assert split_two_step("casrel") == ("", "casrel")
+
+
+def test_predictions_are_aligned_by_id_then_by_position() -> None:
+    assert align(GOLD, PREDICTIONS[::-1], "g", "p") == PREDICTIONS
+    anonymous = [replace(row, id=f"x{number}") for number, row in enumerate(PREDICTIONS)]
+    assert align(GOLD, anonymous, "g", "p") == anonymous
+
+
+def test_predictions_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(UserError, match=r"p: 4 predictions for the 5 sentences of g; .*no prediction for id '5'"):
+        align(GOLD, PREDICTIONS[:4], "g", "p")
+    anonymous = [replace(row, id="") for row in PREDICTIONS[::-1]]
+    with pytest.raises(UserError, match=r"p: sentence 1 \(id ''\) reads 'Ann wrote Ulysses and Emma', but g has"):
+        align(GOLD, anonymous, "g", "p")
+
+
+def test_texts_may_differ_in_blanks_and_accents(caplog: pytest.LogCaptureFixture) -> None:
+    gold, guess = [Sentence("1", "Cancún ( Mexico )")], [Sentence("1", "Cancun (Mexico)")]
+    assert align(gold, guess, "g", "p") == guess
+    assert "1 texts differ from g in blanks or accents only" in caplog.text
+
+
+def test_stored_predictions_serve_both_sides(tmp_path: Path) -> None:
+    path = tmp_path / "stored.json"
+    row = {"text": "Ann wrote Emma", "predict": [["Ann", "wrote", "Emma"]], "truth": [["Emma", "by", "Ann"]] * 2}
+    path.write_text(json.dumps([row]))
+    gold, guess = load_pair(path, path)
+    assert [t.strings for t in gold[0].triples] == [("Emma", "by", "Ann")]
+    assert [t.strings for t in guess[0].triples] == [("Ann", "wrote", "Emma")]
+    assert guess[0].triples[0].object == Span(10, 14, "Emma")
+
+
+def test_stored_predictions_without_truth_are_no_gold(tmp_path: Path) -> None:
+    path = tmp_path / "stored.json"
+    path.write_text(json.dumps([{"text": "Ann", "predict": []}]))
+    with pytest.raises(UserError, match="item 1: field 'truth' is missing"):
+        load_pair(path, path)

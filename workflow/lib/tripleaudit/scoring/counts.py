@@ -1,0 +1,75 @@
+"""Per-sentence counts of one scored run, kept so that paired tests and error pages need no second scoring.
+
+A CSV file whose first line is a comment ``# {…}`` with the keys of the run; then one row a sentence with its id, its
+stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` under each matching rule.
+"""
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write, open_text
+from tripleaudit.scoring.metrics import in_stratum
+
+COLUMNS = ("correct", "predicted", "gold")
+
+
+@dataclass
+class SentenceCounts:
+    """Counts of one run on one test set.
+
+    Attributes:
+        keys: what the run is (study, corpus, protocol, training, testing, extractor, noise, seed).
+        ids: sentence ids.
+        strata: stratum of each sentence, ``None`` for zero triples or where no training set was given.
+        counts: matching rule -> integers ``[sentences, 3]`` (correct, predicted, gold).
+    """
+
+    keys: dict[str, str]
+    ids: list[str]
+    strata: list[str | None]
+    counts: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def of(self, matching: str, stratum: str = "all") -> np.ndarray:
+        """Return the counts ``[sentences of the stratum, 3]`` under one matching rule."""
+        return self.counts[matching][in_stratum(self.strata, stratum)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the file, atomically."""
+        header = ["id", "stratum", *(f"{matching}:{column}" for matching in self.counts for column in COLUMNS)]
+        table = np.concatenate(list(self.counts.values()), axis=1).tolist() if self.counts else [[]] * len(self.ids)
+        with atomic_write(path) as stream:
+            stream.write("# " + json.dumps(self.keys, ensure_ascii=True, sort_keys=True) + "\n")
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(header)
+            for id_, stratum, numbers in zip(self.ids, self.strata, table, strict=True):
+                writer.writerow([id_, stratum or "", *numbers])
+
+
+def load_counts(path: str | Path) -> SentenceCounts:
+    """Read a file that :meth:`SentenceCounts.save` wrote.
+
+    Raises:
+        UserError: the file is missing or is something else.
+    """
+    with open_text(path) as stream:
+        try:
+            first = stream.readline()
+            keys = json.loads(first.removeprefix("# "))
+            reader = csv.reader(stream)
+            header = next(reader)
+            names = list(dict.fromkeys(name.rsplit(":", 1)[0] for name in header[2:]))
+            rows = list(reader)
+            ids = [row[0] for row in rows]
+            strata = [row[1] or None for row in rows]
+            table = np.array([row[2:] for row in rows], dtype=np.int64).reshape(len(rows), len(names), 3)
+        except (ValueError, IndexError, StopIteration) as error:
+            raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
+    if not isinstance(keys, dict):
+        raise UserError(f"{path}: not a file of per-sentence counts (no keys in the first line)")
+    return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)})

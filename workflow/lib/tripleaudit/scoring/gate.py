@@ -1,0 +1,119 @@
+"""The zero-cardinality classifier at scoring: its own scores, and its gate before an extractor (zero-cardinality 3).
+
+A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has triples. A sentence is
+let through if its score is greater than the threshold; a rejected one keeps none of its predicted triples.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_jsonl
+
+THRESHOLD: Final = 0.5
+
+
+def load_decisions(path: str | Path) -> dict[str, float]:
+    """Read the classifier's score of each sentence, by id.
+
+    Raises:
+        UserError: the file is missing, a line has no id or no score in [0, 1], or an id repeats (file and line).
+    """
+    scores: dict[str, float] = {}
+    for number, row in read_jsonl(path):
+        where = f"{path} line {number}"
+        if not isinstance(row, dict) or "id" not in row:
+            raise UserError(f"{where}: expected an object with 'id' and 'score'")
+        score = row.get("score")
+        if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
+            raise UserError(f"{where}: 'score' is {score!r}, expected a number from 0 to 1")
+        id_ = str(row["id"])
+        if id_ in scores:
+            raise UserError(f"{where}: the id {id_!r} occurs twice")
+        scores[id_] = float(score)
+    return scores
+
+
+def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, float]) -> np.ndarray:
+    """Return the classifier's scores ``[sentences]`` in the sentences' order.
+
+    Raises:
+        UserError: a sentence has no decision.
+    """
+    missing = [sentence.id for sentence in sentences if sentence.id not in decisions]
+    if missing:
+        raise UserError(
+            f"{len(missing)} of {len(sentences)} sentences have no decision of the classifier (first: id "
+            f"{missing[0]!r}); expected decisions for the same test set"
+        )
+    return np.array([decisions[sentence.id] for sentence in sentences], dtype=np.float64)
+
+
+def gated(
+    predictions: Sequence[Sentence], decisions: Mapping[str, float], threshold: float = THRESHOLD
+) -> list[Sentence]:
+    """Return the predictions of two-step extraction: empty where the classifier rejects the sentence."""
+    accepted = scores_for(predictions, decisions) > threshold
+    return [
+        sentence if let_through else replace(sentence, triples=())
+        for sentence, let_through in zip(predictions, accepted, strict=True)
+    ]
+
+
+def classification_counts(gold: Sequence[Sentence], scores: np.ndarray, threshold: float = THRESHOLD) -> np.ndarray:
+    """Count the class "has triples" as 0/1 of each sentence.
+
+    Returns:
+        Integers ``[sentences, 3]``: rightly accepted, accepted, has triples. Micro scores of these are P, R and F1 of
+        the positive class.
+    """
+    has = np.array([bool(sentence.triples) for sentence in gold], dtype=bool)
+    accepted = scores > threshold
+    return np.stack([has & accepted, accepted, has], axis=1).astype(np.int64)
+
+
+def precision_recall_curve(gold: Sequence[Sentence], scores: np.ndarray, points: int = 400) -> dict[str, Any]:
+    """Trace precision and recall of the class "has triples" over all thresholds.
+
+    Args:
+        gold: sentences; those with triples are positive.
+        scores: ``[sentences]``.
+        points: largest number of points kept; the first and last always are.
+
+    Returns:
+        ``average_precision`` (area as the sum of precision times recall gained, 0 without positives), ``positives``,
+        ``sentences``, and ``points``: ``{"score", "precision", "recall"}`` of accepting every sentence with at least
+        this score, from the strictest to the loosest.
+    """
+    has = np.array([bool(sentence.triples) for sentence in gold], dtype=np.int64)
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)) if len(ranked) else np.array([], dtype=int)
+    right = np.cumsum(has[order])[last]
+    positives = int(has.sum())
+    precision = right / (last + 1)
+    recall = right / max(positives, 1)
+    average = float(np.sum(np.diff(recall, prepend=0.0) * precision))
+    chosen = range(len(last))
+    if len(last) > points:
+        step = math.ceil(len(last) / points)
+        chosen = sorted({*range(0, len(last), step), len(last) - 1})
+    return {
+        "average_precision": average,
+        "positives": positives,
+        "sentences": len(has),
+        "points": [
+            {
+                "score": round(float(ranked[last[i]]), 6),
+                "precision": round(float(precision[i]), 6),
+                "recall": round(float(recall[i]), 6),
+            }
+            for i in chosen
+        ],
+    }
