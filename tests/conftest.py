@@ -48,3 +48,11 @@ def _model(name: str, place: str) -> Path:
             entry = registry.model(name)
             fetch(entry.source, path, content="model", sha256=entry.sha256)
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory) -> Path:
+    """A folder with a random two-layer BERT (width 32) and a WordPiece tokenizer, made on the fly."""
+    from support.extractors import save_tiny_encoder
+
+    return save_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder"))

@@ -1,0 +1,339 @@
+"""Checks that every extractor must pass, and the small sentences and encoder that they run on."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.extractors.alignment import Aligner, token_triples
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.randomness import generator
+from tripleaudit.training.data import Collator, TrainingSentences
+
+WORDS = (
+    "tim cook leads apple in cup ##ert ##ino . , ada lovelace wrote notes on the engine of charles bab ##bage london",
+    "is capital england it rain ##s today and was born founded by an old house stands near river nobody knows why",
+)
+SYLLABLES = ("ka", "lo", "mi", "ne", "ru", "sa", "te", "vo")
+
+
+def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, seed: int = 0) -> Path:
+    """Write a random BERT and a fast WordPiece tokenizer with a small vocabulary ([unused1] included) to ``folder``."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
+    pieces = [*letters, *(f"##{letter}" for letter in letters), *SYLLABLES, *(f"##{part}" for part in SYLLABLES)]
+    specials = ["[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=True)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        intermediate_size=2 * width,
+        max_position_embeddings=160,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def sentence(text: str, *triples: tuple[str, str, str], id: str = "s") -> Sentence:
+    """Build a sentence whose entities lie at the first occurrence of their strings."""
+
+    def span(entity: str) -> Span:
+        start = text.index(entity)
+        return Span(start, start + len(entity), entity)
+
+    return Sentence(id, text, tuple(Triple(span(s), r, span(o)) for s, r, o in triples))
+
+
+def worked_example() -> Sentence:
+    """The worked example: (Tim Cook, C, Apple), (Apple, F, Cupertino); "Cupertino" has the pieces cup ##ert ##ino."""
+    return sentence(
+        "Tim Cook leads Apple in Cupertino .", ("Tim Cook", "C", "Apple"), ("Apple", "F", "Cupertino"), id="worked"
+    )
+
+
+def toy_sentences(*, chain: bool = True) -> list[Sentence]:
+    """Eight sentences over the relations C, F, W, L: shared entities, two relations on one pair, and zero triples.
+
+    The first is the worked example, a chain: the object of one triple is the subject of the next. ``chain=False``
+    leaves it out, for extractors that cannot represent chains.
+    """
+    return [
+        *([worked_example()] if chain else []),
+        sentence("ada lovelace wrote notes on the engine .", ("ada lovelace", "W", "notes"), id="1"),
+        sentence(
+            "charles babbage founded london and leads london .",
+            ("charles babbage", "F", "london"),
+            ("charles babbage", "C", "london"),
+            id="2",
+        ),
+        sentence("london is the capital of england .", ("england", "L", "london"), id="3"),
+        sentence("it rains today .", id="4"),
+        sentence(
+            "apple was founded by tim cook and ada lovelace .",
+            ("tim cook", "F", "apple"),
+            ("ada lovelace", "F", "apple"),
+            id="5",
+        ),
+        sentence("nobody knows why an old house stands near the river .", id="6"),
+        sentence(
+            "notes of ada lovelace , london .", ("ada lovelace", "W", "notes"), ("ada lovelace", "L", "london"), id="7"
+        ),
+    ]
+
+
+TOY_RELATIONS = ("C", "F", "W", "L")
+
+
+def build(
+    extractor: type[Extractor], encoder: Path, *, relations: Sequence[str] = TOY_RELATIONS, seed: int = 0, **settings
+):
+    """Return an untrained extractor on the tiny encoder, with weights fixed by ``seed``."""
+    torch.manual_seed(seed)
+    return extractor.from_encoder(encoder, relations, **settings)
+
+
+def training_batch(model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0) -> dict:
+    """Collate sentences exactly as training does."""
+    dataset = TrainingSentences(sentences, model)
+    collator = Collator(type(model), model.config, model.aligner.pad_id, seed)
+    return collator([dataset[epoch, index] for index in range(len(dataset))])
+
+
+def gold(sentences: Sequence[Sentence]) -> set[tuple]:
+    """Exact-span triples of sentences: (sentence number, subject start, end, relation, object start, end)."""
+    return {
+        (number, t.subject.start, t.subject.end, t.relation, t.object.start, t.object.end)
+        for number, each in enumerate(sentences)
+        for t in each.triples
+    }
+
+
+def f1(expected: set, found: set) -> float:
+    """F1 of two sets; 1.0 when both are empty."""
+    return 1.0 if not expected and not found else 2 * len(expected & found) / (len(expected) + len(found))
+
+
+# Ceilings: gold -> targets -> oracle scores -> decode, without a model
+
+Oracle = Callable[[dict, int], tuple[torch.Tensor, torch.Tensor]]
+
+
+def ceiling(
+    oracle: Oracle,
+    sentences: Sequence[Sentence],
+    aligner: Aligner,
+    relations: Sequence[str],
+    *,
+    occurrence: str = "given",
+    batch_size: int = 32,
+    words: bool = False,
+) -> float:
+    """Return the exact-span F1 of decoding perfect scores.
+
+    Args:
+        oracle: (batch, number of relations) -> (rows [n, 6], scores [n]). It builds the extractor's perfect scores
+            from ``batch["triples"]`` with the extractor's own target functions, and calls the extractor's own decoding
+            function. ``batch`` is what ``pad_batch`` gives, with ``triples`` [n, 6].
+        sentences: triples without a place in the text do not count.
+        aligner: of the extractor's layout; nothing is truncated below the aligner's limit.
+        occurrence: as the extractor's config has it. With ``all``, gold is the set of all occurrence pairs.
+    """
+    ids = {relation: number for number, relation in enumerate(relations)}
+    aligned = aligner.align([each.text for each in sentences])
+    rows = [token_triples(a, s, ids, occurrence)[0] for a, s in zip(aligned, sentences, strict=True)]
+    order = sorted(range(len(sentences)), key=lambda index: len(aligned[index]))
+    correct = predicted = wanted = 0
+    for at in range(0, len(order), batch_size):
+        chunk = order[at : at + batch_size]
+        batch = pad_batch([aligned[index] for index in chunk], aligner.pad_id, words=words)
+        batch["triples"] = stack_triples([rows[index] for index in chunk])
+        decoded, scores = oracle(batch, len(relations))
+        assert len(decoded) == len(scores)
+        assert ((scores > 0) & (scores <= 1)).all()
+        expected = set(map(tuple, batch["triples"].tolist()))
+        found = set(map(tuple, decoded.tolist()))
+        correct += len(expected & found)
+        predicted += len(found)
+        wanted += len(expected)
+    return 2 * correct / (predicted + wanted)
+
+
+def random_rows(rng: np.random.Generator, length: int, relations: int, triples: int, longest: int = 3) -> np.ndarray:
+    """Return up to ``triples`` random, possibly overlapping triples in a sentence of ``length`` content tokens.
+
+    Token 0 and the token after the content are specials, as in a BERT input. Returns [n, 5], distinct rows.
+    """
+    rows = set()
+    for _ in range(triples):
+        spans = []
+        for _ in range(2):
+            start = int(rng.integers(1, length + 1))
+            spans.append((start, int(min(length, start + rng.integers(0, longest)))))
+        rows.add((*spans[0], int(rng.integers(relations)), *spans[1]))
+    return np.array(sorted(rows), dtype=np.int64).reshape(-1, 5)
+
+
+def random_batch(seed: int, *, sentences: int = 3, relations: int = 3, triples: int = 5, longest: int = 3) -> dict:
+    """Return a padded batch of random overlapping triples, for round trips of targets and decoding."""
+    rng = generator(seed, "random batch")
+    lengths = [int(rng.integers(1, 12)) for _ in range(sentences)]
+    width = max(lengths) + 2
+    mask = torch.zeros(sentences, width, dtype=torch.long)
+    content = torch.zeros_like(mask)
+    for row, length in enumerate(lengths):
+        mask[row, : length + 2] = 1
+        content[row, 1 : length + 1] = 1
+    rows = [random_rows(rng, length, relations, int(rng.integers(0, triples + 1)), longest) for length in lengths]
+    return {"input_ids": mask.clone(), "attention_mask": mask, "content_mask": content, "triples": stack_triples(rows)}
+
+
+# Checks of whole models
+
+
+def check_overfit(
+    extractor: type[Extractor],
+    encoder: Path,
+    *,
+    steps: int = 300,
+    learning_rate: float = 3e-3,
+    sentences: Sequence[Sentence] | None = None,
+    on_step: Callable[[Extractor, int], None] | None = None,
+    **settings,
+) -> Extractor:
+    """Train a tiny model on a handful of sentences until it predicts them all; fails below F1 1.0."""
+    sentences = toy_sentences() if sentences is None else sentences
+    model = build(extractor, encoder, **settings)
+    dataset = TrainingSentences(sentences, model)
+    collator = Collator(extractor, model.config, model.aligner.pad_id, seed=0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.0)
+    best = 0.0
+    for step in range(steps):
+        model.train()
+        model.step = step
+        loss = model(**collator([dataset[step, index] for index in range(len(dataset))])).loss
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if on_step is not None:
+            on_step(model, step)
+        if step % 25 == 24 or step == steps - 1:
+            best = f1(gold(sentences), gold(model.extract([each.text for each in sentences])))
+            if best == 1.0:
+                break
+    assert best == 1.0, f"{extractor.name} reached F1 {best:.3f} on {len(sentences)} sentences after {steps} steps"
+    return model
+
+
+def check_zero_triple_batch(model: Extractor) -> None:
+    """A batch of sentences with zero triples only, and a mixed one, have a finite loss with gradients."""
+    zero = [each for each in toy_sentences() if not each.triples]
+    assert zero
+    for sentences in (zero, toy_sentences()):
+        model.zero_grad()
+        loss = model(**training_batch(model, sentences)).loss
+        assert torch.isfinite(loss)
+        loss.backward()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        assert gradients
+        assert all(torch.isfinite(gradient).all() for gradient in gradients)
+        assert any(gradient.abs().sum() > 0 for gradient in gradients)
+
+
+def check_padding_invariance(model: Extractor, *, tolerance: float = 1e-8) -> None:
+    """In float64, predictions and losses of a sentence do not depend on what it is padded to."""
+    model = model.double().eval()
+    sentences = toy_sentences()
+    longer = sentence(" ".join(["it rains today and nobody knows why ."] * 4), id="long")
+    alone = [model.predict_batch(model.collate(model.aligner.align([each.text]))) for each in sentences]
+    together = model.predict_batch(model.collate(model.aligner.align([each.text for each in [*sentences, longer]])))
+    for (single,), padded in zip(alone, together, strict=False):
+        # best first, and equal scores may change places by rounding: compare as sets
+        assert {row[:-1] for row in single} == {row[:-1] for row in padded}
+        scores = {row[:-1]: row[-1] for row in padded}
+        assert all(abs(row[-1] - scores[row[:-1]]) < 1e-5 for row in single)
+    for each in sentences:
+        batch = training_batch(model, [each])
+        wide = dict(batch)
+        extra = 7
+        for key, value in batch.items():
+            if value.dim() == 2 and value.shape == batch["input_ids"].shape and key != "draws":
+                fill = {"input_ids": model.aligner.pad_id, "word_ids": -1}.get(key, 0)
+                wide[key] = torch.nn.functional.pad(value, (0, extra), value=fill)
+        first, second = model(**batch).loss.item(), model(**wide).loss.item()
+        assert abs(first - second) <= tolerance * max(1.0, abs(first)), (each.id, first, second)
+
+
+def check_determinism(extractor: type[Extractor], encoder: Path, **settings) -> None:
+    """Equal seeds give equal batches, losses and weights after a few steps; another seed or epoch gives other draws."""
+
+    def run(seed: int) -> list[torch.Tensor]:
+        model = build(extractor, encoder, seed=seed, **settings).train()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(3):
+            loss = model(**training_batch(model, toy_sentences(), seed=seed, epoch=step)).loss
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return [parameter.detach() for parameter in model.parameters()]
+
+    first, again, other = run(1), run(1), run(2)
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
+    model = build(extractor, encoder, **settings)
+    batches = [training_batch(model, toy_sentences(), epoch=epoch) for epoch in (0, 0, 1)]
+    assert all(torch.equal(batches[0][key], batches[1][key]) for key in batches[0])
+    drawn = [key for key in batches[0] if key == "draws"]
+    assert all(not torch.equal(batches[0][key], batches[2][key]) for key in drawn)
+
+
+def check_save_and_load(model: Extractor, folder: Path) -> None:
+    """A saved extractor predicts the same after ``load_extractor``, ``Extractor.from_pretrained`` and its own class."""
+    texts = [each.text for each in toy_sentences()]
+    before = model.extract(texts)
+    model.save_pretrained(folder)
+    assert not list(folder.glob("*.bin"))
+    for load in (load_extractor, Extractor.from_pretrained, type(model).from_pretrained):
+        loaded = load(folder)
+        assert type(loaded) is type(model)
+        assert loaded.config.relations == model.config.relations
+        for (name, old), (other, new) in zip(
+            sorted(model.state_dict().items()), sorted(loaded.state_dict().items()), strict=True
+        ):
+            assert name == other
+            assert torch.equal(old, new), name
+        after = loaded.extract(texts)
+        assert [each.triples for each in after] == [each.triples for each in before]
+
+
+def check_extractor(
+    extractor: type[Extractor], encoder: Path, folder: Path, *, overfit: dict | None = None, **settings
+) -> Extractor:
+    """Run all whole-model checks on one extractor; ``overfit`` holds further arguments of :func:`check_overfit`."""
+    check_zero_triple_batch(build(extractor, encoder, **settings).train())
+    check_determinism(extractor, encoder, **settings)
+    model = check_overfit(extractor, encoder, **(overfit or {}), **settings)
+    check_save_and_load(model, folder)
+    check_padding_invariance(model)
+    return model
+
+
+def dense(shape: tuple[int, ...], *indices: torch.Tensor) -> torch.Tensor:
+    """Return a float64 tensor of zeros with ones at the indices: the label tensor that real code never builds."""
+    labels = torch.zeros(shape, dtype=torch.float64)
+    labels[indices] = 1.0
+    return labels

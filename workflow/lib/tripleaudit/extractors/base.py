@@ -1,0 +1,367 @@
+"""What every joint extractor is: a ``PreTrainedModel`` that reads padded batches and writes triples between spans.
+
+See ``docs/extending.md`` for how to add one.
+"""
+
+import difflib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
+from transformers.configuration_utils import SubConfigSpec
+from transformers.utils import ModelOutput
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import Aligner, Alignment
+from tripleaudit.extractors.batches import pad_batch
+from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
+
+logger = logging.getLogger(__name__)
+
+TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
+
+Row = tuple[int, int, int, int, int, float]
+
+
+class ExtractorConfig(PreTrainedConfig):
+    """Settings that all extractors share; a subclass adds its own as annotated class attributes with defaults.
+
+    Attributes:
+        encoder: configuration of the encoder.
+        relations: relation names; their places are the relation ids.
+        max_length: training sentences are cut to this many tokens (specials included, markers not counted).
+        layout: ``subword`` or ``marker`` (see :mod:`tripleaudit.extractors.alignment`).
+        marker: the word-end marker token of the ``marker`` layout; None looks for a spare one.
+        occurrence: which mentions are gold in training: ``given`` (as the corpus has them), ``first`` or ``all``.
+        drop_zero: leave sentences with zero triples out of training.
+    """
+
+    model_type = "tripleaudit"
+    sub_configs_defaults = {"encoder": SubConfigSpec(config_class=AutoConfig, model_type="bert")}
+
+    encoder: PreTrainedConfig | dict | None = None
+    relations: list[str] | None = None
+    max_length: int = 128
+    layout: str = "subword"
+    marker: str | None = None
+    occurrence: str = "given"
+    drop_zero: bool = False
+
+
+@dataclass
+class ExtractorOutput(ModelOutput):
+    """What ``forward`` returns.
+
+    Attributes:
+        loss: scalar, or None when no gold triples were given.
+        terms: the named parts of the loss, detached, for logs.
+        scores: the extractor's raw scores (logits) by name, where forward computed them anyway.
+    """
+
+    loss: Tensor | None = None
+    terms: dict[str, Tensor] | None = None
+    scores: dict[str, Tensor] | None = None
+
+
+class Extractor(PreTrainedModel):
+    """Base class of the joint extractors.
+
+    A subclass sets the class attributes below and defines ``__init__`` (head layers, with their initialisation),
+    ``forward`` and ``predict_rows``.
+
+    Attributes:
+        name: the registry's name.
+        draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
+        words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
+        pooler: whether the encoder keeps its pooler ([CLS] through tanh).
+        training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
+        tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
+        step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
+    """
+
+    config_class = ExtractorConfig
+    config: ExtractorConfig
+    base_model_prefix = "encoder"
+    main_input_name = "input_ids"
+    supports_gradient_checkpointing = True
+    _supports_sdpa = True
+    _supports_flash_attn = True
+
+    name: ClassVar[str] = ""
+    draws: ClassVar[int] = 0
+    words: ClassVar[bool] = False
+    pooler: ClassVar[bool] = False
+    training_defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, config: ExtractorConfig, encoder: PreTrainedModel | None = None):
+        super().__init__(config)
+        self.encoder = encoder if encoder is not None else AutoModel.from_config(config.encoder)
+        if not self.pooler and getattr(self.encoder, "pooler", None) is not None:
+            self.encoder.pooler = None
+        self.tokenizer = None
+        self.step = 0
+        self._aligner: Aligner | None = None
+
+    @classmethod
+    def collate_targets(
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+    ) -> dict[str, Tensor]:
+        """Build further arguments of ``forward`` for a training batch, in the data loader.
+
+        Args:
+            config: the model's configuration.
+            rows: B arrays [n_i, 5] of gold (subject start, subject end, relation, object start, object end).
+            rngs: B random generators, each fixed by (run seed, epoch, sentence id).
+        """
+        return {}
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ExtractorOutput:
+        """Score a batch and, given ``triples``, compute the loss.
+
+        Args:
+            input_ids, attention_mask, content_mask: [B, L] (see :func:`tripleaudit.extractors.batches.pad_batch`).
+            triples: [n, 6] int64 (sentence, subject start, subject end, relation, object start, object end), token
+                indices inclusive; sentences without a row have zero triples.
+            draws: [B, ``draws``] float32 uniforms in [0, 1), if the class asks for them.
+            inputs: what :meth:`collate_targets` returns.
+        """
+        raise TypeError(f"{type(self).__name__} defines no forward")
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Decode a batch on the device, without gradients.
+
+        Returns:
+            rows [n, 6] int64 (sentence, subject start, subject end, relation, object start, object end; token
+            indices inclusive) and scores [n] float in (0, 1]. Duplicates are allowed, the best score counts.
+        """
+        raise TypeError(f"{type(self).__name__} defines no predict_rows")
+
+    def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the encoder's last hidden states [B, L, H]."""
+        return self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    @property
+    def hidden_size(self) -> int:
+        """Width H of the encoder."""
+        return self.config.encoder.hidden_size
+
+    @property
+    def relation_ids(self) -> dict[str, int]:
+        """Relation name to id."""
+        return {name: number for number, name in enumerate(self.config.relations)}
+
+    @property
+    def aligner(self) -> Aligner:
+        """The aligner of this extractor's layout and encoder limit."""
+        if self._aligner is None:
+            if self.tokenizer is None:
+                raise UserError("this extractor has no tokenizer; load it with from_pretrained or from_encoder")
+            self._aligner = Aligner(
+                self.tokenizer, self.config.layout, self.config.marker, encoder_limit(self.config.encoder)
+            )
+        return self._aligner
+
+    def _init_weights(self, module: torch.nn.Module) -> None:
+        """Leave head layers as their constructor initialised them (the encoder initialises itself)."""
+
+    # Loading and saving
+
+    @classmethod
+    def from_encoder(
+        cls,
+        encoder: str | Path,
+        relations: Sequence[str],
+        encoder_layers: int | None = None,
+        **settings: Any,
+    ) -> "Extractor":
+        """Start an untrained extractor on a pre-trained encoder.
+
+        Args:
+            encoder: local folder with ``config.json``, ``model.safetensors`` and a fast tokenizer.
+            relations: all relation names, in the order of their ids.
+            encoder_layers: load only the first layers; all if None.
+            settings: fields of the extractor's config class.
+
+        Raises:
+            UserError: the folder, the tokenizer, the relations or a setting does not fit.
+        """
+        folder = Path(encoder)
+        if not (folder / "config.json").is_file():
+            raise UserError(f"encoder {folder}: expected a local folder with config.json and model.safetensors")
+        relations = list(relations)
+        if not relations or len(set(relations)) != len(relations):
+            raise UserError("an extractor needs at least one relation, and each relation once")
+        check_settings(cls, settings)
+        tokenizer = _load_tokenizer(folder)
+        try:
+            encoder_config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            available = encoder_config.num_hidden_layers
+            if encoder_layers is not None:
+                if not 1 <= encoder_layers <= available:
+                    raise UserError(
+                        f"encoder_layers is {encoder_layers}, but the encoder {folder} has {available} layers; "
+                        f"expected 1 to {available}"
+                    )
+                encoder_config.num_hidden_layers = encoder_layers
+            model = AutoModel.from_pretrained(
+                folder, config=encoder_config, local_files_only=True, use_safetensors=True, trust_remote_code=False
+            )
+        except (OSError, ValueError) as error:
+            raise UserError(f"encoder {folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
+        config = cls.config_class(encoder=model.config.to_dict(), relations=relations, **settings)
+        extractor = cls(config, encoder=model.float())
+        extractor.tokenizer = tokenizer
+        _ = extractor.aligner  # refuse an unfit tokenizer now
+        return extractor
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path, *args: Any, **options: Any) -> "Extractor":
+        """Load a trained extractor and its tokenizer from a local folder (safetensors only).
+
+        ``Extractor.from_pretrained`` loads any extractor; a subclass refuses the checkpoint of another one.
+
+        Raises:
+            UserError: the folder holds no extractor, another extractor, or not all of its weights.
+        """
+        saved = saved_extractor_name(folder)
+        if cls is Extractor:
+            return extractor_class(saved).from_pretrained(folder, *args, **options)
+        if saved != cls.name:
+            raise UserError(f"{folder}: holds a checkpoint of {saved}, expected {cls.name}")
+        options = {"use_safetensors": True, "local_files_only": True, **options}
+        want_info = options.pop("output_loading_info", False)
+        try:
+            model, info = super().from_pretrained(folder, *args, output_loading_info=True, **options)
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
+        missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
+        if missing:
+            raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
+        model.tokenizer = _load_tokenizer(Path(folder), config=model.config.encoder)
+        return (model, info) if want_info else model
+
+    def save_pretrained(self, save_directory: str | Path, *args: Any, **options: Any) -> Any:
+        """Save configuration, weights (safetensors) and the tokenizer."""
+        result = super().save_pretrained(save_directory, *args, **options)
+        if self.tokenizer is not None:
+            self.tokenizer.save_pretrained(save_directory)
+        return result
+
+    # Prediction
+
+    def collate(self, alignments: Sequence[Alignment]) -> dict[str, Tensor]:
+        """Pad aligned sentences into a batch on the model's device."""
+        batch = pad_batch(alignments, self.aligner.pad_id, words=self.words)
+        return {key: value.to(self.device, non_blocking=True) for key, value in batch.items()}
+
+    @torch.inference_mode()
+    def predict_batch(self, batch: dict[str, Tensor]) -> list[list[Row]]:
+        """Decode a batch: for each sentence (subject start, end, relation, object start, end, score), best score first.
+
+        Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates are merged with
+        their best score. Inclusive token indices.
+        """
+        rows, scores = self.predict_rows(**batch)
+        content = batch["content_mask"].bool()
+        sentence, spans = rows[:, 0], rows[:, [1, 2, 4, 5]]
+        inside = content[sentence[:, None], spans].all(dim=1) & (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
+        result: list[dict[tuple[int, ...], float]] = [{} for _ in range(len(content))]
+        for row, score in zip(rows[inside].tolist(), scores[inside].float().tolist(), strict=True):
+            found, key = result[row[0]], tuple(row[1:])
+            found[key] = max(score, found.get(key, 0.0))
+        return [
+            sorted(((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1]))
+            for found in result
+        ]
+
+    def extract(self, texts: Sequence[str], batch_size: int = 32, ids: Sequence[str] | None = None) -> list[Sentence]:
+        """Extract the triples of texts.
+
+        Args:
+            texts: sentences; equal texts are predicted once. Texts beyond the encoder's limit are cut, with a warning.
+            batch_size: sentences at a time; sentences of similar length go together.
+            ids: names of the resulting sentences; "0", "1", … if None.
+
+        Returns:
+            one :class:`Sentence` per text, in order, whose triples have character spans and scores.
+        """
+        ids = [str(number) for number in range(len(texts))] if ids is None else ids
+        distinct = list(dict.fromkeys(texts))
+        found: dict[str, tuple[Triple, ...]] = {}
+        was_training = self.training
+        self.eval()
+        try:
+            for text, alignment, rows in self._predict_aligned(distinct, batch_size):
+                found[text] = self._triples(text, alignment, rows)
+        finally:
+            self.train(was_training)
+        return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
+
+    def _predict_aligned(self, texts: Sequence[str], batch_size: int):
+        """Yield (text, alignment, predicted rows), longest first, so that too large a batch fails at once."""
+        alignments = self.aligner.align(texts)
+        cut = [text for text, alignment in zip(texts, alignments, strict=True) if alignment.truncated]
+        if cut:
+            logger.warning(
+                "%d of %d texts are longer than the %d tokens that the encoder takes and were cut; the first begins %r",
+                len(cut), len(texts), self.aligner.limit, cut[0][:60],
+            )  # fmt: skip
+        order = sorted(range(len(texts)), key=lambda index: -len(alignments[index]))
+        for start in range(0, len(order), batch_size):
+            chunk = order[start : start + batch_size]
+            predicted = self.predict_batch(self.collate([alignments[index] for index in chunk]))
+            for index, rows in zip(chunk, predicted, strict=True):
+                yield texts[index], alignments[index], rows
+
+    def _triples(self, text: str, alignment: Alignment, rows: Sequence[Row]) -> tuple[Triple, ...]:
+        triples: dict[tuple, Triple] = {}
+        for subject_start, subject_end, relation, object_start, object_end, score in rows:
+            subject = alignment.characters(subject_start, subject_end)
+            object_ = alignment.characters(object_start, object_end)
+            if subject and object_:
+                key = (subject, relation, object_)
+                triple = Triple(
+                    Span(*subject, text[slice(*subject)]),
+                    self.config.relations[relation],
+                    Span(*object_, text[slice(*object_)]),
+                    score,
+                )
+                triples.setdefault(key, triple)  # rows come best first
+        return tuple(triples.values())
+
+
+def encoder_limit(config: PreTrainedConfig) -> int:
+    """Return how many tokens an encoder takes, at most ``TEST_LIMIT``."""
+    positions = getattr(config, "max_position_embeddings", None) or TEST_LIMIT
+    if config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}:
+        positions -= 2  # position numbers begin after the padding index
+    return min(positions, TEST_LIMIT)
+
+
+def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None:
+    """Refuse settings that are no field of the extractor's config class.
+
+    Raises:
+        UserError: an unknown or reserved setting; the message suggests close names.
+    """
+    reserved = {field.name for field in fields(PreTrainedConfig)} | {"encoder", "relations"}
+    known = sorted({field.name for field in fields(extractor.config_class)} - reserved)
+    for name in settings:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=2)
+            hint = f"did you mean {' or '.join(close)}? " if close else ""
+            raise UserError(f"{extractor.name} has no setting {name!r}; {hint}expected one of {', '.join(known)}")
+
+
+def _load_tokenizer(folder: Path, **options: Any):
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder}: has no usable tokenizer: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,48 @@
+"""Decoding steps that several extractors share; everything works on whole tensors, on any device."""
+
+import torch
+from torch import Tensor
+
+
+def nearest_tail(tails: Tensor, dim: int = -1) -> Tensor:
+    """Return, for each position, the first position at or after it that is a tail, or L where there is none.
+
+    Args:
+        tails: bool, any shape, positions along ``dim`` (length L).
+
+    Returns:
+        int64 of the same shape.
+    """
+    length = tails.shape[dim]
+    shape = [1] * tails.dim()
+    shape[dim] = length
+    positions = torch.arange(length, device=tails.device).view(shape)
+    marked = torch.where(tails, positions, length)
+    return marked.flip(dim).cummin(dim).values.flip(dim)
+
+
+def spans_from_tags(heads: Tensor, tails: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Pair every head with the nearest tail at or after it (tails may be reused; heads without a tail are dropped).
+
+    Args:
+        heads, tails: [N, L] bool.
+
+    Returns:
+        row, start, end: three [n] int64 tensors in row-major order of the heads.
+    """
+    ends = nearest_tail(tails)
+    row, start = torch.nonzero(heads & (ends < tails.shape[-1]), as_tuple=True)
+    return row, start, ends[row, start]
+
+
+def pairs_within(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Pair all rows that belong to the same sentence.
+
+    Args:
+        left: [n] int64, sentence of each left row.
+        right: [m] int64, sentence of each right row.
+
+    Returns:
+        i, j: indices into ``left`` and ``right`` of all pairs with ``left[i] == right[j]``, in row-major order.
+    """
+    return torch.nonzero(left[:, None] == right[None, :], as_tuple=True)

@@ -1,0 +1,194 @@
+"""Training sentences: aligned once, noised and drawn from anew in every epoch, batched by length.
+
+The epoch travels with the index of each sentence (the sampler yields ``(epoch, index)``), so that loader workers,
+prefetching and resumed runs all see the right one.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.extractors.alignment import Alignment, token_triples
+from tripleaudit.extractors.base import Extractor, ExtractorConfig
+from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.randomness import generator
+
+logger = logging.getLogger(__name__)
+
+ALIGN_AT_ONCE = 1000
+GROUP = 50  # batches that are sorted by length together
+
+
+class Noise(Protocol):
+    """What noises a training sentence (:class:`tripleaudit.protocols.noising.EntityNoising`)."""
+
+    def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
+        """Return a noised copy, or None where the sentence is to be used as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One training sentence in token space: rows [n, 5] of gold triples (see ``Extractor.collate_targets``)."""
+
+    id: str
+    alignment: Alignment
+    rows: np.ndarray
+    epoch: int = 0
+
+
+class TrainingSentences(Dataset):
+    """The training sentences that an extractor can learn from.
+
+    Sentences that lose all their triples (entities without a place in the text, truncation, spans that no token span
+    fits) are left out: they must never serve as sentences with zero triples. ``counts`` says how many sentences and
+    triples went which way.
+
+    Args:
+        sentences: the training split.
+        extractor: gives aligner, relations and the switches ``max_length``, ``occurrence`` and ``drop_zero``.
+        noise: called at every fetch; None trains on the sentences as they are.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence], extractor: Extractor, noise: Noise | None = None):
+        config = extractor.config
+        self.aligner, self.relations, self.noise = extractor.aligner, extractor.relation_ids, noise
+        self.max_length, self.occurrence = config.max_length, config.occurrence
+        self.sentences: list[Sentence] = []
+        self.examples: list[Example] = []
+        self.counts = Counter(sentences=len(sentences))
+        for at in range(0, len(sentences), ALIGN_AT_ONCE):
+            chunk = sentences[at : at + ALIGN_AT_ONCE]
+            for sentence, example, lost in zip(chunk, *self._align(chunk), strict=True):
+                self.counts["lost_triples"] += lost
+                self.counts["truncated"] += example.alignment.truncated
+                if sentence.triples and not len(example.rows):
+                    self.counts["lost_sentences"] += 1
+                elif not sentence.triples and config.drop_zero:
+                    self.counts["dropped_zero"] += 1
+                else:
+                    self.counts["zero"] += not sentence.triples
+                    self.sentences.append(sentence)
+                    self.examples.append(example)
+        logger.info("training sentences: %s", ", ".join(f"{key} {value}" for key, value in sorted(self.counts.items())))
+
+    def _align(self, sentences: Sequence[Sentence]) -> tuple[list[Example], list[int]]:
+        alignments = self.aligner.align([sentence.text for sentence in sentences], self.max_length)
+        examples, lost = [], []
+        for sentence, alignment in zip(sentences, alignments, strict=True):
+            rows, missing = token_triples(alignment, sentence, self.relations, self.occurrence)
+            examples.append(Example(sentence.id, alignment, rows))
+            lost.append(missing)
+        return examples, lost
+
+    @property
+    def lengths(self) -> list[int]:
+        """Tokens of each sentence, un-noised."""
+        return [len(example.alignment) for example in self.examples]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, key: tuple[int, int]) -> Example:
+        epoch, index = key
+        example = self.examples[index]
+        noised = self.noise(self.sentences[index], epoch) if self.noise is not None else None
+        if noised is not None:
+            (fresh,), (lost,) = self._align([noised])
+            _, lost_before = token_triples(example.alignment, self.sentences[index], self.relations, self.occurrence)
+            if lost <= lost_before:  # else noise pushed a span over the limit: keep the original
+                example = fresh
+        return Example(example.id, example.alignment, example.rows, epoch)
+
+
+class LengthGroupedBatches(Sampler):
+    """Random batches of sentences of similar length.
+
+    Each epoch's order follows from (seed, epoch) alone: a random permutation, cut into groups of ``GROUP`` batches,
+    each sorted by length, and the resulting batches shuffled.
+
+    Args:
+        lengths: tokens of each sentence.
+        batch_size: sentences per batch; the last batch may be smaller.
+        seed: the run's seed.
+        grouped: False gives plain random batches.
+    """
+
+    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int, grouped: bool = True):
+        self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch of the next pass; the Trainer calls this."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return -(-len(self.lengths) // self.batch_size)
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        rng = generator(self.seed, self.epoch, "batches")
+        order = rng.permutation(len(self.lengths))
+        if self.grouped:
+            size = self.batch_size * GROUP
+            groups = [order[at : at + size] for at in range(0, len(order), size)]
+            order = np.concatenate([group[np.argsort(-self.lengths[group], kind="stable")] for group in groups])
+        batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
+        if self.grouped:
+            batches = [batches[number] for number in rng.permutation(len(batches))]
+        for batch in batches:
+            yield [(self.epoch, int(index)) for index in batch]
+
+
+class Collator:
+    """Turns examples into the arguments of an extractor's ``forward``.
+
+    Args:
+        extractor: the extractor's class.
+        config: the model's configuration.
+        pad_id: token id of padding.
+        seed: the run's seed; draws depend on (seed, epoch, sentence id) only.
+    """
+
+    def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int):
+        self.extractor, self.config, self.pad_id, self.seed = extractor, config, pad_id, seed
+
+    def __call__(self, examples: Sequence[Example]) -> dict[str, Tensor]:
+        rows = [example.rows for example in examples]
+        batch = pad_batch([example.alignment for example in examples], self.pad_id, words=self.extractor.words)
+        batch["triples"] = stack_triples(rows)
+        rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
+        if self.extractor.draws:
+            draws = np.stack([rng.random(self.extractor.draws, dtype=np.float32) for rng in rngs])
+            batch["draws"] = torch.from_numpy(draws)
+        batch.update(self.extractor.collate_targets(self.config, rows, rngs))
+        return batch
+
+
+class TrainingLoader(DataLoader):
+    """A loader whose batch sampler learns the epoch through ``set_epoch``, which the Trainer calls."""
+
+    def set_epoch(self, epoch: int) -> None:
+        """Tell the batch sampler which epoch comes next."""
+        self.batch_sampler.set_epoch(epoch)
+
+
+def training_loader(
+    dataset: TrainingSentences, collator: Collator, batch_size: int, *, grouped: bool = True, workers: int = 0
+) -> TrainingLoader:
+    """Return the loader of one training run."""
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped)
+    return TrainingLoader(
+        dataset,
+        batch_sampler=sampler,
+        collate_fn=collator,
+        num_workers=workers,
+        persistent_workers=workers > 0,
+        pin_memory=torch.cuda.is_available(),
+    )
