@@ -1,0 +1,247 @@
+"""A local HTTP server that speaks the OpenAI protocol and misbehaves as told.
+
+    with FakeEndpoint(answer="[]", faults=[status(429, retry_after=0.1), drop()]) as fake:
+        Endpoint(fake.url, "fake")   # the first request gets a 429, the second a dropped connection, then all is well
+
+``answer`` is a text or a :class:`Reply`, a list of them (one for each answered request, the last one repeats), or a
+function of the request body that returns one.
+"""
+
+import hashlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A well-formed answer; ``finish_reason`` ``length`` is a truncated one, ``refusal`` a refused one."""
+
+    text: str | None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    usage: bool = True
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One misbehaviour; build it with the functions below."""
+
+    kind: str
+    code: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    body: str = ""
+    seconds: float = 0.0
+
+
+def status(code: int, retry_after: float | str | None = None, body: Any = None, message: str = "no") -> Fault:
+    """An error status with the usual error object, optionally with ``Retry-After``."""
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    payload = {"error": {"message": message, "type": "fake", "code": None}} if body is None else body
+    return Fault("status", code, headers, payload if isinstance(payload, str) else json.dumps(payload))
+
+
+def drop() -> Fault:
+    """Close the connection without a word."""
+    return Fault("drop")
+
+
+def cut() -> Fault:
+    """Announce a long body, send some of it, and close the connection."""
+    return Fault("cut")
+
+
+def hang(seconds: float = 30.0) -> Fault:
+    """Say nothing for so long (or until the server stops)."""
+    return Fault("hang", seconds=seconds)
+
+
+def malformed(body: str = '{"choices": [{"mess') -> Fault:
+    """Status 200 with a body that is no JSON."""
+    return Fault("status", 200, {}, body)
+
+
+OK = Fault("ok")
+
+
+class FakeEndpoint:
+    """The server; use it as a context manager.
+
+    Args:
+        answer: what to answer, see the module.
+        faults: one misbehaviour for each request in order of arrival (``OK`` for none; after the last all is well),
+            or a function ``(number of the request from 0, body) -> Fault | None``.
+        latency: seconds every answer takes.
+        reject_schema: status of the error for requests with ``response_format``, None to accept them.
+        echo_key: put the Authorization header into every error message, as careless servers do.
+
+    Attributes:
+        url: base URL with ``/v1``.
+        requests: bodies of all requests, in order of arrival, with the path under ``"_path"``.
+        keys: Authorization headers of all requests.
+        answered: bodies of the requests that got a good answer.
+        max_in_flight: most requests that were being worked on at any moment.
+    """
+
+    def __init__(
+        self,
+        answer: "str | Reply | Sequence[str | Reply] | Callable[[dict], Any]" = "[]",
+        faults: Sequence[Fault] | Callable[[int, dict], Fault | None] = (),
+        latency: float = 0.0,
+        reject_schema: int | None = None,
+        echo_key: bool = False,
+    ) -> None:
+        self.answer, self.faults, self.latency = answer, faults, latency
+        self.reject_schema, self.echo_key = reject_schema, echo_key
+        self.requests: list[dict[str, Any]] = []
+        self.answered: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.max_in_flight = 0
+        self.lock = threading.Lock()
+        self.stopping = threading.Event()
+        self._in_flight = 0
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                length = int(self.headers.get("Content-Length", 0))
+                body = json.loads(self.rfile.read(length))
+                fake._work(self, body)
+
+            def do_GET(self) -> None:
+                fake._send(self, 200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})
+
+            def log_message(self, *args: Any) -> None:
+                """Keep the test output clean."""
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 256
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Clients that go away are part of the game."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    def __enter__(self) -> "FakeEndpoint":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopping.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def count(self) -> int:
+        """Requests that arrived so far, faulty ones included."""
+        return len(self.requests)
+
+    def _work(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        with self.lock:
+            number = len(self.requests)
+            self.requests.append({**body, "_path": handler.path})
+            self.keys.append(handler.headers.get("Authorization"))
+            self._in_flight += 1
+            self.max_in_flight = max(self.max_in_flight, self._in_flight)
+        try:
+            self._answer(handler, number, body)
+        finally:
+            with self.lock:
+                self._in_flight -= 1
+
+    def _answer(self, handler: BaseHTTPRequestHandler, number: int, body: dict[str, Any]) -> None:
+        fault = self.faults(number, body) if callable(self.faults) else dict(enumerate(self.faults)).get(number)
+        fault = fault or OK
+        if self.latency:
+            self.stopping.wait(self.latency)
+        if fault.kind == "hang":
+            self.stopping.wait(fault.seconds)
+        if fault.kind in ("drop", "hang"):
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if fault.kind == "cut":
+            handler.send_response(200)
+            handler.send_header("Content-Length", "10000")
+            handler.end_headers()
+            handler.wfile.write(b'{"choices": [')
+            handler.wfile.flush()
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if fault.kind == "status":
+            text = fault.body
+            if self.echo_key:
+                text = json.dumps({"error": {"message": f"bad key {handler.headers.get('Authorization')}"}})
+            self._send(handler, fault.code, text, fault.headers)
+            return
+        if self.reject_schema and "response_format" in body:
+            self._send(handler, self.reject_schema, {"error": {"message": "response_format is not supported"}})
+            return
+        with self.lock:
+            self.answered.append(body)
+            position = len(self.answered) - 1
+        payload = self._embeddings(body) if "input" in body else self._completion(position, body)
+        self._send(handler, 200, payload)
+
+    def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self.answer
+        if callable(answer):
+            reply = answer(body)
+        else:
+            reply = answer if isinstance(answer, str | Reply) else answer[min(position, len(answer) - 1)]
+        reply = reply if isinstance(reply, Reply) else Reply(reply)
+        prompt = sum(len(message["content"].split()) for message in body["messages"])
+        payload = {
+            "id": f"fake-{position}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": body.get("model"),
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": reply.finish_reason,
+                    "message": {"role": "assistant", "content": reply.text, "refusal": reply.refusal},
+                }
+            ],
+        }
+        if reply.usage:
+            prompt = prompt if reply.prompt_tokens is None else reply.prompt_tokens
+            completion = len((reply.text or "").split()) if reply.completion_tokens is None else reply.completion_tokens
+            payload["usage"] = {
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "total_tokens": prompt + completion,
+            }
+        return payload
+
+    def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        rows = []
+        for index, text in enumerate(body["input"]):
+            digest = hashlib.sha256(text.encode()).digest()[:8]
+            rows.append({"object": "embedding", "index": index, "embedding": [byte / 255 for byte in digest]})
+        tokens = sum(len(text.split()) for text in body["input"])
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return {"object": "list", "data": rows[::-1], "model": body.get("model"), "usage": usage}
+
+    def _send(self, handler: Any, code: int, payload: Any, headers: dict[str, str] | None = None) -> None:
+        data = (payload if isinstance(payload, str) else json.dumps(payload)).encode()
+        handler.send_response(code)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {}).items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(data)

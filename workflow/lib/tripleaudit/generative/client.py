@@ -1,0 +1,447 @@
+"""The client of every language-model stage: asks an endpoint, never twice, never too much at once, never over budget.
+
+endpoint = Endpoint("https://host/v1", "some-model", api_key_env="SOME_KEY")
+with Client(endpoint, "results/cache/llm") as client:
+    answers = client.complete_all([Request([{"role": "user", "content": "…"}])])
+"""
+
+import asyncio
+import base64
+import dataclasses
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.generative.cache import Cache
+from tripleaudit.generative.endpoint import (
+    Answer,
+    Endpoint,
+    Prices,
+    Request,
+    Usage,
+    canonical_key,
+    tokens_about,
+    tokens_at_most,
+)
+from tripleaudit.generative.estimate import Estimate, estimate
+from tripleaudit.generative.ledger import BudgetExceeded, Ledger
+from tripleaudit.generative.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
+
+__all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]
+
+log = logging.getLogger(__name__)
+POLL = 0.05  # seconds between two looks at something that another process or request is working on
+
+
+class Server(Protocol):
+    """A server that is started when the first request has to be sent (see :mod:`.local_lm`)."""
+
+    def start(self) -> str:
+        """Start the server if it is not running, and return its base URL."""
+
+    def stop(self) -> None:
+        """Stop it; without effect if it is not running."""
+
+
+@dataclass
+class Totals:
+    """What a client has done so far; ``sent`` counts requests, not attempts."""
+
+    sent: int = 0
+    cached: int = 0
+    truncated: int = 0
+    refused: int = 0
+    errors: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+
+class Client:
+    """Asks one endpoint, with a cache of answers on disk.
+
+    An answer is stored the moment it arrives; refusals, truncated answers and errors are not stored. If everything is
+    stored, neither the endpoint nor its key is needed. Use it as a context manager, or call :meth:`close`.
+
+    Args:
+        endpoint: where and how to ask.
+        cache_dir: the folder of answers; may be shared by processes, studies and endpoints.
+        budget: most money that may ever be spent as recorded in the ledger; None for no limit.
+        ledger: the file that records spending (default ``<cache_dir>/ledger.jsonl``); it exists only for endpoints
+            with prices. All jobs that share a budget share the file.
+        server: started before the first request is sent, for an endpoint without an address of its own.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cache_dir: str | Path,
+        budget: float | None = None,
+        ledger: str | Path | None = None,
+        server: Server | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.cache = Cache(cache_dir)
+        self.totals = Totals()
+        self.ledger = Ledger(ledger or Path(cache_dir) / "ledger.jsonl", budget) if endpoint.prices else None
+        self._server = server
+        self._structured = endpoint.structured != "off"
+        self._state: _LoopState | None = None
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop a server that this client started and give back the lock file."""
+        if self._server is not None:
+            self._server.stop()
+        self.cache.close()
+
+    def key(self, request: Request) -> str:
+        """Return the cache key of a request at this endpoint."""
+        return request.key(self.endpoint)
+
+    def lookup(self, request: Request) -> Answer | None:
+        """Return the stored answer of a request, or None; sends nothing."""
+        key = self.key(request)
+        record = self.cache.get(key)
+        if record is None or not isinstance(record.get("answer"), dict):
+            return None
+        stored = record["answer"]
+        return Answer(
+            text=stored["text"],
+            status="ok",
+            finish_reason=stored.get("finish_reason"),
+            usage=Usage(**stored["usage"]),
+            cost=stored.get("cost", 0.0),
+            cached=True,
+            key=key,
+        )
+
+    def estimate(self, requests: Iterable[Request]) -> Estimate:
+        """Say what the requests would take: how many are stored, tokens, money. Sends nothing."""
+        return estimate(self, requests)
+
+    def complete_all(
+        self, requests: Sequence[Request], progress: Callable[[int, int], None] | None = None
+    ) -> list[Answer]:
+        """Return the answers of all requests, in their order.
+
+        When the endpoint stops answering or the budget is used up, what is in flight is still awaited and stored;
+        then one error says how far it came. Running again sends only what is missing.
+
+        Args:
+            requests: any number; equal ones are sent once.
+            progress: called with (done, total) after each answer.
+
+        Raises:
+            EndpointError: requests failed although all attempts were made, or the endpoint cannot be used.
+            BudgetExceeded: the budget does not allow the next request.
+        """
+        return self._run(self._complete_all(list(requests), progress))
+
+    async def complete(self, request: Request) -> Answer:
+        """Return the answer of one request, from the cache or from the endpoint; errors as :meth:`complete_all`."""
+        answer = self.lookup(request)
+        if answer is not None:
+            if self.ledger and self.ledger.is_open(answer.key):  # stored, then killed before it was entered
+                self.ledger.settle(answer.key, answer.cost)
+            self.totals.cached += 1
+            return answer
+        state = self._loop_state()
+        key = self.key(request)
+        if key in state.pending:
+            return dataclasses.replace(await asyncio.shield(state.pending[key]), cached=True)
+        state.pending[key] = asyncio.ensure_future(self._send_once(request, key, state))
+        try:
+            return await state.pending[key]
+        finally:
+            state.pending.pop(key, None)
+
+    def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
+        """Return the embeddings of texts as a float32 array (n, d), through the same cache, budget and retries."""
+        return self._run(self._embed(list(texts), batch))
+
+    async def _embed(self, texts: list[str], batch: int) -> np.ndarray:
+        keys = [
+            canonical_key({"embedding": self.endpoint.model, "input": text, **self.endpoint.extra}) for text in texts
+        ]
+        vectors: dict[str, np.ndarray] = {}
+        missing: dict[str, str] = {}
+        for key, text in zip(keys, texts, strict=True):
+            record = None if key in vectors or key in missing else self.cache.get(key)
+            if record and "float32" in record:
+                vectors[key] = np.frombuffer(base64.b64decode(record["float32"]), dtype="<f4")
+            elif key not in vectors:
+                missing[key] = text
+        items = list(missing.items())
+        self.totals.cached += len(vectors)
+        state = self._loop_state()
+
+        async def fetch(part: list[tuple[str, str]]) -> None:
+            body = {
+                "model": self.endpoint.model,
+                "input": [text for _, text in part],
+                "encoding_format": "float",
+                **self.endpoint.extra,
+            }
+            at_most = sum(len(text.encode("utf-8", "replace")) + 8 for _, text in part)
+            batch_key = canonical_key([key for key, _ in part])
+            async with state.slots:
+                payload, usage, cost = await self._paid(batch_key, "embeddings", body, at_most, 0, state)
+            self._settle(batch_key, cost)
+            rows = sorted(payload["data"], key=lambda row: row.get("index", 0))
+            if len(rows) != len(part):
+                raise EndpointError(
+                    f"endpoint '{self.endpoint.name}' sent {len(rows)} embeddings for {len(part)} texts"
+                )
+            for (key, text), row in zip(part, rows, strict=True):
+                vectors[key] = np.asarray(row["embedding"], dtype="<f4")
+                packed = base64.b64encode(vectors[key].tobytes()).decode()
+                record = {"float32": packed, "model": self.endpoint.model, "input": text}
+                await asyncio.to_thread(self.cache.put, key, record)
+            self._count(usage, cost, len(part))
+
+        outcomes = await asyncio.gather(
+            *(fetch(items[start : start + batch]) for start in range(0, len(items), batch)), return_exceptions=True
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, RequestRejected):
+                raise EndpointError(f"endpoint '{self.endpoint.name}' rejects the texts to embed: {outcome}")
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return np.stack([vectors[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+
+    async def _complete_all(self, requests: list[Request], progress: Callable | None) -> list[Answer]:
+        answers: list[Answer | None] = [None] * len(requests)
+        queue = iter(enumerate(requests))
+        failures: list[UserError] = []
+        done = in_a_row = 0
+        stop: UserError | None = None
+
+        async def work() -> None:
+            nonlocal done, in_a_row, stop
+            for number, request in queue:
+                if stop is not None:
+                    return
+                try:
+                    answers[number] = await self.complete(request)
+                    if not answers[number].cached:
+                        in_a_row = 0
+                except EndpointUnusable as error:
+                    stop = error
+                    failures.append(error)
+                    return
+                except EndpointError as error:
+                    failures.append(error)
+                    in_a_row += 1
+                    if in_a_row >= max(2, self.endpoint.concurrency):  # it is down: spare the others their attempts
+                        stop = error
+                    continue
+                except UserError as error:
+                    stop = error
+                    return
+                done += 1
+                if progress:
+                    progress(done, len(requests))
+
+        # twice as many workers as slots, so that a slot never waits for the disk
+        await asyncio.gather(*(work() for _ in range(min(len(requests), 2 * self.endpoint.concurrency))))
+        progress_text = f"{done} of {len(requests)} answers are there; run again to send only the missing ones"
+        if isinstance(stop, BudgetExceeded):
+            raise BudgetExceeded(f"{stop}; {progress_text}")
+        if stop is not None and not isinstance(stop, EndpointError):
+            raise stop
+        if failures:
+            raise EndpointError(f"{failures[-1]}; {progress_text}")
+        rejected = [answer for answer in answers if answer.status == "error"]
+        if rejected and not any(answer.status != "error" for answer in answers):
+            raise EndpointError(f"endpoint '{self.endpoint.name}' rejects every request: {rejected[0].error}")
+        return answers
+
+    async def _send_once(self, request: Request, key: str, state: "_LoopState") -> Answer:
+        """Send a request unless another process is doing so; then wait for its answer."""
+        while True:
+            async with state.slots:
+                with self.cache.claim(key) as mine:
+                    answer = self.lookup(request)
+                    if answer is not None:
+                        self.totals.cached += 1
+                        return answer
+                    if mine:
+                        return await self._send(request, key, state)
+            await asyncio.sleep(POLL)
+
+    async def _send(self, request: Request, key: str, state: "_LoopState") -> Answer:
+        canonical = request.canonical(self.endpoint)
+        body = request.body(self.endpoint)
+        at_most = tokens_at_most(canonical)
+        with_schema = (
+            {**body, "response_format": _response_format(canonical["schema"])} if "schema" in canonical else None
+        )
+        try:
+            if with_schema and self._structured:
+                try:
+                    paid = await self._paid(key, "chat", with_schema, at_most, body["max_tokens"], state)
+                except RequestRejected:
+                    if self.endpoint.structured != "auto":
+                        raise
+                    paid = await self._paid(key, "chat", body, at_most, body["max_tokens"], state)
+                    self._structured = False  # it was the schema that the server rejected
+                    log.warning("endpoint '%s' offers no structured outputs; asking without", self.endpoint.name)
+            else:
+                paid = await self._paid(key, "chat", body, at_most, body["max_tokens"], state)
+        except RequestRejected as error:
+            self.totals.sent += 1
+            self.totals.errors += 1
+            return Answer("", "error", key=key, error=str(error))
+        payload, usage, cost = paid
+        answer = _answer(payload["choices"][0], usage, cost, key)
+        if answer.status == "ok":
+            stored = {"text": answer.text, "finish_reason": answer.finish_reason, "cost": cost}
+            stored["usage"] = dataclasses.asdict(usage)
+            try:
+                await asyncio.to_thread(self.cache.put, key, {"request": canonical, "answer": stored})
+            finally:
+                self._settle(key, cost)
+        else:
+            self._settle(key, cost)
+        self._count(usage, cost, 1)
+        self.totals.truncated += answer.status == "truncated"
+        self.totals.refused += answer.status == "refused"
+        return answer
+
+    async def _paid(
+        self, key: str, kind: str, body: dict, prompt_at_most: int, completion_at_most: int, state: "_LoopState"
+    ) -> tuple[dict[str, Any], Usage, float]:
+        """Reserve, send, and return (payload, usage, cost); the caller settles once the answer is stored."""
+        if self.ledger:
+            await self._reserve(key, self.endpoint.prices.cost(prompt_at_most, completion_at_most))
+        try:
+            payload = await (await state.transport()).post(kind, body)
+        except BaseException:
+            self._settle(key, 0.0)
+            raise
+        usage = _usage(payload, body)
+        return payload, usage, self.endpoint.prices.cost(usage.prompt_tokens, usage.completion_tokens)
+
+    async def _reserve(self, key: str, amount: float) -> None:
+        while not self.ledger.reserve(key, amount):
+            if not self.ledger.waiting:  # nothing of ours is in flight that could turn out cheaper than reserved
+                spent, limit = self.ledger.spent(), self.ledger.limit
+                raise BudgetExceeded(
+                    f"endpoint '{self.endpoint.name}': the budget of {limit:g} is used up ({spent:.6g} spent, the next "
+                    f"request may cost {amount:.3g}); raise 'budget' to go on"
+                )
+            await asyncio.sleep(POLL)
+
+    def _settle(self, key: str, cost: float) -> None:
+        if self.ledger:
+            self.ledger.settle(key, cost)
+
+    def _count(self, usage: Usage, cost: float, sent: int) -> None:
+        self.totals.sent += sent
+        self.totals.prompt_tokens += usage.prompt_tokens
+        self.totals.completion_tokens += usage.completion_tokens
+        self.totals.cost += cost
+
+    def _loop_state(self) -> "_LoopState":
+        loop = asyncio.get_running_loop()
+        if self._state is None or self._state.loop is not loop:
+            self._state = _LoopState(loop, self.endpoint, self._server)
+        return self._state
+
+    def _run(self, work: Any) -> Any:
+        """Run a coroutine to its end, also from within a running loop (a notebook)."""
+
+        async def run() -> Any:
+            try:
+                return await work
+            finally:
+                if self._state is not None:
+                    await self._state.close()
+                    self._state = None
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(run())
+        outcome: list[Any] = []
+
+        def target() -> None:
+            try:
+                outcome.extend((True, asyncio.run(run())))
+            except BaseException as error:
+                outcome.extend((False, error))
+
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+        if not outcome[0]:
+            raise outcome[1]
+        return outcome[1]
+
+
+class _LoopState:
+    """What belongs to one event loop: free slots, requests in flight, the connection."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, endpoint: Endpoint, server: Server | None) -> None:
+        self.loop = loop
+        self.slots = asyncio.Semaphore(endpoint.concurrency)
+        self.pending: dict[str, asyncio.Future[Answer]] = {}
+        self._endpoint = endpoint
+        self._server = server
+        self._transport: Transport | None = None
+        self._opening = asyncio.Lock()
+
+    async def transport(self) -> Transport:
+        async with self._opening:
+            if self._transport is None:
+                url = await asyncio.to_thread(self._server.start) if self._server else None
+                self._transport = Transport(self._endpoint, url)
+        return self._transport
+
+    async def close(self) -> None:
+        if self._transport is not None:
+            await self._transport.close()
+
+
+def _response_format(schema: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def _usage(payload: dict[str, Any], body: dict[str, Any]) -> Usage:
+    counted = payload.get("usage")
+    if isinstance(counted, dict) and isinstance(counted.get("prompt_tokens"), int):
+        return Usage(counted["prompt_tokens"], int(counted.get("completion_tokens") or 0))
+    if "messages" not in body:
+        return Usage(sum(map(tokens_about, body["input"])), 0, estimated=True)
+    prompt = sum(tokens_about(item["content"]) for item in body["messages"])
+    return Usage(prompt, tokens_about(_text(payload["choices"][0])), estimated=True)
+
+
+def _text(choice: dict[str, Any]) -> str:
+    """Return the text of a choice; some servers send a list of parts."""
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _answer(choice: dict[str, Any], usage: Usage, cost: float, key: str) -> Answer:
+    message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
+    text, reason = _text(choice), choice.get("finish_reason")
+    refusal = message.get("refusal")
+    if refusal or reason == "content_filter":
+        return Answer(text or str(refusal or ""), "refused", reason, usage, cost, key=key)
+    return Answer(text, "truncated" if reason == "length" else "ok", reason, usage, cost, key=key)

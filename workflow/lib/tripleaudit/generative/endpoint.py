@@ -1,0 +1,210 @@
+"""What a request, an answer and an endpoint are: plain values, without any network."""
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from tripleaudit.errors import UserError
+
+STRUCTURED = ("auto", "json_schema", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money per million tokens, in any one currency."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return the money for one request."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+    def __bool__(self) -> bool:
+        return bool(self.input or self.output)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible server, the model asked for there, and how to ask.
+
+    Attributes:
+        base_url: the address up to and including ``/v1``; None for a local model that the job itself serves.
+        model: the model's name; part of the cache key, so answers of two models never mix.
+        name: what this endpoint is called in the configuration (messages only).
+        api_key_env: *name* of the environment variable that holds the key; None sends no key.
+        timeout: seconds for one attempt, from sending to the last byte of the answer.
+        max_retries: further attempts after a failure that may pass (408, 409, 429, 5xx, connection, time-out).
+        concurrency: most requests in flight at any moment.
+        structured: ``json_schema`` sends the request's schema, ``auto`` does so until the server rejects it,
+            ``off`` never does.
+        prices: money per million tokens; without prices nothing is charged to a budget.
+        temperature, max_tokens, seed, top_p: sampling defaults of all requests; None leaves the field out.
+        extra: further fields of the request body, as the server defines them.
+        context: how many tokens prompt and answer may have together, where the caller must know it.
+        backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
+        serve: where a local model comes from (see :mod:`tripleaudit.generative.local_lm`); None for a remote one.
+    """
+
+    base_url: str | None
+    model: str
+    name: str = "endpoint"
+    api_key_env: str | None = None
+    timeout: float = 120.0
+    max_retries: int = 6
+    concurrency: int = 4
+    structured: str = "auto"
+    prices: Prices = field(default_factory=Prices)
+    temperature: float | None = 0.0
+    max_tokens: int = 800
+    seed: int | None = None
+    top_p: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    context: int | None = None
+    backoff: float = 1.0
+    max_backoff: float = 60.0
+    serve: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        where = f"generative endpoint '{self.name}'"
+        if not self.model:
+            raise UserError(f"{where}: 'model' is missing; expected the model's name at the endpoint")
+        if self.base_url is not None:
+            parts = urlsplit(self.base_url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise UserError(f"{where}: 'base_url' must be an http or https address such as https://host/v1")
+            if parts.username or parts.password or parts.query:
+                raise UserError(f"{where}: 'base_url' must not hold credentials or a query; name 'api_key_env' instead")
+        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
+            raise UserError(f"{where}: 'api_key_env' must be the name of an environment variable, not the key itself")
+        if self.structured not in STRUCTURED:
+            raise UserError(f"{where}: 'structured' must be one of {', '.join(STRUCTURED)}")
+        for name, least in (("timeout", 1e-3), ("max_retries", 0), ("concurrency", 1), ("max_tokens", 1)):
+            if getattr(self, name) < least:
+                raise UserError(f"{where}: '{name}' is {getattr(self, name)}, expected at least {least}")
+
+    @classmethod
+    def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
+        """Build an endpoint from a mapping of the configuration.
+
+        Raises:
+            UserError: an unknown key, or a value that cannot be used.
+        """
+        known = {item.name for item in dataclasses.fields(cls)} - {"name"}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise UserError(f"generative endpoint '{name}': unknown key '{unknown[0]}'; known: {sorted(known)}")
+        values = {"base_url": None, "model": "", **values, "name": name}
+        prices = values.pop("prices", None) or {}
+        if isinstance(prices, Mapping):
+            if set(prices) - {"input", "output"}:
+                raise UserError(f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens")
+            prices = Prices(**{side: float(price) for side, price in prices.items()})
+        if values["base_url"] is None and not values.get("serve"):
+            raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
+        return cls(**values, prices=prices)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One chat request; fields that are None take the endpoint's value.
+
+    Attributes:
+        messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns allowed.
+        schema: JSON schema of the answer, sent as a structured-output request where the server offers it.
+        sample: number of this draw; a second answer to the same messages (a re-ask, another sample) has another
+            number and so another cache entry. It is not sent.
+    """
+
+    messages: Sequence[Mapping[str, str]]
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    stop: Sequence[str] | None = None
+    sample: int = 0
+
+    def body(self, endpoint: Endpoint) -> dict[str, Any]:
+        """Return the fields that decide the answer, as the server gets them (without the schema)."""
+        pick = {
+            "model": endpoint.model,
+            "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
+            "max_tokens": self.max_tokens or endpoint.max_tokens,
+            "temperature": endpoint.temperature if self.temperature is None else self.temperature,
+            "seed": endpoint.seed if self.seed is None else self.seed,
+            "top_p": endpoint.top_p,
+            "stop": list(self.stop) if self.stop else None,
+            **endpoint.extra,
+        }
+        return {name: value for name, value in pick.items() if value is not None}
+
+    def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
+        """Return what identifies this request: its body, its schema and its draw; nothing about transport."""
+        canonical = self.body(endpoint)
+        if self.schema is not None and endpoint.structured != "off":
+            canonical["schema"] = self.schema
+        if self.sample:
+            canonical["sample"] = self.sample
+        return canonical
+
+    def key(self, endpoint: Endpoint) -> str:
+        """Return the SHA-256 of the canonical request, 64 hexadecimal digits."""
+        return canonical_key(self.canonical(endpoint))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request; ``estimated`` when the server did not count them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one request.
+
+    Attributes:
+        status: ``ok``; ``truncated`` (token limit); ``refused``; ``error`` (the server rejects this request).
+        cost: what the answer cost when it was paid for, also if that was earlier.
+        cached: whether it came from the cache, so that nothing was sent now.
+        key: the request's key.
+        error: the server's message for ``error``.
+    """
+
+    text: str
+    status: str
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    cached: bool = False
+    key: str = ""
+    error: str | None = None
+
+
+def canonical_key(value: Any) -> str:
+    """Return the SHA-256 of a JSON value in its canonical form (sorted keys, no blanks)."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def tokens_at_most(canonical: Mapping[str, Any]) -> int:
+    """Return an upper bound of a request's prompt tokens: a byte-level vocabulary never needs more than the bytes.
+
+    The constant covers what chat templates add (role marks, a default system message).
+    """
+    texts = [item["content"] for item in canonical["messages"]]
+    if "schema" in canonical:
+        texts.append(json.dumps(canonical["schema"]))
+    return 64 + sum(len(text.encode("utf-8", "replace")) + 8 for text in texts)
+
+
+def tokens_about(text: str) -> int:
+    """Return a plain estimate of a text's tokens: four bytes a token."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
