@@ -51,8 +51,8 @@ def test_a_study_cannot_leave_the_results_folder(name):
 
 
 def test_unknown_keys_deep_down_name_their_place():
-    assert "training: unknown key 'learning_rat', did you mean 'learning_rate'?" in problems_of(
-        training={"learning_rat": 1}
+    assert "training: unknown key 'epoch', did you mean 'epochs'?" in problems_of(
+        training={"epoch": 1}
     )
     assert "corpora/demo: unknown key 'fromat', did you mean 'format'?" in problems_of(
         corpora={"demo": {"fromat": "auto"}}
@@ -86,3 +86,13 @@ def test_every_object_of_the_schema_refuses_unknown_keys():
 
     for where, part in objects(load_schema(), ""):
         assert part.get("additionalProperties") is not None, f"{where} accepts unknown keys"
+
+
+def test_the_training_section_has_the_trainers_settings():
+    import dataclasses
+
+    from tripleaudit.training.settings import TrainingSettings
+
+    fields = {field.name for field in dataclasses.fields(TrainingSettings)}
+    of_the_workflow = {"preset", "model", "mem_mb", "runtime"}
+    assert set(load_schema()["$defs"]["training"]["properties"]) == fields | of_the_workflow
