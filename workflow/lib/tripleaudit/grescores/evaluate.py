@@ -1,0 +1,208 @@
+"""All GREScores of one system, from whatever inputs there are: triples, gold, judgements, a topic model, an encoder."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.grescores.aggregate import Score, mean_score
+from tripleaudit.grescores.embedding import Elements
+from tripleaudit.grescores.factualness import Verdicts, factualness
+from tripleaudit.grescores.granularity import Splits, granularity
+from tripleaudit.grescores.lengths import mean_tokens
+from tripleaudit.grescores.matching import hard_match
+from tripleaudit.grescores.similarity import (
+    Matching,
+    Similarities,
+    completeness,
+    completeness_from_similarities,
+    strings_of,
+    uniqueness,
+)
+from tripleaudit.grescores.systems import System, clean
+from tripleaudit.grescores.tokens import TOKENIZER_VERSION
+from tripleaudit.grescores.topics import TopicModel, topical_similarity
+
+MODES = ("default", "official")
+METRICS = ("ntri", "ntok", "ts", "us", "fs", "gs", "cs", "coverage", "precision", "recall", "f1")
+FAILED = ("failed", "truncated")  # parse statuses of an answer that was not read to its end
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to score.
+
+    Attributes:
+        mode: ``default``, or ``official`` for the published rules about empty and malformed answers.
+        matching: thresholds and vectors of US and CS; None where no encoder is at hand.
+        official_join: how triples are joined for TS; None follows the mode.
+        resamples, seed: of the bootstrap over texts.
+    """
+
+    mode: str = "default"
+    matching: Matching | None = None
+    official_join: bool | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise UserError(f"mode is {self.mode!r}, expected one of {', '.join(MODES)}")
+
+    @property
+    def official(self) -> bool:
+        """Whether the published rules apply."""
+        return self.mode == "official"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is known about one system; every score whose input is None is left out."""
+
+    system: System
+    gold: System | None = None
+    verdicts: Verdicts | None = None
+    splits: Splits | None = None
+    similarities: Similarities | None = None
+    topics: TopicModel | None = None
+    elements: Elements | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The scores of one system by metric, and a record of what they were made with."""
+
+    scores: Mapping[str, Score]
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+
+def embed(systems: Iterable[System], elements: Elements, matching: Matching) -> None:
+    """Embed every distinct string that US and CS of these systems (gold included) need, once."""
+    strings: set[str] = set()
+    for system in systems:
+        for triples in system.texts.values():
+            strings |= strings_of(clean(triples)[0], matching)
+    elements.add(strings)
+
+
+def evaluate(inputs: Inputs, settings: Settings) -> Result:
+    """Return every score whose input is there.
+
+    In the default mode the texts of the gold file are the data set: one that the system lacks counts as a text without
+    triples. In the official mode the system's own texts are.
+    """
+    system, gold, official = inputs.system, inputs.gold, settings.official
+    if not system.texts:
+        raise UserError(f"{system.source or 'the triples'}: no text to score; expected at least one")
+    if gold is not None:
+        system = _on_gold(system, gold, official)
+    matching = settings.matching
+
+    def mean(values: Iterable[float]) -> Score | None:
+        return mean_score(values, settings.resamples, settings.seed)
+
+    sizes = {text: len(triples) if official else len(clean(triples)[0]) for text, triples in system.texts.items()}
+    found: dict[str, Score | None] = {
+        "ntri": mean(sizes.values()),
+        "ntok": mean(_token_means(system, official)),
+        "coverage": mean(float(size > 0) for size in sizes.values()),
+    }
+    if inputs.topics is not None:
+        values = topical_similarity(system, inputs.topics, official, settings.official_join)
+        found["ts"] = mean(values.values())
+    if inputs.elements is not None and matching is not None:
+        embed([system] if gold is None else [system, gold], inputs.elements, matching)
+        found["us"] = mean(uniqueness(system, inputs.elements, matching, official).values())
+        if gold is not None:
+            found["cs"] = mean(completeness(system, gold, inputs.elements, matching, official).values())
+    if inputs.similarities is not None and gold is not None and matching is not None:
+        values = completeness_from_similarities(system, gold, inputs.similarities, matching.phi, official)
+        found["cs"] = mean(values.values())
+    if inputs.verdicts is not None:
+        found["fs"] = mean(factualness(system, inputs.verdicts, official).values())
+    if inputs.splits is not None:
+        found["gs"] = mean(granularity(system, inputs.splits, official).values())
+    if gold is not None:
+        found |= hard_match(system, gold, official, settings.resamples, settings.seed)
+    found |= _answer_shares(system, mean)
+    scores = {name: score for name, score in found.items() if score is not None}
+    _warn_of_gaps(inputs, scores, sizes)
+    return Result(scores, _record(inputs, settings, system, scores))
+
+
+def _on_gold(system: System, gold: System, official: bool) -> System:
+    missing = [text for text in gold.texts if text not in system.texts]
+    if official or not missing:
+        return system
+    if len(missing) == len(gold.texts):
+        raise UserError(
+            f"{system.source or 'the triples'}: none of the {len(gold.texts)} texts of "
+            f"{gold.source or 'the reference'} occurs here; expected the same texts, character by character"
+        )
+    log.warning(
+        "%s lacks %d of the %d reference texts; they count as texts without triples",
+        system.source or "the system",
+        len(missing),
+        len(gold.texts),
+    )
+    return system.restricted([*gold.texts, *(text for text in system.texts if text not in gold.texts)])
+
+
+def _token_means(system: System, official: bool) -> Iterable[float]:
+    for triples in system.texts.values():
+        value = mean_tokens(triples if official else clean(triples)[0])
+        if value is not None or official:
+            yield value or 0.0
+
+
+def _answer_shares(system: System, mean) -> dict[str, Score | None]:
+    """Return the shares of answers that could not be read to their end and that were refused, where that is known."""
+    if not system.status:
+        return {}
+    states = system.status.values()
+    return {
+        "parse_failures": mean(float(state in FAILED) for state in states),
+        "refusals": mean(float(state == "refused") for state in states),
+    }
+
+
+def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[str, int]) -> None:
+    """Say when stored judgements cover fewer texts than the system answers, or other ones."""
+    answered = sum(size > 0 for size in sizes.values())
+    for name, details in (("fs", inputs.verdicts), ("gs", inputs.splits)):
+        if details is None:
+            continue
+        foreign = sum(text not in sizes for text in details)
+        if foreign or (name in scores and scores[name].texts < answered):
+            log.warning(
+                "%s: %s rests on %d texts; %d have triples, %d judged texts are not among them",
+                inputs.system.source or "the system",
+                name.upper(),
+                scores[name].texts if name in scores else 0,
+                answered,
+                foreign,
+            )
+
+
+def _record(inputs: Inputs, settings: Settings, system: System, scores: Mapping[str, Score]) -> dict[str, Any]:
+    """Return every knob and count that a reader needs to interpret the scores."""
+    dropped = sum(clean(triples)[1] for triples in system.texts.values())
+    return {
+        "mode": settings.mode,
+        "texts": len(system.texts),
+        "texts_without_triples": sum(not clean(triples)[0] for triples in system.texts.values()),
+        "triples": sum(map(len, system.texts.values())),
+        "dropped_triples": dropped,
+        "tokenizer": TOKENIZER_VERSION,
+        "matching": None if settings.matching is None else asdict(settings.matching),
+        "embedder": None if inputs.elements is None else inputs.elements.encoder.name,
+        "topics": None if inputs.topics is None else inputs.topics.description,
+        "official_join": settings.official if settings.official_join is None else settings.official_join,
+        "bootstrap": {"resamples": settings.resamples, "seed": settings.seed},
+        "scored_texts": {name: score.texts for name, score in scores.items()},
+        **({"statuses": dict(Counter(system.status.values()))} if system.status else {}),
+    }

@@ -1,0 +1,186 @@
+"""Uniqueness (US) and completeness (CS) from the similarity of triple vectors (GenRES, sections 3.2 and 3.5).
+
+One matrix product per text. The published scores add the vectors of subject, relation and object: a triple and its
+reverse are then the same vector, so US counts a reversed triple as a repeat and CS as a hit. ``concat`` is sensitive to
+direction and needs a threshold of its own.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
+from tripleaudit.grescores.embedding import Elements
+from tripleaudit.grescores.systems import StringTriple, System, clean
+
+COMBINE = ("sum", "concat", "sentence")
+
+Similarities = Mapping[str, Sequence[Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How triple vectors are made and compared.
+
+    Attributes:
+        phi: cosine from which two triples count as the same (US below it, CS at or above it).
+        combine: ``sum`` or ``concat`` of the vectors of subject, relation and object, or the vector of the
+            ``sentence`` "subject relation object".
+        one_to_one: a predicted triple recalls at most one gold triple (maximum bipartite matching).
+        directional: subjects and objects must also match one another at ``phi_role``.
+        phi_role: threshold of ``directional``.
+        closed: the relation of a gold triple and of its best match must match at ``phi`` too; the official rule where
+            entities are given.
+    """
+
+    phi: float
+    combine: str = "sum"
+    one_to_one: bool = False
+    directional: bool = False
+    phi_role: float = 0.8
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.combine not in COMBINE:
+            raise UserError(f"combine is {self.combine!r}, expected one of {', '.join(COMBINE)}")
+        if not 0 < self.phi <= 1:
+            raise UserError(f"phi is {self.phi}, expected a cosine above 0 and at most 1")
+
+
+def strings_of(triples: Iterable[StringTriple], matching: Matching) -> set[str]:
+    """Return the strings whose vectors the comparison of these triples needs."""
+    strings: set[str] = set()
+    roles = matching.directional or matching.closed
+    for triple in triples:
+        if matching.combine != "sentence" or roles:
+            strings.update(triple)
+        if matching.combine == "sentence":
+            strings.add(" ".join(triple))
+    return strings
+
+
+def triple_vectors(triples: Sequence[StringTriple], elements: Elements, combine: str) -> np.ndarray:
+    """Return unit vectors of triples, ``[n, d]`` (``[n, 3d]`` for ``concat``)."""
+    if combine == "sentence":
+        return _unit(elements([" ".join(triple) for triple in triples]))
+    parts = [elements([triple[role] for triple in triples]) for role in range(3)]
+    return _unit(np.concatenate(parts, axis=1) if combine == "concat" else parts[0] + parts[1] + parts[2])
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def uniqueness(system: System, elements: Elements, matching: Matching, official: bool) -> dict[str, float]:
+    """Return US per text: the share of ordered pairs of different triples whose cosine is below phi.
+
+    A single triple is unique. A text without triples counts 1 officially and is left out by default.
+    """
+    values = {}
+    for text, raw in system.texts.items():
+        triples, _ = clean(raw)
+        count = len(triples)
+        if count >= 2:
+            vectors = triple_vectors(triples, elements, matching.combine)
+            below = vectors @ vectors.T < matching.phi
+            np.fill_diagonal(below, False)
+            values[text] = float(below.sum() / (count * (count - 1)))
+        elif count == 1 or official:
+            values[text] = 1.0
+    return values
+
+
+def completeness(
+    system: System, gold: System, elements: Elements, matching: Matching, official: bool
+) -> dict[str, float]:
+    """Return CS per text: the share of distinct gold triples that some predicted triple matches.
+
+    No predictions: 0. Texts without gold are left out by default; officially they count 1 if they are in the gold file
+    and something was predicted, 0 if nothing was predicted.
+    """
+    values = {}
+    for text in _texts(system, gold, official):
+        found = clean(system.texts.get(text, []))[0]
+        wanted = list(dict.fromkeys(clean(gold.texts.get(text, []))[0]))
+        if text in gold.texts and wanted and found:
+            values[text] = _recall(wanted, found, elements, matching)
+        else:
+            _add_empty_case(values, text, bool(system.texts.get(text)), text in gold.texts, bool(wanted), official)
+    return values
+
+
+def _texts(system: System, gold: System, official: bool) -> list[str]:
+    return list(system.texts) if official else list(dict.fromkeys([*gold.texts, *system.texts]))
+
+
+def _add_empty_case(
+    values: dict[str, float], text: str, predicted: bool, in_gold: bool, wanted: bool, official: bool
+) -> None:
+    """Enter the value of a text that has no similarities, if it has one."""
+    if official:
+        if not predicted:
+            values[text] = 0.0
+        elif in_gold and not wanted:
+            values[text] = 1.0
+        # texts outside the gold file and texts none of whose triples has a vector are skipped
+    elif wanted:
+        values[text] = 0.0
+
+
+def _recall(wanted: list[StringTriple], found: list[StringTriple], elements: Elements, matching: Matching) -> float:
+    gold_vectors = triple_vectors(wanted, elements, matching.combine)
+    similarity = gold_vectors @ triple_vectors(found, elements, matching.combine).T  # [gold, predicted]
+    hits = similarity >= matching.phi
+    if matching.directional:
+        hits &= _role(0, wanted, found, elements) >= matching.phi_role
+        hits &= _role(2, wanted, found, elements) >= matching.phi_role
+    if matching.closed:
+        best = np.arange(similarity.shape[1]) == similarity.argmax(axis=1)[:, None]
+        hits &= best & (_role(1, wanted, found, elements) >= matching.phi)
+    if matching.one_to_one:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        return float((maximum_bipartite_matching(csr_array(hits), perm_type="column") >= 0).mean())
+    return float(hits.any(axis=1).mean())
+
+
+def _role(role: int, wanted: list[StringTriple], found: list[StringTriple], elements: Elements) -> np.ndarray:
+    """Return the cosines ``[gold, predicted]`` of one part of the triples."""
+    gold = _unit(elements([triple[role] for triple in wanted]))
+    return gold @ _unit(elements([triple[role] for triple in found])).T
+
+
+def read_similarities(path: str | Path) -> dict[str, list[list[float]]]:
+    """Read stored similarities ``{text: {gold triple: [cosine with each predicted triple]}}``.
+
+    Raises:
+        UserError: the file is missing or has another form.
+    """
+    value = read_json(path)
+    try:
+        return {text: [[float(cell) for cell in row] for row in rows.values()] for text, rows in value.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: expected {{text: {{gold triple: [cosines]}}}}") from error
+
+
+def completeness_from_similarities(
+    system: System, gold: System, similarities: Similarities, phi: float, official: bool
+) -> dict[str, float]:
+    """Return CS per text from stored similarities; empty cases as in :func:`completeness`.
+
+    A text with gold and predictions that the file lacks is skipped.
+    """
+    values = {}
+    for text in _texts(system, gold, official):
+        predicted, wanted = bool(system.texts.get(text)), bool(gold.texts.get(text))
+        if predicted and wanted:
+            rows = similarities.get(text)
+            if rows:
+                values[text] = sum(max(row, default=-1.0) >= phi for row in rows) / len(rows)
+        else:
+            _add_empty_case(values, text, predicted, text in gold.texts, wanted, official)
+    return values

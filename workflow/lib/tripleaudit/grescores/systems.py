@@ -1,0 +1,165 @@
+"""Systems: what an extractor, a language model or the gold standard says about each text of a data set.
+
+A system is a mapping from text to triples, because that is how the published outputs are keyed and how gold and
+predictions are joined. Triples are kept as they were read, malformed ones included: the official mode counts them, the
+default mode scores :func:`clean` ones.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json, read_jsonl
+from tripleaudit.grescores.labels import cdr_triple, plain_relation
+
+StringTriple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class System:
+    """The triples of one system for every text of a data set, as ``[subject, relation, object]``.
+
+    Attributes:
+        texts: text -> raw triples; the order of the file.
+        status: text -> parse status of the answer, where the file says so (own extractions).
+        source: the file, for messages.
+    """
+
+    texts: Mapping[str, list[list[Any]]]
+    status: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def restricted(self, texts: Iterable[str]) -> "System":
+        """Return the system on these texts only; texts that it lacks have no triples."""
+        return System({text: self.texts.get(text, []) for text in texts}, self.status, self.source)
+
+
+def clean(triples: Iterable[Any]) -> tuple[list[StringTriple], int]:
+    """Return the usable triples in order and the number of dropped ones.
+
+    Numbers and booleans become strings; a triple without three parts, with a nested part or with an empty part is
+    dropped. Verbatim repeats stay.
+    """
+    read = [usable(triple) for triple in triples]
+    kept = [triple for triple in read if triple is not None]
+    return kept, len(read) - len(kept)
+
+
+def usable(triple: Any) -> StringTriple | None:
+    """Return one raw triple as three non-empty strings, or None."""
+    parts = [_as_text(part) for part in triple] if isinstance(triple, list | tuple) else []
+    return (parts[0], parts[1], parts[2]) if len(parts) == 3 and all(parts) else None
+
+
+def _as_text(part: Any) -> str:
+    if isinstance(part, bool):
+        return "true" if part else "false"
+    if isinstance(part, str | int | float):
+        return str(part).strip()
+    return ""
+
+
+def read_system(path: str | Path, order: str = "auto") -> System:
+    """Read extracted or gold triples.
+
+    Forms, told apart by content: the project's JSON lines (a text that occurs in several lines collects the triples of
+    all of them); ``{text: [[subject, relation, object], …]}``; gold files ``{text: [[subject, object, relation], …]}``
+    with relations as in the source corpus, which are verbalised; CDR's four-part gold; gold triples written as
+    ``The relation between "A" and "B" is "r"``.
+
+    Args:
+        order: ``sro`` or ``sor`` where three-part lists are read; ``auto`` takes ``sor`` when the third parts are a
+            small inventory (fewer than half as many different ones as in second place, of at least 20 triples).
+
+    Raises:
+        UserError: the file is missing or has none of the forms; the message says where.
+    """
+    path = Path(path)
+    if path.suffix == ".gz" or ".jsonl" in path.suffixes:
+        return _read_lines(path)
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: expected an object that maps each text to a list of triples, or a .jsonl file")
+    for text, triples in value.items():
+        if not isinstance(triples, list):
+            raise UserError(f"{path}: the value of text {text[:60]!r} is not a list of triples")
+    return System(_in_sro(value, order, path), {}, str(path))
+
+
+def system_of(sentences: Iterable[Sentence], source: str = "") -> System:
+    """Return the system of the project's sentences or predictions; equal texts are joined."""
+    texts: dict[str, list[list[Any]]] = {}
+    for sentence in sentences:
+        texts.setdefault(sentence.text, []).extend([list(triple.strings) for triple in sentence.triples])
+    return System(texts, {}, source)
+
+
+def _read_lines(path: Path) -> System:
+    texts: dict[str, list[list[Any]]] = {}
+    status: dict[str, str] = {}
+    for number, row in read_jsonl(path):
+        where = f"{path} line {number}"
+        if (
+            not isinstance(row, dict)
+            or not isinstance(row.get("text"), str)
+            or not isinstance(row.get("triples"), list)
+        ):
+            raise UserError(f"{where}: expected an object with 'text' and the list 'triples'")
+        found = texts.setdefault(row["text"], [])
+        for triple in row["triples"]:
+            found.append(_parts(triple, where))
+        state = row.get("status", row.get("parse_status"))
+        if isinstance(state, str):
+            status[row["text"]] = state
+    return System(texts, status, str(path))
+
+
+def _parts(triple: Any, where: str) -> list[Any]:
+    if isinstance(triple, list):
+        return triple
+    if not isinstance(triple, dict) or not {"subject", "relation", "object"} <= set(triple):
+        raise UserError(f"{where}: expected triples with 'subject', 'relation' and 'object', got {triple!r}")
+    ends = [
+        part["text"] if isinstance(part, dict) and "text" in part else part
+        for part in (triple["subject"], triple["object"])
+    ]
+    return [ends[0], triple["relation"], ends[1]]
+
+
+def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str, list[list[Any]]]:
+    items = [item for triples in value.values() for item in triples]
+    if items and all(isinstance(item, str) for item in items):
+        return {text: [_from_sentence(item, path) for item in triples] for text, triples in value.items()}
+    for item in items:
+        if not isinstance(item, list):
+            raise UserError(f"{path}: expected every triple to be a list, got {item!r}")
+    if items and all(len(item) == 4 for item in items):
+        return {
+            text: [triple for item in triples if (triple := cdr_triple(item)) is not None]
+            for text, triples in value.items()
+        }
+    if order == "sor" or (order == "auto" and _relation_is_last(items)):
+        return {
+            text: [[item[0], plain_relation(item[2]), item[1]] for item in triples if len(item) == 3]
+            for text, triples in value.items()
+        }
+    return dict(value)
+
+
+def _relation_is_last(items: list[list[Any]]) -> bool:
+    if len(items) < 20 or not all(len(item) == 3 and all(isinstance(part, str) for part in item) for item in items):
+        return False
+    return 2 * len({item[2] for item in items}) < len({item[1] for item in items})
+
+
+def _from_sentence(text: str, path: Path) -> list[str]:
+    parts = text.split('"')
+    if len(parts) == 7 and parts[0].strip() == "The relation between" and parts[2].strip() == "and":
+        return [parts[1], parts[5], parts[3]]
+    raise UserError(f'{path}: expected The relation between "A" and "B" is "r", got {text[:80]!r}')

@@ -1,0 +1,235 @@
+"""Topical similarity (TS): exp(-KL) between the topics of a text and of its triples (GenRES, section 3.1).
+
+The topic model is gensim's LDA, trained once per data set on all texts of the source and saved without pickles.
+Inference draws a random start, which moves single texts by up to 0.5 if left alone; here the generator is reset before
+each text, so that the value of a text depends on nothing but the text and the model.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write, read_json, write_json
+from tripleaudit.grescores.systems import System, clean
+from tripleaudit.grescores.tokens import TOKENIZER_VERSION, tokens
+from tripleaudit.grescores.words import STOP_WORDS
+
+WEIGHTS, DESCRIPTION = "lda.safetensors", "lda.json"
+
+# gensim warns about documents without known words at every inference
+logging.getLogger("gensim").setLevel(logging.ERROR)
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """How a text becomes words; the defaults are the published ones.
+
+    Attributes:
+        stop_words: drop English function words by exact match ("The" stays unless ``lowercase``).
+        lowercase: case-fold words first.
+        alphanumeric: keep only words of letters and digits, which drops hyphenated ones and numbers with a point.
+    """
+
+    stop_words: bool = True
+    lowercase: bool = False
+    alphanumeric: bool = True
+
+    def __call__(self, text: str) -> list[str]:
+        words = tokens(text.lower() if self.lowercase else text)
+        if self.stop_words:
+            words = [word for word in words if word not in STOP_WORDS]
+        return [word for word in words if word.isalnum()] if self.alphanumeric else words
+
+
+class TopicModel:
+    """A trained LDA model with its vocabulary.
+
+    Attributes:
+        description: what made it: topics, seed, preprocessing, documents, digest of the training texts, versions.
+    """
+
+    def __init__(self, lda: Any, vocabulary: dict[str, int], description: dict[str, Any]) -> None:
+        self._lda = lda
+        self._vocabulary = vocabulary
+        self.description = description
+        self.preprocessing = Preprocessing(**description["preprocessing"])
+        self.seed = int(description["seed"])
+        self._known: dict[tuple[tuple[int, int], ...], np.ndarray] = {}
+
+    @property
+    def topics(self) -> int:
+        """K, the length of a topic distribution."""
+        return int(self._lda.num_topics)
+
+    def bag(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Return the known words of a text as sorted ``(word id, count)`` pairs."""
+        counts: dict[int, int] = {}
+        for word in self.preprocessing(text):
+            if word in self._vocabulary:
+                number = self._vocabulary[word]
+                counts[number] = counts.get(number, 0) + 1
+        return tuple(sorted(counts.items()))
+
+    def distribution(self, text: str) -> np.ndarray:
+        """Return the topic distribution of a text, float64 ``[K]``, summing to 1; uniform without known words."""
+        bag = self.bag(text)
+        if bag not in self._known:
+            # Official inference leaves the generator running, so that the same text gets another answer each time.
+            self._lda.random_state = np.random.RandomState(self.seed)
+            gamma, _ = self._lda.inference([list(bag)])
+            share = gamma[0].astype(float)
+            self._known[bag] = share / share.sum()
+        return self._known[bag]
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``lda.safetensors`` and ``lda.json``."""
+        from safetensors.numpy import save
+
+        folder = Path(folder)
+        words = [""] * len(self._vocabulary)
+        for word, number in self._vocabulary.items():
+            words[number] = word
+        with atomic_write(folder / WEIGHTS, "wb") as stream:
+            stream.write(
+                save(
+                    {
+                        "expElogbeta": np.ascontiguousarray(self._lda.expElogbeta),
+                        "alpha": np.ascontiguousarray(self._lda.alpha),
+                    }
+                )
+            )
+        write_json(folder / DESCRIPTION, {**self.description, "vocabulary": words})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "TopicModel":
+        """Read a saved model.
+
+        Raises:
+            UserError: the folder holds none, or its files do not belong together.
+        """
+        from gensim.models import LdaModel
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        folder = Path(folder)
+        if not (folder / WEIGHTS).is_file() or not (folder / DESCRIPTION).is_file():
+            raise UserError(f"{folder}: no topic model here; expected {WEIGHTS} and {DESCRIPTION}")
+        description = read_json(folder / DESCRIPTION)
+        try:
+            weights = load_file(folder / WEIGHTS)
+            words = description.pop("vocabulary")
+            beta, alpha = weights["expElogbeta"], weights["alpha"]
+        except (SafetensorError, KeyError, AttributeError) as error:
+            raise UserError(f"{folder}: not a topic model of tripleaudit ({error})") from error
+        if beta.shape != (len(alpha), len(words)):
+            raise UserError(f"{folder}: {WEIGHTS} has shape {beta.shape}, expected {(len(alpha), len(words))}")
+        # A model of the same size with nothing in it; the trained word distributions replace its random ones.
+        lda = LdaModel(num_topics=len(alpha), id2word={0: words[0]}, alpha=alpha, dtype=beta.dtype.type)
+        lda.expElogbeta, lda.num_terms = beta, len(words)
+        return cls(lda, {word: number for number, word in enumerate(words)}, description)
+
+
+def train_topics(
+    texts: Sequence[str], topics: int, seed: int = 0, preprocessing: Preprocessing | None = None
+) -> TopicModel:
+    """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as published but seeded.
+
+    Args:
+        texts: the training texts; repeats count, and the order matters.
+        topics: K.
+
+    Raises:
+        UserError: no text has a usable word.
+    """
+    import gensim
+    from gensim.corpora import Dictionary
+    from gensim.models import LdaModel
+
+    preprocessing = preprocessing or Preprocessing()
+    words = [preprocessing(text) for text in texts]
+    dictionary = Dictionary(words)
+    if not len(dictionary):
+        raise UserError("the topic model's training texts have no usable words")
+    lda = LdaModel(
+        [dictionary.doc2bow(text) for text in words],
+        num_topics=topics,
+        id2word=dictionary,
+        random_state=np.random.RandomState(seed),
+    )
+    digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
+    description = {
+        "topics": topics,
+        "seed": seed,
+        "documents": len(texts),
+        "preprocessing": asdict(preprocessing),
+        "training_sha256": digest,
+        "tokenizer": TOKENIZER_VERSION,
+        "gensim": gensim.__version__,
+    }
+    return TopicModel(lda, dict(dictionary.token2id), description)
+
+
+def similarity(p: np.ndarray, q: np.ndarray) -> float:
+    """Return exp(-KL(p || q)) of two distributions ``[K]``; 0 where q is 0 and p is not."""
+    p, q = np.asarray(p, float) / np.sum(p), np.asarray(q, float) / np.sum(q)
+    held = p > 0
+    if (q[held] == 0).any():
+        return 0.0
+    return float(np.exp(-np.sum(p[held] * np.log(p[held] / q[held]))))
+
+
+def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
+    """Write triples as one text, ``s r o .`` each.
+
+    Official: without a blank in between, which glues each subject but the first to a full stop and so loses it.
+    """
+    return ("" if official else " ").join(f"{s} {r} {o} ." for s, r, o in triples)
+
+
+def topical_similarity(
+    system: System, model: TopicModel, official: bool, official_join: bool | None = None
+) -> dict[str, float]:
+    """Return TS per text.
+
+    A text without triples gets the floor of the metric officially and 0 by default; by default a text without any
+    known word is left out.
+
+    Args:
+        official_join: join triples as the official code does; None follows ``official``.
+    """
+    glued = official if official_join is None else official_join
+    values = {}
+    for text, raw in system.texts.items():
+        triples = [triple for triple in raw if len(triple) == 3] if official else clean(raw)[0]
+        if not official and not model.bag(text):
+            continue
+        if not official and not triples:
+            values[text] = 0.0
+            continue
+        values[text] = similarity(model.distribution(text), model.distribution(joined(triples, glued)))
+    return values
+
+
+def read_texts(path: str | Path) -> list[str]:
+    """Read training texts: a JSON list of strings, an object keyed by text, or JSON lines with ``text``.
+
+    Raises:
+        UserError: the file is missing or has none of these forms.
+    """
+    path = Path(path)
+    if ".jsonl" in path.suffixes:
+        from tripleaudit.corpora.store import iterate_sentences
+
+        return [sentence.text for sentence in iterate_sentences(path)]
+    value = read_json(path)
+    texts = list(value)
+    if not isinstance(value, list | dict) or not all(isinstance(text, str) for text in texts):
+        raise UserError(f"{path}: expected a JSON list of texts, an object keyed by text, or .jsonl sentences")
+    return texts
