@@ -1,0 +1,119 @@
+"""Infusion: spans, shares, places and its errors."""
+
+import dataclasses
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tripleaudit.errors import UserError
+from tripleaudit.generative.splitting import blocks, split
+from tripleaudit.needles.documents import Document
+from tripleaudit.needles.infusion import infuse, infusion_from_json, needed
+from tripleaudit.needles.templates import template_needles
+
+WORDS = st.lists(
+    st.sampled_from(["alpha", "beta", "gamma", "delta.", "Epsilon", "zeta,", "eta!", "Theta"]), min_size=3, max_size=40
+)
+BLOCKS = st.one_of(
+    WORDS.map(" ".join),
+    st.lists(st.sampled_from(["- item one", "- item two", "* three"]), min_size=1, max_size=4).map("\n".join),
+    st.just("a | b | c\n1 | 2 | 3"),
+    st.just("```\ncode\n\nmore\n```"),
+)
+DOCUMENTS = st.tuples(
+    st.lists(BLOCKS, min_size=1, max_size=30), st.sampled_from(["\n\n", "\r\n\r\n", "\n\n\n"]), st.booleans()
+).map(lambda parts: parts[1].join(parts[0]) + (parts[1] if parts[2] else ""))
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS, st.lists(st.integers(20, 300), max_size=20), st.integers(1, 50), st.integers(50, 500))
+def test_invariants(text, lengths, seed, limit):
+    document = Document("d", text)
+    needles = [(f"n{i}", f"Needle{i} " + "w" * length) for i, length in enumerate(lengths)]
+    try:
+        infusion = infuse(document, needles, seed)
+    except UserError as error:
+        assert re.search(r"its \d+ characters need between \d+ and \d+ characters of needles", str(error))
+        return
+    assert infusion.removed() == text
+    spans = sorted((p.start, p.end) for p in infusion.needles)
+    assert all(b <= c for (_, b), (c, _) in zip(spans, spans[1:], strict=False))
+    assert 0.10 - 1e-9 <= infusion.share <= 0.30 + 1e-9
+    assert infusion.share == (len(infusion.text) - len(text)) / len(infusion.text)
+    texts = dict(needles)
+    assert all(infusion.text[p.text_start : p.text_end] == texts[p.id] for p in infusion.needles)
+    assert infuse(document, needles, seed) == infusion
+    pieces = split(infusion.text, limit, infusion.spans())
+    for placed in infusion.with_pieces(pieces).needles:
+        start, end = pieces[placed.piece]
+        assert start <= placed.text_start and placed.text_end <= end
+    for start, end in blocks(text):  # nothing went into a list, table or code block
+        assert text[start:end] in infusion.text
+    assert infusion_from_json(infusion.to_json(), "x").needles == infusion.needles
+
+
+def document(length, paragraphs=60):
+    size = length // paragraphs
+    return Document("doc", "\n\n".join("x" * (size - 2) for _ in range(paragraphs)) + "\n\n")
+
+
+def test_share_is_counted_in_characters_of_the_enriched_text():
+    assert needed(12_000, 0.2) == pytest.approx(3000)
+    needles = [(str(i), "n" * 298) for i in range(30)]  # 300 characters each with their blank line
+    infusion = infuse(document(12_000), needles, seed=3)
+    assert len(infusion.needles) == 10 and infusion.share == pytest.approx(0.2)
+
+
+def test_both_bounds_of_the_share():
+    haystack = document(9000)
+    # 1,000 characters are exactly 10 %, one fewer is too little
+    assert infuse(haystack, [("a", "n" * 998)], 1).share == pytest.approx(0.10)
+    with pytest.raises(UserError, match="only 999 characters fit; add needles"):
+        infuse(haystack, [("a", "n" * 997)], 1)
+    # 30 % of the result is the most; a longer needle is left out
+    seven = document(7000, 50)
+    assert infuse(seven, [("a", "n" * 2998)], 1).share == pytest.approx(0.30)
+    with pytest.raises(UserError, match="only 0 characters fit; use a longer document or shorter needles"):
+        infuse(seven, [("a", "n" * 2999)], 1)
+    with pytest.raises(UserError, match="minimum <= target <= maximum"):
+        infuse(haystack, [("a", "n" * 998)], 1, target=0.4)
+
+
+def test_sentences_take_over_where_paragraphs_are_few():
+    text = "This is one sentence of the text. " * 40
+    infusion = infuse(
+        Document("d", text.strip()), [(f"n{i}", "A needle of a few words stands here.") for i in range(20)], 5
+    )
+    assert infusion.unit == "sentence" and infusion.removed() == text.strip()
+    assert "\n" not in infusion.text
+    assert infuse(document(9000), [("a", "n" * 998)], 1).unit == "paragraph"
+
+
+def test_several_needles_share_a_gap_when_gaps_are_few():
+    text = "word " * 300
+    infusion = infuse(Document("d", text), [(f"n{i}", "Needle text number nine here.") for i in range(30)], 2)
+    gaps = [placed.gap for placed in infusion.needles]
+    assert len(gaps) > len(set(gaps)) == 2 and infusion.removed() == text
+
+
+def test_seeds_decide_the_places():
+    haystack = document(12_000)
+    needles = [(n.id, n.paragraph) for n in template_needles("doc", haystack.text, "Person", 12, 1)]
+    places = {tuple(p.start for p in infuse(haystack, needles, seed).needles) for seed in range(1, 51)}
+    assert len(places) == 50
+
+
+def test_empty_document_and_changed_records_are_refused():
+    with pytest.raises(UserError, match="is empty"):
+        infuse(Document("d", " \n"), [("a", "text")], 1)
+    infusion = infuse(document(9000), [("a", "n" * 998)], 1)
+    record = infusion.to_json()
+    with pytest.raises(UserError, match="changed after the infusion"):
+        infusion_from_json(record | {"text": infusion.text + "!"}, "f")
+    moved = dataclasses.replace(infusion.needles[0], start=0, end=infusion.needles[0].end - infusion.needles[0].start)
+    with pytest.raises(UserError, match="does not give back"):
+        infusion_from_json(dataclasses.replace(infusion, needles=(moved,), original_sha256="0" * 64).to_json(), "f")
+    with pytest.raises(UserError, match="not an infusion record"):
+        infusion_from_json({"doc": "d"}, "file line 3")

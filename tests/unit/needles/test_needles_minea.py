@@ -1,0 +1,160 @@
+"""The paper's integers, the toy example, and the criteria and rates by hand."""
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.needles.entities import Entity
+from tripleaudit.needles.identification import Index, identify, with_judgement
+from tripleaudit.needles.minea import CRITERIA, overall, type_scores, wilson
+from tripleaudit.needles.needle import Needle
+
+# needles found by the best criterion, of all, behind the rates of table 3
+TABLE_3 = {
+    "Person": (61, 69, 0.884),
+    "Project": (33, 47, 0.702),
+    "Product": (39, 52, 0.750),
+    "Substance": (37, 45, 0.822),
+    "Thing": (34, 46, 0.739),
+    "BioChemEntity": (29, 43, 0.674),
+    "MedicalCondition": (28, 44, 0.636),
+    "Legislation": (49, 52, 0.942),
+    "Event": (43, 47, 0.915),
+    "OpportunityArea": (49, 73, 0.671),
+    "Insight": (68, 91, 0.747),
+    "Organization": (39, 43, 0.907),
+    "Place": (33, 43, 0.767),
+}
+# table 5: needles found by n, ns, k0.5, k0.6, k0.7, llm, of all, and the best criterion
+TABLE_5 = {
+    "Person": ((41, 61, 45, 25, 16, 57), 69, "ns"),
+    "Project": ((8, 33, 30, 11, 4, 32), 47, "ns"),
+    "Product": ((31, 37, 24, 10, 7, 39), 52, "llm"),
+    "Country": ((0, 13, 7, 5, 1, 8), 17, "ns"),
+    "Legislation": ((33, 49, 19, 14, 5, 49), 52, "ns"),
+    "Event": ((39, 40, 30, 24, 7, 43), 47, "llm"),
+    "Insight": ((16, 17, 65, 38, 8, 68), 91, "llm"),
+    "BioChemEntity": ((5, 26, 28, 25, 21, 29), 43, "llm"),
+    "Substance": ((13, 26, 37, 29, 10, 36), 45, "k0.5"),
+}
+
+
+def rows_for(kind, found, total):
+    """Rows in which criterion ``c`` finds the first ``found[c]`` needles."""
+    return [
+        {"id": f"{kind}{i}", "type": kind, **{c: i < n for c, n in zip(CRITERIA, found, strict=True)}}
+        for i in range(total)
+    ]
+
+
+def test_table_3_overall_is_542_of_695():
+    rows = [row for kind, (found, total, _) in TABLE_3.items() for row in rows_for(kind, (0, found, 0, 0, 0, 0), total)]
+    scores = type_scores(rows)
+    assert {kind: round(score.minea, 3) for kind, score in scores.items()} == {k: v for k, (_, _, v) in TABLE_3.items()}
+    found, _, needles = overall(scores.values())
+    assert (found, needles) == (542, 695) and round(found / needles, 3) == 0.780
+    assert round(sum(s.minea for s in scores.values()) / len(scores), 3) == 0.781  # the mean that it is not
+
+
+def test_table_5_maxima_are_those_of_table_3():
+    scores = type_scores(row for kind, (found, total, _) in TABLE_5.items() for row in rows_for(kind, found, total))
+    for kind, (_, _, best) in TABLE_5.items():
+        assert scores[kind].best == best
+        if kind in TABLE_3:
+            assert round(scores[kind].minea, 3) == TABLE_3[kind][2]
+    assert [round(scores["Person"].rate(c), 3) for c in CRITERIA] == [0.594, 0.884, 0.652, 0.362, 0.232, 0.826]
+
+
+@pytest.mark.parametrize(("found", "printed"), [(84, "0.449198"), (111, "0.593583"), (134, "0.716578")])
+def test_table_6_is_counts_of_187(found, printed):
+    scores = type_scores(rows_for("any", (0, found, 0, 0, 0, 0), 187))
+    assert f"{scores['any'].minea:.6f}" == printed
+
+
+def needle(kind, name, keywords):
+    return Needle(f"d:{kind}", "d", kind, f"About {name}.", name, "", tuple(keywords))
+
+
+def entity(index, kind, name, piece=0, **properties):
+    return Entity("d", "enriched", piece, 0, 0, index, kind, name, properties)
+
+
+def toy():
+    """Two needles in the shape of the paper's figures 2 and 3, with other words."""
+    meeting = needle("Event", "Robot Guild Gathering", ["robots", "guild", "workshop", "Lyon", "panel", "spring"])
+    product = needle("Product", "Chart Finder", ["chart", "finder", "search", "nodes", "edges", "speed"])
+    extracted = [
+        entity(0, "Person", "Ada Moss", description="gave a talk at the Robot Guild Gathering", keywords=["talk"]),
+        entity(1, "Event", "Robot Gathering", keywords=["robots", "guild", "workshop", "speech", "France"]),
+        entity(2, "Product", "CHAFI", keywords=["chart", "search", "nodes", "edges", "index"]),
+    ]
+    return [meeting, product], extracted
+
+
+def test_toy_example_of_table_4():
+    needles, extracted = toy()
+    event, product = identify(needles, extracted)
+    event, product = with_judgement(event, 1), with_judgement(product, 2)
+    assert [int(event.row()[c]) for c in CRITERIA] == [0, 1, 1, 0, 0, 1]
+    assert [int(product.row()[c]) for c in CRITERIA] == [0, 0, 1, 1, 0, 1]
+    assert (event.ns_index, event.k_index, event.llm_index) == (0, 1, 1)
+    assert event.k_ratio == 0.5 and product.k_ratio == pytest.approx(4 / 6)
+
+
+def test_n_implies_ns_k_is_monotone_and_case_is_an_option():
+    found = entity(0, "Place", "  Nova\u00a0 Ruda ", keywords="hill, town")
+    target = needle("Place", "Nova Ruda", ["hill, town"])
+    (match,) = identify([target], [found])
+    assert match.n and match.ns and match.k_ratio == 1
+    row = match.row()
+    assert row["k0.5"] and row["k0.6"] and row["k0.7"] and row["llm"] is None
+    lower = entity(0, "Place", "nova ruda")
+    assert not identify([target], [lower])[0].n and identify([target], [lower], casefold=True)[0].n
+
+
+def test_the_name_of_one_entity_does_not_run_into_the_next_value():
+    split_name = entity(0, "Place", "Nova", description="Ruda")
+    assert not identify([needle("Place", "Nova Ruda", ["k"])], [split_name])[0].ns
+
+
+def test_three_of_five_keywords_reach_the_threshold_0_6():
+    (match,) = identify([needle("T", "x", "abcde")], [entity(0, "T", "y", keywords=["a", "b", "c"])])
+    assert match.row()["k0.6"] is True and match.row()["k0.7"] is False
+
+
+def test_candidates_share_words_or_the_piece():
+    target = needle("Person", "Ada Moss", ["talk"])
+    pool = [entity(i, "T", "Ada" if i in (3, 60) else "other", piece=i // 50) for i in range(70)]
+    found = [e.index for e in Index(pool).candidates(target, None)]
+    assert found == [3, 60]
+    assert [e.index for e in Index(pool).candidates(target, 1)] == [3, *range(50, 70)]
+    many = [entity(i, "T", "Ada Moss" if i == 99 else "Ada") for i in range(100)]
+    chosen = [e.index for e in Index(many).candidates(target, None)]
+    assert len(chosen) == 30 and chosen[-1] == 99
+
+
+def test_maximum_of_rates_is_not_the_rate_of_any():
+    rows = [{"id": i, "type": "T", "n": i < 2, "llm": i >= 2} for i in range(4)]
+    score = type_scores(rows, ("n", "llm"))["T"]
+    assert score.minea == 0.5 and score.found_any == 4
+
+
+def test_types_weigh_as_much_as_their_needles():
+    rows = [{"id": i, "type": "A", "n": i < 3} for i in range(4)] + [
+        {"id": i, "type": "B", "n": False} for i in range(2)
+    ]
+    found, found_any, needles = overall(type_scores(rows, ("n",)).values())
+    assert found / needles == 0.5 and found_any == 3
+
+
+def test_missing_criteria_are_named():
+    with pytest.raises(UserError, match="needle 7 has no value for criterion 'ns'"):
+        type_scores([{"id": 7, "type": "T", "n": True}], ("n", "ns"))
+    with pytest.raises(UserError, match="at least one criterion"):
+        type_scores([], ())
+
+
+def test_wilson_interval():
+    low, high = wilson(21.5, 43)
+    assert 0.13 < (high - low) / 2 < 0.15  # 43 needles: about 14 points
+    assert wilson(0, 0) == (0, 1) and wilson(0, 10)[0] == 0 and wilson(10, 10)[1] == pytest.approx(1)
+    assert wilson(8, 10) == pytest.approx((0.49016, 0.94332), abs=1e-4)

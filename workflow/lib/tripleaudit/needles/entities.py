@@ -1,0 +1,145 @@
+"""Extracted entities with provenance, the raw list and its deduplicated view, and their plain-text form."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_jsonl, write_jsonl
+
+SEPARATOR = "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
+PLACEHOLDERS = ("", "unknown", "n/a", "na", "none", "null", "not specified", "not given", "not available", "-", "–")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One extracted entity.
+
+    ``piece``, ``iteration`` and ``thread`` count from 0; ``index`` is its place in the raw result of the document;
+    ``variant`` is ``enriched`` or ``untouched``; ``call`` is the hash of the request that returned it.
+    """
+
+    doc: str
+    variant: str
+    piece: int
+    iteration: int
+    thread: int
+    index: int
+    type: str
+    name: str | None
+    properties: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    call: str = ""
+
+    def values(self) -> Iterator[str]:
+        """Yield the name and every property value as a string, list items singly, nulls left out."""
+        if self.name is not None:
+            yield self.name
+        for value in (*self.properties.values(), *self.extra.values()):
+            yield from _strings(value)
+
+    def keywords(self) -> list[str]:
+        """The entity's keywords; a single string counts as one keyword."""
+        return list(_strings(self.properties.get("keywords")))
+
+    def line(self) -> str:
+        """Type and values in one line, keys left out: shared property names do not make entities similar."""
+        return " ".join([self.type, *self.values()])
+
+    def to_json(self) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in self.__slots__}
+
+
+def normalise(text: str, casefold: bool = False) -> str:
+    """Return ``text`` in NFC, trimmed, inner whitespace collapsed, and casefolded on request."""
+    text = " ".join(unicodedata.normalize("NFC", text).split())
+    return text.casefold() if casefold else text
+
+
+def is_filled(value: Any, placeholders: Iterable[str] = PLACEHOLDERS) -> bool:
+    """Whether a property value says something: not null, not empty, not a placeholder such as ``unknown``."""
+    if isinstance(value, list):
+        return any(is_filled(item, placeholders) for item in value)
+    if isinstance(value, dict):
+        return any(is_filled(item, placeholders) for item in value.values())
+    return value is not None and normalise(str(value), casefold=True) not in set(placeholders)
+
+
+def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
+    """Return the view in which entities of one document with the same type and name are one.
+
+    Names are compared casefolded; an entity without a name stays alone. The first non-empty value of a property
+    wins, lists are united, other values of a property are kept under ``conflicts``, and ``indices`` names the
+    entities that were merged. Scores use the raw list unless they say otherwise.
+    """
+    merged: dict[tuple, dict[str, Any]] = {}
+    for entity in entities:
+        name = normalise(entity.name, casefold=True) if entity.name else None
+        key = (entity.doc, entity.variant, normalise(entity.type, casefold=True), name or ("", entity.index))
+        row = merged.setdefault(
+            key,
+            {
+                "doc": entity.doc,
+                "variant": entity.variant,
+                "type": entity.type,
+                "name": entity.name,
+                "properties": {},
+                "conflicts": {},
+                "indices": [],
+            },
+        )
+        row["indices"].append(entity.index)
+        for prop, value in (*entity.properties.items(), *entity.extra.items()):
+            _merge(row, prop, value)
+    return list(merged.values())
+
+
+def save_entities(path: str | Path, entities: Iterable[Entity]) -> None:
+    """Write entities as JSON lines, atomically."""
+    write_jsonl(path, (entity.to_json() for entity in entities))
+
+
+def load_entities(path: str | Path) -> list[Entity]:
+    """Read entities written by :func:`save_entities`.
+
+    Raises:
+        UserError: a line is not an entity; the message names file and line.
+    """
+    entities = []
+    for number, row in read_jsonl(path):
+        try:
+            entities.append(Entity(**row))
+        except TypeError as error:
+            raise UserError(f"{path} line {number}: not an extracted entity ({error})") from error
+    return entities
+
+
+def _merge(row: dict[str, Any], prop: str, value: Any) -> None:
+    if not is_filled(value):
+        row["properties"].setdefault(prop, value)
+        return
+    known = row["properties"].get(prop)
+    if not is_filled(known):
+        row["properties"][prop] = value
+    elif isinstance(known, list):
+        items = value if isinstance(value, list) else [value]
+        row["properties"][prop] = known + [item for item in items if item not in known]
+    elif value != known:
+        others = row["conflicts"].setdefault(prop, [])
+        if value not in others:
+            others.append(value)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if value is None:
+        return
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    else:
+        yield str(value)

@@ -1,0 +1,185 @@
+"""Extracting the entities of documents: pieces, one thread with history, and entities with provenance."""
+
+import dataclasses
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.generative.endpoint import Answer, Request
+from tripleaudit.generative.prompts import Prompt, load_prompt
+from tripleaudit.generative.splitting import Span, split, split_evenly
+from tripleaudit.generative.threads import (
+    STATUSES,
+    Conversation,
+    Limits,
+    Piece,
+    State,
+    Talk,
+    TokenCounter,
+    Turn,
+    converse,
+)
+from tripleaudit.needles.entities import Entity
+from tripleaudit.needles.parsing import identity, parse_entities
+from tripleaudit.needles.schema import Schema
+
+ENRICHED, UNTOUCHED = "enriched", "untouched"
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The three prompts of an extraction; ``extract`` has the opening and the message that shows a piece."""
+
+    extract: Prompt
+    more: Prompt
+    remind: Prompt
+
+    @classmethod
+    def load(
+        cls, extract: str = "minea-extract", more: str = "minea-continue", remind: str = "minea-remind"
+    ) -> "Prompts":
+        """Read the prompts by name or path.
+
+        Raises:
+            UserError: a prompt is missing or lacks a message or slot that the extraction fills.
+        """
+        prompts = cls(load_prompt(extract), load_prompt(more), load_prompt(remind))
+        if [message["role"] for message in prompts.extract.messages] != ["system", "user"]:
+            raise UserError(f"prompt '{prompts.extract.name}': expected one system message and then one user message")
+        if "text" not in prompts.extract.slots or "schema" not in prompts.extract.slots:
+            raise UserError(f"prompt '{prompts.extract.name}': expected the slots {{{{schema}}}} and {{{{text}}}}")
+        return prompts
+
+    def hashes(self) -> dict[str, str]:
+        """The prompts' names and SHA-256, part of every result."""
+        return {prompt.name: prompt.sha256 for prompt in (self.extract, self.more, self.remind)}
+
+    def talk(self, schema: Schema, structured: bool = False) -> Talk:
+        """Return the messages of a thread about ``schema``; ``structured`` sends the JSON schema of the answer."""
+        described = schema.prompt()
+
+        def show(index: int, total: int, text: str) -> str:
+            return self.extract.render(schema=described, part=index + 1, parts=total, text=text)[1]["content"]
+
+        return Talk(
+            opening=self.extract.render(schema=described, part="", parts="", text="")[0]["content"],
+            show=show,
+            more=lambda index, total: self.more.render(part=index + 1, parts=total)[-1]["content"],
+            remind=lambda notes: self.remind.render(problem=notes or "no JSON was found")[-1]["content"],
+            parse=parse_entities,
+            identity=identity,
+            schema=schema.answer_schema() if structured else None,
+        )
+
+
+def cut(text: str, piece_chars: int | None, pieces: int | None, protected: Sequence[Span] = ()) -> list[Span]:
+    """Split a document by the length of a piece, or into a number of pieces; one of the two is given."""
+    if pieces is not None:
+        return split_evenly(text, pieces, protected)
+    return split(text, piece_chars or max(len(text), 1), protected)
+
+
+def as_pieces(text: str, spans: Sequence[Span], protected: Sequence[Span] = ()) -> list[Piece]:
+    """Return the pieces to show, each with the protected spans inside it."""
+    return [
+        Piece(index, text[a:b], tuple((c - a, d - a) for c, d in protected if a <= c and d <= b))
+        for index, (a, b) in enumerate(spans)
+    ]
+
+
+def extract(
+    pieces: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, repeat: bool = False
+) -> Generator[Request, Answer, tuple[Conversation, list[Conversation]]]:
+    """Extract from all pieces; with ``repeat``, then show every piece once more, each time from that same state.
+
+    The repetitions are branches: each starts from a copy of the finished thread (MINEA, section 4.2). Their requests
+    come one after the other here; a driver runs several documents side by side.
+    """
+    whole = yield from converse(pieces, talk, limits, counter)
+    branches = []
+    for piece in pieces if repeat else ():
+        branches.append((yield from _branch(piece, len(pieces), talk, limits, counter, whole.state)))
+    return whole, branches
+
+
+def _branch(
+    piece: Piece, total: int, talk: Talk, limits: Limits, counter: TokenCounter, state: State
+) -> Generator[Request, Answer, Conversation]:
+    """Show a copy of ``piece`` as one more part after the last."""
+    shown = dataclasses.replace(talk, show=lambda _i, _n, text: talk.show(total, total + 1, text))
+    shown = dataclasses.replace(shown, more=lambda _i, _n: talk.more(total, total + 1))
+    return (yield from converse([piece], shown, limits, counter, state))
+
+
+def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:
+    """Return the entities of all turns in order of extraction, with keys outside the schema moved to ``extra``.
+
+    Entities outside the schema keep all they have as properties.
+    """
+    entities: list[Entity] = []
+    for turn in turns:
+        for record in turn.parsed.records:
+            kind = schema.types.get(record["type"])
+            known = record["properties"] if kind is None else {}
+            extra: dict[str, Any] = {}
+            if kind is not None:
+                known = {k: v for k, v in record["properties"].items() if k in kind.properties}
+                extra = {k: v for k, v in record["properties"].items() if k not in kind.properties}
+            entities.append(
+                Entity(
+                    doc,
+                    variant,
+                    turn.piece,
+                    turn.iteration,
+                    turn.thread,
+                    len(entities),
+                    record["type"],
+                    record["name"],
+                    known,
+                    extra,
+                    turn.answer.key,
+                )
+            )
+    return entities
+
+
+def call_row(turn: Turn, doc: str, stage: str, model: str) -> dict[str, Any]:
+    """One row of the call log."""
+    return {
+        "doc": doc,
+        "stage": stage,
+        "piece": turn.piece,
+        "iteration": turn.iteration,
+        "thread": turn.thread,
+        "call": turn.answer.key,
+        "model": model,
+        "status": turn.parsed.status,
+        "notes": list(turn.parsed.notes),
+        "entities": len(turn.parsed.records),
+        "finish_reason": turn.answer.finish_reason,
+        "attempts": turn.attempts,
+        "prompt_tokens": turn.prompt_tokens,
+        "completion_tokens": turn.completion_tokens,
+        "cost": turn.cost,
+    }
+
+
+def status_counts(calls: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many calls ended in each status, all statuses listed."""
+    counts = dict.fromkeys(STATUSES, 0)
+    for call in calls:
+        counts[call["status"]] += 1
+    return counts
+
+
+def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, int]]:
+    """Return ``(stage, document, piece)`` of the pieces whose calls all failed: the result is incomplete there."""
+    seen: dict[tuple[str, str, int], bool] = {}
+    for call in calls:
+        key = (call["stage"], call["doc"], call["piece"])
+        seen[key] = seen.get(key, True) and call["status"] in ("failed", "refused")
+    return [key for key, failed in seen.items() if failed]
+
+
+Ask = Callable[[list[Request]], list[Answer]]

@@ -1,0 +1,199 @@
+"""Making needles with a language model, and finding the types that fit a document (MINEA, appendix B).
+
+Two calls for each document and type: paragraphs about invented entities, then their names, descriptions and keywords.
+What does not pass :func:`~tripleaudit.needles.needle.problem` is asked for again, at most ``refills`` times. Like the
+extraction, everything here is a generator of requests (:func:`tripleaudit.generative.threads.drive`).
+"""
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.generative.endpoint import Answer, Request
+from tripleaudit.generative.prompts import Prompt, load_prompt
+from tripleaudit.needles.documents import Document
+from tripleaudit.needles.entities import normalise
+from tripleaudit.needles.needle import KEYWORDS, WORDS, Needle, one_paragraph, problem
+from tripleaudit.needles.parsing import parse_rows
+from tripleaudit.needles.schema import EntityType
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How needles of a study are made.
+
+    Attributes:
+        per_type: needles of each type for each document.
+        keywords, words: what :func:`~tripleaudit.needles.needle.problem` demands.
+        refills: how often what is missing is asked for again.
+        seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
+        excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
+    """
+
+    per_type: int = 3
+    keywords: int = KEYWORDS
+    words: tuple[int, int] = WORDS
+    refills: int = 3
+    seed: int = 0
+    excerpt: int = 4000
+
+
+@dataclass
+class Made:
+    """Needles of one document and type, and what became of the others (reason -> number)."""
+
+    needles: list[Needle] = field(default_factory=list)
+    rejected: Counter = field(default_factory=Counter)
+    calls: int = 0
+
+
+def make_needles(
+    document: Document, kind: EntityType, recipe: Recipe, model: str, max_tokens: int, taken: list[Needle]
+) -> Generator[Request, Answer, Made]:
+    """Ask for needles of one type for one document.
+
+    Args:
+        taken: valid needles of the document so far, of all types; new ones are checked against them and added, so
+            types whose generators run side by side never share a name.
+    """
+    write, describe = load_prompt("minea-needles"), load_prompt("minea-properties")
+    made = Made()
+    for attempt in range(recipe.refills + 1):
+        missing = recipe.per_type - len(made.needles)
+        if missing <= 0:
+            break
+        names = [needle.name for needle in taken]
+        answer = yield write.request(
+            max_tokens=max_tokens,
+            sample=_sample(recipe.seed, attempt),
+            count=missing,
+            type=kind.name,
+            meaning=f" ({kind.description})" if kind.description else "",
+            avoid=f" Do not write about {', '.join(names)}." if names else "",
+            text=document.text[: recipe.excerpt],
+        )
+        made.calls += 1
+        paragraphs = [
+            one_paragraph(row["paragraph"]) for row in parse_rows(answer.text) if isinstance(row.get("paragraph"), str)
+        ][:missing]
+        if not paragraphs:
+            made.rejected[f"no paragraph in the answer ({answer.status})"] += missing
+            continue
+        answer = yield describe.request(
+            max_tokens=max_tokens,
+            sample=_sample(recipe.seed, attempt),
+            type=kind.name,
+            keywords=recipe.keywords,
+            paragraphs="\n\n".join(f"{number}. {text}" for number, text in enumerate(paragraphs, 1)),
+        )
+        made.calls += 1
+        rows = parse_rows(answer.text)
+        if len(rows) != len(paragraphs):
+            made.rejected["the properties do not fit the paragraphs in number"] += len(paragraphs)
+            continue
+        for paragraph, row in zip(paragraphs, rows, strict=True):
+            needle = _needle(document.id, kind.name, len(made.needles), paragraph, row, recipe, write, describe, model)
+            reason = problem(needle, document.text, taken, recipe.keywords, recipe.words)
+            if reason is None:
+                made.needles.append(needle)
+                taken.append(needle)
+            else:
+                made.rejected[_kind_of(reason)] += 1
+    return made
+
+
+def discover_types(
+    document: Document, max_tokens: int, excerpt: int = 12_000
+) -> Generator[Request, Answer, list[dict[str, Any]]]:
+    """Ask which Schema.org types fit a document.
+
+    Returns:
+        Rows ``{"type", "relevance", "reason"}``, most relevant first; a row without a type or with a relevance
+        outside [0, 1] is left out, of equal types the first stays.
+    """
+    answer = yield load_prompt("minea-discover").request(max_tokens=max_tokens, text=document.text[:excerpt])
+    rows: dict[str, dict[str, Any]] = {}
+    for row in parse_rows(answer.text):
+        kind, relevance = row.get("type"), _number(row.get("relevance"))
+        if isinstance(kind, str) and kind.strip() and relevance is not None and 0 <= relevance <= 1:
+            name = kind.strip().rsplit("/", 1)[-1].removeprefix("schema:")
+            rows.setdefault(name, {"type": name, "relevance": relevance, "reason": str(row.get("reason") or "")})
+    return sorted(rows.values(), key=lambda row: -row["relevance"])
+
+
+def fitting_types(rows: list[dict[str, Any]], threshold: float = 0.5, top: int | None = None) -> list[str]:
+    """Return the types to use: the ``top`` most relevant ones, or all at or above ``threshold``.
+
+    Raises:
+        UserError: the threshold is outside [0, 1].
+    """
+    if not 0 <= threshold <= 1:
+        raise UserError(f"the relevance threshold is {threshold}, expected a number from 0 to 1")
+    ranked = sorted(rows, key=lambda row: -row["relevance"])
+    return [
+        row["type"] for row in (ranked[:top] if top is not None else ranked) if top or row["relevance"] >= threshold
+    ]
+
+
+def discovered_schema(types: list[str], shipped: dict[str, EntityType]) -> dict[str, Any]:
+    """Return a schema file's content for discovered types: shipped ones as they are, others with the three basics."""
+    basics = {"name": {"required": True}, "description": {}, "keywords": {"list": True}}
+    rows = {}
+    for name in types:
+        kind = shipped.get(name)
+        rows[name] = {
+            "custom": kind.custom if kind else False,
+            "description": kind.description if kind else "",
+            "properties": {key: {"list": True} if key in kind.lists else {} for key in kind.properties}
+            if kind
+            else basics,
+        }
+    return {"version": 1, "title": "discovered", "types": rows, "groups": {}}
+
+
+def _needle(
+    doc: str,
+    kind: str,
+    number: int,
+    paragraph: str,
+    row: dict,
+    recipe: Recipe,
+    write: Prompt,
+    describe: Prompt,
+    model: str,
+) -> Needle:
+    keywords = row.get("keywords")
+    if isinstance(keywords, str):
+        keywords = keywords.split(",")
+    keywords = [normalise(str(keyword)) for keyword in keywords] if isinstance(keywords, list) else []
+    origin = {"model": model, "prompt_sha256": f"{write.sha256} {describe.sha256}", "seed": recipe.seed}
+    return Needle(
+        f"{doc}:{kind}:{number:02d}",
+        doc,
+        kind,
+        paragraph,
+        normalise(str(row.get("name") or "")),
+        one_paragraph(str(row.get("description") or "")),
+        tuple(keywords),
+        origin,
+    )
+
+
+def _sample(seed: int, attempt: int) -> int:
+    """Another draw for every refill; equal texts would bring the same answer from the cache."""
+    return 1000 * seed + attempt
+
+
+def _kind_of(reason: str) -> str:
+    """The reason without the name in it, so that equal reasons are counted together."""
+    parts = reason.split("'")
+    return reason if len(parts) < 3 else f"{parts[0]}…{parts[-1]}"
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,126 @@
+"""Was a needle found? The criteria n, ns, k(t) and llm (MINEA, section 5.2.3).
+
+- ``n``: an entity's name equals the needle's name.
+- ``ns``: the needle's name is a substring of the serialised extraction.
+- ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
+- ``llm``: a model points at the entity that is the needle; the answer is asked for elsewhere and passed in.
+
+Comparison is exact after :func:`~tripleaudit.needles.entities.normalise`; a wrong type does not matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
+from tripleaudit.needles.minea import THRESHOLDS
+from tripleaudit.needles.needle import Needle
+
+CANDIDATES = 30  # most entities that a judge is shown, before those of the needle's own piece
+EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What the criteria say about one needle; indices are those of the matched entities, ``None`` where none."""
+
+    needle: Needle
+    n: bool
+    n_index: int | None
+    ns: bool
+    ns_index: int | None
+    k_ratio: float
+    k_index: int | None
+    llm: bool | None = None
+    llm_index: int | None = None
+
+    def row(self, thresholds: Sequence[float] = THRESHOLDS) -> dict[str, Any]:
+        """One row of the criteria table; ``k_ratio`` is kept, so that other thresholds can be applied later."""
+        return {
+            "id": self.needle.id,
+            "doc": self.needle.doc,
+            "type": self.needle.type,
+            "name": self.needle.name,
+            "n": self.n,
+            "ns": self.ns,
+            **{f"k{threshold:g}": self.k_ratio >= threshold - EPSILON for threshold in thresholds},
+            "llm": self.llm,
+            "k_ratio": round(self.k_ratio, 6),
+            "n_index": self.n_index,
+            "ns_index": self.ns_index,
+            "k_index": self.k_index,
+            "llm_index": self.llm_index,
+        }
+
+
+class Index:
+    """The entities of one extraction, normalised once and searched for many needles."""
+
+    def __init__(self, entities: Sequence[Entity], casefold: bool = False):
+        self.entities = entities
+        self.casefold = casefold
+        self._names: dict[str, Entity] = {}
+        self._keywords: list[set[str]] = []
+        self._values: list[str] = []
+        for entity in entities:
+            if entity.name:
+                self._names.setdefault(normalise(entity.name, casefold), entity)
+            self._keywords.append({normalise(keyword, casefold) for keyword in entity.keywords()})
+            self._values.append(SEPARATOR.join(normalise(value, casefold) for value in entity.values()))
+        self._tokens = [set(value.casefold().replace(SEPARATOR, " ").split()) for value in self._values]
+
+    def match(self, needle: Needle) -> Match:
+        """Apply n, ns and the best keyword ratio to one needle."""
+        name = normalise(needle.name, self.casefold)
+        same = self._names.get(name)
+        holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
+        wanted = {normalise(keyword, self.casefold) for keyword in needle.keywords}
+        ratio, best = 0.0, None
+        for entity, keywords in zip(self.entities, self._keywords, strict=True):
+            share = len(wanted & keywords) / len(wanted) if wanted else 0.0
+            if share > ratio:
+                ratio, best = share, entity
+        return Match(
+            needle,
+            same is not None,
+            same.index if same else None,
+            holder is not None,
+            holder.index if holder else None,
+            ratio,
+            best.index if best else None,
+        )
+
+    def candidates(self, needle: Needle, piece: int | None, limit: int = CANDIDATES) -> list[Entity]:
+        """Return the entities that a judge should see, in order of extraction.
+
+        Those that share a word with the needle's name or keywords, at most ``limit`` of them with the most shared
+        words first, and those extracted from the piece that holds the needle.
+        """
+        words = {word for text in (needle.name, *needle.keywords) for word in normalise(text, True).split()}
+        shared = [(len(words & tokens), position) for position, tokens in enumerate(self._tokens)]
+        ranked = sorted((item for item in shared if item[0]), key=lambda item: (-item[0], item[1]))[:limit]
+        chosen = {position for _, position in ranked}
+        if piece is not None:
+            chosen |= {position for position, entity in enumerate(self.entities) if entity.piece == piece}
+        return [self.entities[position] for position in sorted(chosen)]
+
+
+def identify(needles: Sequence[Needle], entities: Sequence[Entity], casefold: bool = False) -> list[Match]:
+    """Apply the criteria n, ns and k to every needle of one document's extraction, without a judge."""
+    index = Index(entities, casefold)
+    return [index.match(needle) for needle in needles]
+
+
+def with_judgement(match: Match, index: int | None) -> Match:
+    """Return ``match`` with the judge's answer: the index of the matched entity, or ``None`` for no match."""
+    return Match(
+        match.needle,
+        match.n,
+        match.n_index,
+        match.ns,
+        match.ns_index,
+        match.k_ratio,
+        match.k_index,
+        index is not None,
+        index,
+    )

@@ -1,0 +1,254 @@
+"""Scores without a reference, which compare an extraction with its document (MINEA, section 5.1 and appendix A).
+
+An extraction is read as a summary of the document: one line per entity, type and values without the keys. All scores
+lie between 0 and 1 and serve to compare extractions of one document with one another; none is an absolute quality.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tripleaudit.errors import UserError
+from tripleaudit.needles.entities import PLACEHOLDERS, Entity, is_filled, normalise
+from tripleaudit.needles.schema import Schema
+
+WORD = re.compile(r"\w+")
+COMPONENTS = 100
+DENSE_CELLS = 20_000_000  # above this many cells the decomposition runs on the sparse matrix
+
+
+def words(text: str) -> list[str]:
+    """Return the lower-cased word tokens of ``text``."""
+    return WORD.findall(text.lower())
+
+
+def semantic_similarity(pieces: Sequence[str], lines: Sequence[str], components: int = COMPONENTS) -> float:
+    """Cosine of document and extraction in a latent semantic space.
+
+    TF-IDF (lower-cased words, English stop words left out, l2) is fitted on the units, which are the pieces of the
+    document and the lines of the extraction; ``min(components, rank)`` singular vectors span the space, into which
+    the whole document and all lines together are projected. Signs of the components do not matter. 0 where either
+    side has no word.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    units = [*pieces, *lines]
+    vectorizer = TfidfVectorizer(analyzer=_content_words)
+    try:
+        matrix = vectorizer.fit_transform(units)
+    except ValueError:  # no word in any unit
+        return 0.0
+    both = vectorizer.transform(["\n".join(pieces), "\n".join(lines)])
+    basis = _right_singular_vectors(matrix, components)
+    document, extraction = (both @ basis.T) if basis is not None else both.toarray()
+    return _cosine(np.asarray(document), np.asarray(extraction))
+
+
+def relevance(hypothesis: str, reference: str, alpha: float = 0.9, synonyms: Callable | None = None) -> float:
+    """METEOR's F of an extraction (hypothesis) against its document (reference), without the chunk penalty.
+
+    Matches are one to one: equal lower-cased words first, then equal Porter stems among the rest, then WordNet
+    synonyms if ``synonyms`` is a WordNet reader. ``F = P R / (alpha P + (1 - alpha) R)``, which is
+    ``10 P R / (R + 9 P)`` for 0.9, so that recall weighs nine times as much as precision. The stages are NLTK's; its
+    ``meteor_score`` multiplies by a penalty for order, which an extraction does not keep.
+    """
+    from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
+
+    left, right = words(hypothesis), words(reference)
+    if not left or not right:
+        return 0.0
+    exact, rest_left, rest_right = exact_match(left, right)
+    stems, rest_left, rest_right = stem_match([w for _, w in rest_left], [w for _, w in rest_right])
+    matches = len(exact) + len(stems)
+    if synonyms is not None:
+        found, _, _ = wordnetsyn_match([w for _, w in rest_left], [w for _, w in rest_right], wordnet=synonyms)
+        matches += len(found)
+    if matches == 0:
+        return 0.0
+    precision, recall = matches / len(left), matches / len(right)
+    return precision * recall / (alpha * precision + (1 - alpha) * recall)
+
+
+def wordnet():
+    """Return NLTK's WordNet reader.
+
+    Raises:
+        UserError: the WordNet data is not installed; it is not downloaded on its own.
+    """
+    from nltk.corpus import wordnet as reader
+
+    try:
+        reader.ensure_loaded()
+    except LookupError as error:
+        raise UserError("synonyms need NLTK's WordNet data, which is not installed; set 'synonyms: false'") from error
+    return reader
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Population standard deviation over mean; 0 for one value, ``None`` where the mean is 0 or there is no value."""
+    if not values or sum(values) == 0:
+        return None
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((value - mean) ** 2 for value in values) / len(values)) / mean
+
+
+def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float:
+    """Share of pairs of lines whose cosine of word counts is at most ``threshold``; 1 for fewer than two lines.
+
+    A line without words has the zero vector and is similar to nothing. Memory: the rows of one block of 1,000 lines.
+    """
+    count = len(lines)
+    if count < 2:
+        return 1.0
+    matrix = _counts(lines)
+    similar = 0
+    for start in range(0, count, 1000):
+        block = (matrix[start : start + 1000] @ matrix.T).tocoo()
+        later = block.col > block.row + start
+        similar += int(np.count_nonzero(block.data[later] > threshold + 1e-12))
+    return 1.0 - similar / (count * (count - 1) / 2)
+
+
+def supported_share(entities: Sequence[Entity], document: str) -> float | None:
+    """Bias avoidance J* in mode ``values``: share of distinct property values that occur in the document.
+
+    ``|A ∩ B| / |B|``: B holds the distinct normalised values, list items singly, without types and placeholders;
+    a value counts as supported when its words occur in the document in a row. ``None`` where B is empty.
+    """
+    values = {tuple(words(value)) for e in entities for value in e.values() if is_filled(value) and words(value)}
+    if not values:
+        return None
+    # A document as " a b c " makes word sequences substrings: one search each, no tokens inside tokens.
+    text = f" {' '.join(words(document))} "
+    return sum(f" {' '.join(value)} " in text for value in values) / len(values)
+
+
+def supported_names(entities: Sequence[Entity], document: str, tagger: Callable[[str], Iterable[str]]) -> float | None:
+    """Bias avoidance J* in mode ``ner``: named entities of the extraction that the tagger finds in the document too."""
+    found = {normalise(name, True) for entity in entities for name in tagger(". ".join(entity.values()))}
+    known = {normalise(name, True) for name in tagger(document)}
+    return len(found & known) / len(found) if found else None
+
+
+def incompleteness(
+    entities: Sequence[Entity], schema: Schema, placeholders: Iterable[str] = PLACEHOLDERS
+) -> float | None:
+    """Share of entities with a property of their type that is absent, null, empty or a placeholder.
+
+    Entities of types outside the schema are judged on the properties they have. ``None`` without entities.
+    """
+    if not entities:
+        return None
+    placeholders = tuple(placeholders)
+    return sum(_incomplete(entity, schema, placeholders) for entity in entities) / len(entities)
+
+
+def suswir(scores: Mapping[str, float | None], weights: Mapping[str, float] | None = None) -> float | None:
+    """Convex combination of semantic similarity, relevance, redundancy avoidance and bias avoidance.
+
+    Raises:
+        UserError: the weights are negative or do not sum to 1.
+    """
+    keys = ("semantic_similarity", "relevance", "redundancy_avoidance", "bias_avoidance")
+    weights = dict.fromkeys(keys, 0.25) if weights is None else weights
+    if set(weights) != set(keys) or min(weights.values()) < 0 or abs(sum(weights.values()) - 1) > 1e-9:
+        raise UserError(f"SUSWIR weights must be non-negative, sum to 1 and have the keys {', '.join(keys)}")
+    if any(scores.get(key) is None for key in keys):
+        return None
+    return sum(weights[key] * scores[key] for key in keys)
+
+
+def all_scores(
+    pieces: Sequence[str],
+    entities: Sequence[Entity],
+    schema: Schema,
+    *,
+    thresholds: Sequence[float] = (0.2, 0.1),
+    name_threshold: float = 0.5,
+    placeholders: Iterable[str] = PLACEHOLDERS,
+    synonyms: Callable | None = None,
+) -> dict[str, Any]:
+    """Compute every score of table 2 for one document's extraction.
+
+    Args:
+        pieces: the pieces of the document, in order; joined they are the document.
+        entities: what was extracted, with their piece.
+        schema: the types and properties asked for.
+        thresholds: cosines for redundancy avoidance on whole entities; ``name_threshold`` the one on names.
+
+    Returns:
+        The scores under the names used in ``reported/minea.csv`` (thresholds as ``redundancy_avoidance(0.2)`` and
+        ``redundancy_avoidance(0.5,name)``) with ``None`` where a score is undefined, and ``entities``, their number.
+    """
+    document = "".join(pieces)
+    lines = [entity.line() for entity in entities]
+    per_piece = [
+        relevance("\n".join(e.line() for e in entities if e.piece == number), piece, synonyms=synonyms)
+        for number, piece in enumerate(pieces)
+    ]
+    scores: dict[str, Any] = {
+        "semantic_similarity": semantic_similarity(pieces, lines) if lines else 0.0,
+        "relevance": relevance("\n".join(lines), document, synonyms=synonyms),
+        "relevance_spread": spread(per_piece),
+    }
+    for threshold in thresholds:
+        scores[f"redundancy_avoidance({threshold:g})"] = redundancy_avoidance(lines, threshold)
+    names = [entity.name or "" for entity in entities]
+    scores[f"redundancy_avoidance({name_threshold:g},name)"] = redundancy_avoidance(names, name_threshold)
+    scores["bias_avoidance"] = supported_share(entities, document)
+    scores["incompleteness"] = incompleteness(entities, schema, placeholders)
+    scores["suswir"] = suswir(scores | {"redundancy_avoidance": redundancy_avoidance(lines, thresholds[0])})
+    scores["entities"] = len(entities)
+    return scores
+
+
+def _incomplete(entity: Entity, schema: Schema, placeholders: tuple[str, ...]) -> bool:
+    kind = schema.types.get(entity.type)
+    own = {"name": entity.name, **entity.properties, **entity.extra}
+    expected = kind.properties if kind else own
+    return any(not is_filled(own.get(key), placeholders) for key in expected)
+
+
+def _content_words(text: str) -> list[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return [word for word in words(text) if word not in ENGLISH_STOP_WORDS]
+
+
+def _counts(lines: Sequence[str]) -> sparse.csr_matrix:
+    """Word counts of every line, l2-normalised rows."""
+    vocabulary: dict[str, int] = {}
+    rows, columns, data = [], [], []
+    for row, line in enumerate(lines):
+        for word, number in Counter(words(line)).items():
+            rows.append(row)
+            columns.append(vocabulary.setdefault(word, len(vocabulary)))
+            data.append(float(number))
+    matrix = sparse.csr_matrix((data, (rows, columns)), shape=(len(lines), max(len(vocabulary), 1)))
+    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    return sparse.diags(1.0 / np.where(norms > 0, norms, 1.0)) @ matrix
+
+
+def _right_singular_vectors(matrix: sparse.csr_matrix, components: int) -> np.ndarray | None:
+    """Return ``[k, words]`` with ``k = min(components, rank)``, computed exactly; ``None`` for a zero matrix."""
+    least = min(matrix.shape)
+    if matrix.shape[0] * matrix.shape[1] > DENSE_CELLS and least > components + 1:
+        from scipy.sparse.linalg import svds
+
+        start = np.full(least, 1.0 / math.sqrt(least))
+        _, values, right = svds(matrix, k=components, v0=start, solver="arpack")
+    else:
+        _, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
+    order = np.argsort(-values)
+    rank = int(np.count_nonzero(values > values.max() * max(matrix.shape) * np.finfo(float).eps)) if values.size else 0
+    return right[order[: min(components, rank)]] if rank else None
+
+
+def _cosine(left: np.ndarray, right: np.ndarray) -> float:
+    norms = float(np.linalg.norm(left) * np.linalg.norm(right))
+    return float(np.clip(left @ right / norms, 0.0, 1.0)) if norms > 0 else 0.0
