@@ -116,3 +116,8 @@ def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file as 64 hexadecimal digits."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def is_sha256(value: object) -> bool:
+    """Whether ``value`` is a SHA-256 written as 64 hexadecimal digits."""
+    return isinstance(value, str) and len(value) == 64 and all(digit in "0123456789abcdefABCDEF" for digit in value)
