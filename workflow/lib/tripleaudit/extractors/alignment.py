@@ -128,6 +128,27 @@ class Aligner:
         pairs = zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
         return [self._build(text, ids, offsets, max_length) for text, ids, offsets in pairs]
 
+    def token_counts(self, strings: Sequence[str]) -> list[int]:
+        """Return how many tokens each string has where it stands after a blank."""
+        if not strings:
+            return []
+        encoded = self.tokenizer(
+            [f" {each}" for each in strings], add_special_tokens=False, return_attention_mask=False
+        )
+        return [len(ids) for ids in encoded["input_ids"]]
+
+    def pieces(self) -> tuple[list[str], list[str]]:
+        """Return the word-initial and the continuation pieces of the vocabulary that hold letters and digits only."""
+        vocabulary = set(self.tokenizer.get_vocab()) - set(self.tokenizer.all_special_tokens)
+        if any(token.startswith("##") for token in vocabulary):  # WordPiece
+            initial = {token for token in vocabulary if not token.startswith("##")}
+            continuation = {token[2:] for token in vocabulary if token.startswith("##")}
+        else:  # SentencePiece and byte-level BPE mark the beginning of a word
+            initial = {token[1:] for token in vocabulary if token[:1] in ("\u2581", "\u0120")}
+            continuation = {token for token in vocabulary if token[:1] not in ("\u2581", "\u0120")}
+        first, rest = (sorted(token for token in part if token.isalnum()) for part in (initial, continuation))
+        return first, rest
+
     def _build(self, text: str, ids: list[int], offsets: list[tuple[int, int]], max_length: int | None) -> Alignment:
         frame = len(self.prefix) + len(self.suffix)
         room = min(max_length or self.limit, self.limit) - frame

@@ -63,6 +63,7 @@ class TrainingSentences(Dataset):
         self.max_length, self.occurrence = config.max_length, config.occurrence
         self.sentences: list[Sentence] = []
         self.examples: list[Example] = []
+        self.lost: list[int] = []
         self.counts = Counter(sentences=len(sentences))
         for at in range(0, len(sentences), ALIGN_AT_ONCE):
             chunk = sentences[at : at + ALIGN_AT_ONCE]
@@ -77,6 +78,7 @@ class TrainingSentences(Dataset):
                     self.counts["zero"] += not sentence.triples
                     self.sentences.append(sentence)
                     self.examples.append(example)
+                    self.lost.append(lost)
         logger.info("training sentences: %s", ", ".join(f"{key} {value}" for key, value in sorted(self.counts.items())))
 
     def _align(self, sentences: Sequence[Sentence]) -> tuple[list[Example], list[int]]:
@@ -102,8 +104,7 @@ class TrainingSentences(Dataset):
         noised = self.noise(self.sentences[index], epoch) if self.noise is not None else None
         if noised is not None:
             (fresh,), (lost,) = self._align([noised])
-            _, lost_before = token_triples(example.alignment, self.sentences[index], self.relations, self.occurrence)
-            if lost <= lost_before:  # else noise pushed a span over the limit: keep the original
+            if lost <= self.lost[index]:  # else noise pushed a span over the limit: keep the original
                 example = fresh
         return Example(example.id, example.alignment, example.rows, epoch)
 

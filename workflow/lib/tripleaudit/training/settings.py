@@ -9,6 +9,7 @@ from tripleaudit.errors import UserError
 
 OPTIMIZERS = ("adamw", "adam")
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
+MATCHINGS = ("exact", "exact-string", "exact-span", "partial-first", "partial-last")
 CLIPS = ("none", "global", "parameter")
 
 
@@ -41,7 +42,7 @@ class TrainingSettings:
         evaluate_every: epochs between two evaluations on the validation set.
         evaluate_from: first epoch (counted from 1) after which validation runs.
         evaluation_batch_size: sentences per forward pass when decoding.
-        matching: how validation triples are compared: ``string``, ``span``, ``partial_first`` or ``partial_last``.
+        matching: how validation triples are compared (:mod:`tripleaudit.scoring.matching`).
         group_by_length: batch sentences of similar length together.
         bf16: bfloat16 autocast where the device is a GPU that has it.
         workers: data loader processes; 0 loads in the training process.
@@ -72,7 +73,7 @@ class TrainingSettings:
     evaluate_every: int = 1
     evaluate_from: int = 1
     evaluation_batch_size: int = 32
-    matching: str = "string"
+    matching: str = "exact"
     group_by_length: bool = True
     bf16: bool = True
     workers: int = 0
@@ -89,7 +90,7 @@ class TrainingSettings:
                 raise UserError(f"training setting {name!r} is {getattr(self, name)}, expected at least {least}")
         for name, allowed in (
             ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES), ("head_schedule", ("", *SCHEDULES)), ("clip", CLIPS),
-            ("matching", ("string", "span", "partial_first", "partial_last")),
+            ("matching", MATCHINGS),
         ):  # fmt: skip
             if getattr(self, name) not in allowed:
                 raise UserError(
