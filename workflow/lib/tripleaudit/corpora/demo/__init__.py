@@ -1,0 +1,7 @@
+"""The demo corpus: an invented world, its facts in natural sentences, and sentences that state nothing."""
+
+from tripleaudit.corpora.demo.generator import FILES, SEED, Shape, generate, write_demo
+from tripleaudit.corpora.demo.relations import RELATIONS, Relation
+from tripleaudit.corpora.demo.world import Entity, Fact, World
+
+__all__ = ["FILES", "RELATIONS", "SEED", "Entity", "Fact", "Relation", "Shape", "World", "generate", "write_demo"]
