@@ -88,25 +88,13 @@ def as_pieces(text: str, spans: Sequence[Span], protected: Sequence[Span] = ()) 
     ]
 
 
-def extract(
-    pieces: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, repeat: bool = False
-) -> Generator[Request, Answer, tuple[Conversation, list[Conversation]]]:
-    """Extract from all pieces; with ``repeat``, then show every piece once more, each time from that same state.
-
-    The repetitions are branches: each starts from a copy of the finished thread (MINEA, section 4.2). Their requests
-    come one after the other here; a driver runs several documents side by side.
-    """
-    whole = yield from converse(pieces, talk, limits, counter)
-    branches = []
-    for piece in pieces if repeat else ():
-        branches.append((yield from _branch(piece, len(pieces), talk, limits, counter, whole.state)))
-    return whole, branches
-
-
-def _branch(
+def branch(
     piece: Piece, total: int, talk: Talk, limits: Limits, counter: TokenCounter, state: State
 ) -> Generator[Request, Answer, Conversation]:
-    """Show a copy of ``piece`` as one more part after the last."""
+    """Show a copy of ``piece`` as one more part after the last, in a copy of a finished thread (MINEA, section 4.2).
+
+    Every branch starts from the same ``state``, which it leaves as it is; none continues another.
+    """
     shown = dataclasses.replace(talk, show=lambda _i, _n, text: talk.show(total, total + 1, text))
     shown = dataclasses.replace(shown, more=lambda _i, _n: talk.more(total, total + 1))
     return (yield from converse([piece], shown, limits, counter, state))

@@ -5,12 +5,11 @@ paragraph of 40 to 120 words in plain prose, and six keywords that stand in it w
 so in every needle (``generator.model`` is ``templates``).
 """
 
-import itertools
 import random
-from collections.abc import Iterator
 
+from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import normalise
-from tripleaudit.needles.needle import KEYWORDS, Needle, problem
+from tripleaudit.needles.needle import KEYWORDS, WORDS, Needle, problem
 
 _ONSETS = [
     "b",
@@ -223,43 +222,51 @@ def template_types() -> tuple[str, ...]:
     return tuple(_SHAPES)
 
 
-def template_needles(doc: str, text: str, kind: str, count: int, seed: int, taken: tuple[Needle, ...] = ()) -> list:
+def template_needles(
+    doc: str,
+    text: str,
+    kind: str,
+    count: int,
+    seed: int,
+    taken: tuple[Needle, ...] = (),
+    keywords: int = KEYWORDS,
+    words: tuple[int, int] = WORDS,
+) -> list[Needle]:
     """Return ``count`` valid needles of type ``kind`` for a document.
 
     Args:
         doc: the document's identifier; with ``kind`` and ``seed`` it decides the result.
         text: the document; no name occurs in it.
         taken: needles of the document that the new ones must differ from.
+        keywords, words: what every needle must have; a template gives at most six keywords and about 65 words.
+
+    Raises:
+        UserError: the templates cannot give such needles.
     """
     rng = random.Random(f"{seed}:{doc}:{kind}")
     needles: list[Needle] = []
-    for paragraph, name, description, keywords in _candidates(rng, kind):
-        number = len(needles)
-        needle = Needle(
-            f"{doc}:{kind}:t{number:02d}",
-            doc,
-            kind,
-            paragraph,
-            name,
-            description,
-            keywords,
-            {"model": "templates", "seed": seed},
-        )
-        if len(needles) < count and problem(needle, text, (*taken, *needles)) is None:
-            needles.append(needle)
+    origin = {"model": "templates", "seed": seed}
+    for _ in range(100 * count):
         if len(needles) == count:
             break
+        paragraph, name, description, slots = _candidate(rng, kind)
+        identifier = f"{doc}:{kind}:t{len(needles):02d}"
+        needle = Needle(identifier, doc, kind, paragraph, name, description, slots[:keywords], origin)
+        reason = problem(needle, text, (*taken, *needles), keywords, words)
+        if reason is None:
+            needles.append(needle)
+    if len(needles) < count:
+        raise UserError(f"templates gave only {len(needles)} of {count} needles of type {kind!r}: {reason}")
     return needles
 
 
-def _candidates(rng: random.Random, kind: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+def _candidate(rng: random.Random, kind: str) -> tuple[str, str, str, tuple[str, ...]]:
     pattern, what, story = _SHAPES.get(kind, _SHAPES["Thing"])
-    for _ in itertools.count():
-        name = pattern.format(w=_word(rng), v=_word(rng), given=rng.choice(_GIVEN))
-        fill = {slot: f"{rng.choice(first)} {rng.choice(second)}" for slot, (first, second) in _SLOTS.items()}
-        paragraph = story.format(name=name, **fill)
-        keywords = [value for value in fill.values() if normalise(value, True) in normalise(paragraph, True)]
-        yield paragraph, name, what.format(**fill) + ".", tuple(keywords[:KEYWORDS])
+    name = pattern.format(w=_word(rng), v=_word(rng), given=rng.choice(_GIVEN))
+    fill = {slot: f"{rng.choice(first)} {rng.choice(second)}" for slot, (first, second) in _SLOTS.items()}
+    paragraph = story.format(name=name, **fill)
+    slots = [value for value in fill.values() if normalise(value, True) in normalise(paragraph, True)]
+    return paragraph, name, what.format(**fill) + ".", tuple(slots)
 
 
 def _word(rng: random.Random) -> str:

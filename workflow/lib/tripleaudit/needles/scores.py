@@ -1,0 +1,156 @@
+"""From stored results to rows of the tidy scores file.
+
+The columns of the scores file are read as follows here. ``protocol`` names the measurement: ``needles``,
+``needles-untouched`` (the criteria on documents without needles: false positives), ``iterations``, ``parts`` and
+``calls``. ``stratum`` is an entity type, ``group:NAME`` or ``all``; the number of follow-up calls; or the part.
+``matching`` is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in the configuration.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+from tripleaudit.needles import reference_free
+from tripleaudit.needles.entities import Entity, normalise
+from tripleaudit.needles.extraction import ENRICHED, UNTOUCHED
+from tripleaudit.needles.minea import TypeScore, overall, type_scores, wilson
+from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.redundancy import by_part
+from tripleaudit.needles.run import Corpus, Stored, enriched_pieces, untouched_pieces
+from tripleaudit.needles.schema import Schema
+from tripleaudit.scoring.scores import Score, keys_of
+
+NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = "needles", "needles-untouched", "iterations", "parts", "calls"
+
+
+def score_result(
+    corpus: Corpus, stored: Stored, plan: Plan, study: str, name: str, model: str, synonyms: Any = None
+) -> list[Score]:
+    """Compute every score of one model on one corpus of documents.
+
+    Args:
+        study: the study's name; ``name`` the corpus's, ``model`` the model's.
+        synonyms: a WordNet reader for relevance, or ``None``.
+    """
+    schema = plan.load_schema()
+    keys = {"study": study, "corpus": name, "extractor": model, "seed": plan.seed}
+
+    def rows(protocol: str, found: Iterator[tuple]) -> list[Score]:
+        own = keys_of({**keys, "protocol": protocol})
+        return [Score(own, *row) for row in found]
+
+    without_judge = tuple(criterion for criterion in plan.criteria if criterion != "llm")
+    return [
+        *rows(NEEDLES, minea_rows(stored.criteria, plan.active_criteria, schema)),
+        *rows(NEEDLES, _displaced(stored.entities, plan)),
+        *rows(FALSE, minea_rows(stored.untouched, without_judge, schema)),
+        *rows(ITERATIONS, _iterations(corpus, stored, plan, schema, synonyms)),
+        *rows(PARTS, _parts(corpus, stored, plan)),
+        *rows(CALLS, _calls(stored)),
+    ]
+
+
+def minea_rows(
+    criteria: Sequence[Mapping[str, Any]], names: Sequence[str], schema: Schema
+) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
+    """Yield ``(stratum, matching, metric, value, low, high)`` for types, groups and all needles.
+
+    Intervals are Wilson's, of needles found among needles; for ``max`` they take the best criterion as given.
+    """
+    scores = type_scores(criteria, names)
+    if not scores:
+        return
+    for kind, score in scores.items():
+        yield from _of(kind, [score], names)
+    for group, members in schema.groups.items():
+        inside = [scores[kind] for kind in members if kind in scores]
+        if inside:
+            yield from _of(f"group:{group}", inside, names)
+    yield from _of("all", list(scores.values()), names)
+
+
+def _of(stratum: str, scores: list[TypeScore], names: Sequence[str]) -> Iterator[tuple]:
+    found, found_any, needles = overall(scores)
+    yield stratum, "", "needles", needles, None, None
+    for criterion in names:
+        hits = sum(score.found[criterion] for score in scores)
+        yield stratum, criterion, "found", hits, None, None
+        yield stratum, criterion, "rate", hits / needles, *wilson(hits, needles)
+    yield stratum, "max", "found", found, None, None
+    yield stratum, "max", "minea", found / needles, *wilson(found, needles)
+    yield stratum, "any", "minea_any", found_any / needles, *wilson(found_any, needles)
+
+
+def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
+    """Share of the names found in the untouched documents that the needles displaced from the enriched ones."""
+    names: dict[str, set[tuple[str, str]]] = {ENRICHED: set(), UNTOUCHED: set()}
+    for entity in entities:
+        if entity.name and entity.variant in names:
+            names[entity.variant].add((entity.doc, normalise(entity.name, plan.casefold)))
+    bare, enriched = names[UNTOUCHED], names[ENRICHED]
+    if plan.untouched and bare:
+        yield "all", "n", "displaced", len(bare - enriched) / len(bare), *wilson(len(bare - enriched), len(bare))
+
+
+def _iterations(
+    corpus: Corpus, stored: Stored, plan: Plan, schema: Schema, synonyms: Any
+) -> Iterator[tuple[str, str, str, float, None, None]]:
+    """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means over documents.
+
+    They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), on the
+    documents without needles where those were extracted.
+    """
+    variant = UNTOUCHED if plan.untouched else ENRICHED
+    for k in range(plan.iterations + 1):
+        table: dict[str, list[float]] = {}
+        for document in corpus.documents:
+            pieces = (
+                untouched_pieces(document, plan)
+                if plan.untouched
+                else enriched_pieces(corpus.infusions[document.id], plan)
+            )
+            chosen = [e for e in stored.entities if e.doc == document.id and e.variant == variant and e.iteration <= k]
+            scores = reference_free.all_scores(
+                pieces, chosen, schema, placeholders=plan.placeholders, synonyms=synonyms
+            )
+            for metric, value in scores.items():
+                if value is not None:
+                    table.setdefault(metric, []).append(value)
+        for metric, values in table.items():
+            yield str(k), "", metric, mean(values), None, None
+            if len(values) < len(corpus.documents):
+                yield str(k), "", f"{metric}:documents", len(values), None, None
+
+
+def _parts(corpus: Corpus, stored: Stored, plan: Plan) -> Iterator[tuple[str, str, str, float, None, None]]:
+    """Mean redundancy by part over documents, and in how many documents the repetition brought nothing."""
+    if not plan.parts:
+        return
+    tables = [
+        by_part(
+            [e for e in stored.entities if e.doc == document.id and e.variant == "parts"],
+            [e for e in stored.repetitions if e.doc == document.id],
+            plan.parts,
+            plan.casefold,
+        )
+        for document in corpus.documents
+    ]
+    for part in range(plan.parts):
+        column = [table[part] for table in tables]
+        yield str(part + 1), "", "redundancy", mean(row["redundancy"] for row in column), None, None
+        yield str(part + 1), "", "new", sum(row["new"] for row in column), None, None
+        yield str(part + 1), "", "empty", sum(row["new"] == 0 for row in column), None, None
+    restarted = sum(not row["same_thread"] for row in stored.parts)
+    yield "all", "", "restarted", restarted, None, None
+    yield "all", "", "documents", len(corpus.documents), None, None
+
+
+def _calls(stored: Stored) -> Iterator[tuple[str, str, str, float, None, None]]:
+    """Calls by status, and the share of calls that brought a readable answer (coverage)."""
+    statuses = stored.report["statuses"]
+    total = sum(statuses.values())
+    for status, count in statuses.items():
+        yield "all", "", f"status:{status}", count, None, None
+    if total:
+        unread = statuses["failed"] + statuses["refused"]
+        yield "all", "", "coverage", (total - unread) / total, *wilson(total - unread, total)
