@@ -3,6 +3,7 @@
 from tripleaudit.corpora.corpus import Corpus, CorpusReport
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import FORMATS, read_corpus
+from tripleaudit.corpora.splits import split_corpus, split_like
 from tripleaudit.corpora.store import iterate_sentences, load_sentences, save_sentences
 
 __all__ = [
@@ -16,4 +17,6 @@ __all__ = [
     "load_sentences",
     "read_corpus",
     "save_sentences",
+    "split_corpus",
+    "split_like",
 ]

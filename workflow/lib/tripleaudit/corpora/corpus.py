@@ -34,7 +34,8 @@ class RawSentence:
         triples: in the file's order, duplicates included.
         where: file and line or item, the start of every error message.
         entities: number of entities that the file marks, None where it marks none.
-        listed: number of triples listed, where it differs from ``len(triples)`` (one triple at several places).
+        listed: number of triples listed, where ``triples`` repeats one of them for each of its places.
+        malformed: number of listed items that are no triples and were left out.
         notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
     """
 
@@ -44,6 +45,7 @@ class RawSentence:
     where: str
     entities: int | None = None
     listed: int | None = None
+    malformed: int = 0
     notes: dict[str, int] = field(default_factory=dict)
 
 
@@ -58,8 +60,9 @@ class CorpusReport:
         format: name of the reader.
         occurrence: how positions were found where the file gives none.
         sentences: number of sentences, and ``texts`` of different texts among them.
-        triples_raw: triples as listed, ``duplicates`` of them repeated inside their sentence, ``triples`` without
-            these, ``unique_triples`` different ones in the whole corpus.
+        triples_raw: triples as listed, ``duplicates`` of them exact repeats inside their sentence (with the same
+            positions, where the file gives any).
+        triples: different triples of each sentence, and ``unique_triples`` different ones in the whole corpus.
         spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several places).
         relations: number of different relations, and ``relation_counts`` of triples by relation.
         zero_triple_sentences: sentences without triples, and ``zero_with_two_entities`` of them with two or more
@@ -69,6 +72,7 @@ class CorpusReport:
             their strings and have no position. ``triples_raw_not_in_text`` is the same of ``triples_raw``.
         found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
             ``given``.
+        malformed: listed items that are no triples; only model output may hold any, a gold file is refused.
         truncated_triples: located triples that an encoder's length limit would cut, None until it is asked for
             (:mod:`tripleaudit.corpora.truncation`).
         notes: counts that only this format has.
@@ -90,6 +94,7 @@ class CorpusReport:
     entities: int = 0
     triples_not_in_text: int = 0
     triples_raw_not_in_text: int = 0
+    malformed: int = 0
     truncated_triples: int | None = None
     found: dict[str, int] = field(default_factory=dict)
     relation_counts: dict[str, int] = field(default_factory=dict)
@@ -119,16 +124,19 @@ def build_corpus(
             such strings. With ``all``, every subject place is paired with every object place.
         deduplicate: whether an exactly repeated triple of a sentence is kept once.
 
+    Ids of sentences are unique in the result: where one comes again (in the next of several files), ``#2`` and so on
+    is added, which the note ``renamed_ids`` counts.
+
     Raises:
         UserError: a position does not fit the text, a position is missing with ``given``, or there is no sentence.
     """
     report = CorpusReport(source, format, occurrence)
     sentences: list[Sentence] = []
-    texts, unique = set(), set()
+    texts, unique, ids = set(), set(), Counter()
     relations, found, notes = Counter(), Counter(), Counter()
     marked = False
     for item in raw:
-        listed = len(item.triples) if item.listed is None else item.listed
+        listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
         finder = _Finder(item, occurrence)
         triples: dict[Triple, None] | list[Triple] = {} if deduplicate else []
         strings = {}
@@ -146,7 +154,9 @@ def build_corpus(
                         triples.setdefault(triple)
                     else:
                         triples.append(triple)
-        sentences.append(Sentence(item.id, item.text, tuple(triples)))
+        ids[item.id] += 1
+        name = item.id if ids[item.id] == 1 else f"{item.id}#{ids[item.id]}"
+        sentences.append(Sentence(name, item.text, tuple(triples)))
         texts.add(item.text)
         unique.update(strings)
         for (_, relation, _), levels in strings.items():
@@ -154,7 +164,9 @@ def build_corpus(
             found.update(levels)
             report.triples_not_in_text += "missing" in levels
         report.triples_raw += listed
-        report.duplicates += listed - len(strings)
+        entries = len(set(item.triples)) if item.listed is None else len(strings)
+        report.duplicates += listed - item.malformed - entries
+        report.malformed += item.malformed
         report.triples += len(strings)
         report.spans += sum(triple.located for triple in triples)
         report.zero_triple_sentences += not triples
@@ -166,6 +178,8 @@ def build_corpus(
             if not triples and item.entities > 1:
                 report.zero_with_two_entities = (report.zero_with_two_entities or 0) + 1
         notes.update(item.notes)
+    if clashes := ids.total() - len(ids):
+        notes["renamed_ids"] = clashes
     if not sentences:
         raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
     if marked:

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from tripleaudit.errors import UserError
+from tripleaudit.files import is_sha256
 from tripleaudit.files import sha256 as sha256_of
 from tripleaudit.sources import archives
 from tripleaudit.sources.download import check, download
@@ -68,11 +69,6 @@ def fetch(
             _check_model(source, result)
         _move(result, destination, work)
     return destination
-
-
-def is_sha256(value: object) -> bool:
-    """Whether ``value`` is a SHA-256 written as 64 hexadecimal digits."""
-    return isinstance(value, str) and len(value) == 64 and all(digit in "0123456789abcdefABCDEF" for digit in value)
 
 
 def _transfer(

@@ -16,7 +16,18 @@ from tripleaudit.errors import UserError
 
 FORMATS: dict[str, str] = {
     "triple-list": "tripleaudit.corpora.readers.triple_list",
+    "triple-list-spans": "tripleaudit.corpora.readers.triple_list_spans",
+    "entity-relation": "tripleaudit.corpora.readers.entity_relation",
+    "conll04": "tripleaudit.corpora.readers.conll04",
+    "nyt-raw": "tripleaudit.corpora.readers.nyt_raw",
+    "sent-tup": "tripleaudit.corpora.readers.sent_tup",
+    "genres": "tripleaudit.corpora.readers.genres",
+    "genres-processed": "tripleaudit.corpora.readers.genres_processed",
     "jsonl": "tripleaudit.corpora.readers.own",
+    "predictions": "tripleaudit.corpora.readers.predictions",
+    "ade-corpus-v2": "tripleaudit.corpora.readers.ade_corpus",
+    "semeval": "tripleaudit.corpora.readers.semeval",
+    "datasets": "tripleaudit.corpora.readers.hub_datasets",
 }
 """Format name -> module, imported when it is used."""
 

@@ -18,6 +18,4 @@ def read(path: str | Path) -> Iterator[RawSentence]:
             RawTriple(t.subject.text, t.relation, t.object.text, t.subject.start, t.object.start)
             for t in sentence.triples
         ]
-        strings = {triple.strings for triple in sentence.triples}
-        repeats = len(sentence.triples) - len(set(sentence.triples))
-        yield RawSentence(name, sentence.text, triples, where, listed=len(strings) + repeats)
+        yield RawSentence(name, sentence.text, triples, where)

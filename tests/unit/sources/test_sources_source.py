@@ -1,0 +1,48 @@
+"""The four forms of a source."""
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.sources import Source, parse_source
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("data/train.json", Source("local", "data/train.json")),
+        ("data.zip!/x/train.json", Source("local", "data.zip", None, "x/train.json")),
+        ("https://example.org/a.json", Source("https", "https://example.org/a.json")),
+        ("https://example.org/a.zip!/b", Source("https", "https://example.org/a.zip", None, "b")),
+        ("http://127.0.0.1:8000/a", Source("https", "http://127.0.0.1:8000/a")),
+        ("http://localhost/a", Source("https", "http://localhost/a")),
+        ("hub:org/name", Source("hub", "org/name")),
+        ("hub:org/name@v1.0", Source("hub", "org/name", "v1.0")),
+        ("hub:gpt2", Source("hub", "gpt2")),
+        ("pypi:a-b==0.1.0!/a_b/model", Source("pypi", "a-b", "0.1.0", "a_b/model")),
+    ],
+)
+def test_parse_and_print(text, source):
+    assert parse_source(text) == source
+    assert str(source) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a path, an https URL"),
+        ("http://example.org/a", "only https is allowed"),
+        ("http://127.0.0.1.example.org/a", "only https is allowed"),
+        ("ftp://example.org/a", "ftp is not supported"),
+        ("https:///a", "has no host"),
+        ("hub:org/name/more", "expected hub:organisation/name"),
+        ("hub:org/na me", "expected hub:organisation/name"),
+        ("pypi:name!/a", "expected pypi:name==version"),
+        ("pypi:name==1.0", "expected pypi:name==version"),
+        ("pypi:--index-url==1.0!/a", "expected pypi:name==version"),
+        ("pypi:name==1.0!/../a", "leaves the archive"),
+        ("a.zip!//etc/passwd", "leaves the archive"),
+    ],
+)
+def test_bad_names_are_one_clear_sentence(text, message):
+    with pytest.raises(UserError, match=message):
+        parse_source(text)

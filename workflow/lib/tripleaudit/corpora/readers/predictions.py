@@ -1,0 +1,64 @@
+"""``predictions``: stored model output with its gold triples, ``{"text", "predict": [...], "truth": [...]}``.
+
+Triples are ``[subject, relation, object]``; a JSON list, JSON lines, or JSON objects one after the other.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
+from tripleaudit.corpora.readers.common import first_character, load_json, string_triple, take
+from tripleaudit.errors import UserError
+from tripleaudit.files import open_text
+
+OPTIONS = ("side",)
+
+
+def read(path: str | Path, side: str = "truth") -> Iterator[RawSentence]:
+    """Yield the sentences with the triples of one ``side``, ``truth`` or ``predict``; ids are places from 0."""
+    if side not in ("truth", "predict"):
+        raise UserError(f"side: {side!r} is unknown, expected truth or predict")
+    for number, (where, value) in enumerate(_objects(path)):
+        text = take(value, "text", str, where)
+        triples = [string_triple(triple, where) for triple in take(value, side, list, where)]
+        yield RawSentence(str(number), text, triples, where)
+
+
+def read_predictions(path: str | Path, occurrence: str = "first") -> tuple[Corpus, Corpus]:
+    """Return ``(gold, predicted)``, two corpora with the same sentences and ids in the same order.
+
+    Raises:
+        UserError: as :func:`tripleaudit.corpora.read_corpus`.
+    """
+    gold, predicted = (
+        build_corpus(read(path, side), source=f"{path} ({side})", format="predictions", occurrence=occurrence)
+        for side in ("truth", "predict")
+    )
+    return gold, predicted
+
+
+def _objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    values = load_json(path) if first_character(path) == "[" else _stream(path)
+    for number, value in enumerate(values, 1):
+        where = f"{path} item {number}"
+        if not isinstance(value, dict):
+            raise UserError(f"{where}: expected an object with 'text', 'predict' and 'truth'")
+        yield where, value
+
+
+def _stream(path: str | Path) -> Iterator[Any]:
+    """Decode JSON values that follow one another, on one line each or indented."""
+    with open_text(path) as stream:
+        text = stream.read()
+    decoder, place = json.JSONDecoder(), 0
+    while place < len(text):
+        if text[place].isspace() or text[place] == "\ufeff":
+            place += 1
+            continue
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
+        yield value

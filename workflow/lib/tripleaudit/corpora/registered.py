@@ -1,0 +1,108 @@
+"""Making the splits of registered corpora from their raw files (:mod:`tripleaudit.sources.registry`)."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
+from tripleaudit.corpora.readers import read_raw
+from tripleaudit.corpora.readers.common import load_json
+from tripleaudit.corpora.spans import check_occurrence
+from tripleaudit.corpora.splits import split_corpus, split_like
+from tripleaudit.errors import UserError
+from tripleaudit.files import sha256
+from tripleaudit.sources import registry
+from tripleaudit.sources.registry import Division, RawFile, Split
+
+
+def read_registered(
+    name: str,
+    split: str,
+    raw_root: str | Path,
+    *,
+    occurrence: str = "first",
+    deduplicate: bool = True,
+    limit: int | None = None,
+) -> Corpus:
+    """Read one split of a registered corpus.
+
+    Args:
+        name: of the corpus.
+        split: train, valid or test.
+        raw_root: folder with the raw files under their registered names.
+        occurrence, deduplicate: see :func:`tripleaudit.corpora.read_corpus`.
+        limit: keep only the first sentences.
+
+    Raises:
+        UserError: unknown corpus or split; a file is missing, has another hash or other counts than registered, or is
+            broken.
+    """
+    check_occurrence(occurrence)
+    entry = registry.corpus(name)
+    for file in entry.raw_files(split):
+        check_raw_file(file, file.path(raw_root))
+
+    def read(file: str) -> Iterable[RawSentence]:
+        return read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)
+
+    if split in entry.whole:
+        members = _whole(entry.whole[split], read)
+    else:
+        members = _divide(entry.division, read, Path(raw_root))[split]
+    formats = dict.fromkeys(file.format for file in entry.raw_files(split) if file.format)
+    return build_corpus(
+        members[:limit],
+        source=f"{name}/{split}",
+        format="+".join(formats),
+        occurrence=occurrence,
+        deduplicate=deduplicate,
+    )
+
+
+def check_raw_file(file: RawFile, path: Path) -> None:
+    """Check a raw file against the registry: by its hash, else by its numbers of sentences and triples.
+
+    Raises:
+        UserError: the file is missing or is not the registered one.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file, expected {file.name}")
+    if file.sha256 is not None:
+        digest = sha256(path)
+        if digest != file.sha256:
+            raise UserError(f"{path}: sha256 is {digest}, expected {file.sha256}")
+    elif file.expect and file.format:
+        report = build_corpus(read_raw(path, file.format), source=str(path), format=file.format).report
+        counted = {"sentences": {report.sentences}, "triples": {report.triples, report.triples_raw}}
+        for what, expected in file.expect.items():
+            if not counted[what] & set(expected):
+                raise UserError(
+                    f"{path}: {' or '.join(map(str, sorted(counted[what])))} {what}, "
+                    f"expected {' or '.join(map(str, expected))}"
+                )
+
+
+def _whole(plan: Split, read: Callable[[str], Iterable[RawSentence]]) -> list[RawSentence]:
+    left_out = {sentence.text for file in plan.without for sentence in read(file)}
+    members = []
+    for file in plan.files:
+        drop = plan.drop.get(file, ())
+        members += [s for number, s in enumerate(read(file)) if number not in drop and s.text not in left_out]
+    return members
+
+
+def _divide(
+    plan: Division, read: Callable[[str], Iterable[RawSentence]], raw_root: Path
+) -> dict[str, list[RawSentence]]:
+    members = [sentence for file in plan.files for sentence in read(file)]
+    if plan.like:
+        examples = {part: [s for file in files for s in read(file)] for part, files in plan.like.items()}
+        return split_like(members, examples, plan.seed)
+    have = {sentence.text for sentence in members}
+    for file in plan.zero_texts:
+        texts = dict.fromkeys(load_json(raw_root / file))
+        members += [
+            RawSentence(f"zero-{number}", text, [], f"{raw_root / file} item {number + 1}")
+            for number, text in enumerate(texts)
+            if text not in have
+        ]
+    return split_corpus(members, plan.parts, plan.seed)

@@ -1,0 +1,35 @@
+"""Counting the triples that an encoder's length limit cuts off (training keeps a triple only if both spans survive)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+
+
+def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_length: int = 128) -> int:
+    """Return the number of located triples with an argument that ends behind the last kept subword.
+
+    Args:
+        sentences: the corpus.
+        tokenizer: a ``tokenizer.json``, or a model folder that holds one.
+        max_length: subwords of a sentence including special tokens.
+
+    Raises:
+        UserError: there is no such tokenizer file.
+    """
+    from tokenizers import Tokenizer  # the tokenizer alone, without transformers and torch
+
+    path = Path(tokenizer)
+    path = path / "tokenizer.json" if path.is_dir() else path
+    if not path.is_file():
+        raise UserError(f"{path}: no such file, expected a tokenizer.json")
+    model = Tokenizer.from_file(str(path))
+    model.no_padding()
+    model.enable_truncation(max_length=max_length)
+    with_triples = [sentence for sentence in sentences if any(triple.located for triple in sentence.triples)]
+    count = 0
+    for sentence, encoding in zip(with_triples, model.encode_batch([s.text for s in with_triples]), strict=True):
+        end = max((stop for _, stop in encoding.offsets), default=0)
+        count += sum(triple.located and max(triple.subject.end, triple.object.end) > end for triple in sentence.triples)
+    return count
