@@ -41,6 +41,8 @@ rule audit:
         "<logs>/audit/{corpus}/{protocol}.log",
     conda:
         "../../envs/light.yaml"
+    params:
+        study=STUDY.name,
     script:
         "../scripts/audit.py"
 

@@ -5,7 +5,7 @@ import pytest
 from tripleaudit.configuration import load_schema, read_config, validated
 from tripleaudit.errors import UserError
 
-MINIMAL = {"study": "s", "corpora": {"demo": None}}
+MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 
 
 def problems_of(**changes) -> str:
@@ -51,9 +51,7 @@ def test_a_study_cannot_leave_the_results_folder(name):
 
 
 def test_unknown_keys_deep_down_name_their_place():
-    assert "training: unknown key 'epoch', did you mean 'epochs'?" in problems_of(
-        training={"epoch": 1}
-    )
+    assert "training: unknown key 'epoch', did you mean 'epochs'?" in problems_of(training={"epoch": 1})
     assert "corpora/demo: unknown key 'fromat', did you mean 'format'?" in problems_of(
         corpora={"demo": {"fromat": "auto"}}
     )

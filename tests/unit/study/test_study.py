@@ -8,7 +8,7 @@ from tripleaudit.study import Run, Study
 
 
 def study(**changes) -> Study:
-    return Study(validated({"study": "s", "corpora": {"demo": None}, **changes}))
+    return Study(validated({"study": "s", "corpora": {"webnlg": None}, **changes}))
 
 
 def test_the_trainings_are_the_product_without_repetition():
@@ -21,39 +21,41 @@ def test_the_trainings_are_the_product_without_repetition():
     )
     assert plan.trainsets == ["original-nz", "rearranged-nz", "sift-1-nz", "original-wz"]
     assert len(plan.runs) == len(set(plan.runs)) == (3 * 2 + 1) * 2
-    assert plan.runs[0].path == "demo/original-nz/casrel/none/seed1"
+    assert plan.runs[0].path == "webnlg/original-nz/casrel/none/seed1"
     wz = [run for run in plan.runs if run.setting == "wz"]
     assert {run.noise for run in wz} == {"none"}
 
 
 def test_what_a_training_is_scored_on():
     plan = study(extractors={"casrel": {}}, settings=["nz", "wz"], protocols={"rearranged": {}, "augmented": {}})
-    run = Run("demo", "original", "nz", "casrel", "none", 1)
+    run = Run("webnlg", "original", "nz", "casrel", "none", 1)
     assert plan.testsets(run) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
-    assert plan.testsets(Run("demo", "rearranged", "nz", "casrel", "none", 1)) == [("test", "nz")]
-    assert plan.testsets(Run("demo", "original", "wz", "casrel", "none", 1)) == [("test", "nz"), ("test", "wz")]
+    assert plan.testsets(Run("webnlg", "rearranged", "nz", "casrel", "none", 1)) == [("test", "nz")]
+    assert plan.testsets(Run("webnlg", "original", "wz", "casrel", "none", 1)) == [("test", "nz"), ("test", "wz")]
 
 
 def test_settings_are_merged_from_general_to_special():
     plan = study(
         training={"epochs": 3, "batch_size": 4}, extractors={"casrel": {"epochs": 5}}, noising={"probability": 0.1}
     )
-    settings = json.loads(plan.training_json("demo", "casrel", "none"))
+    settings = json.loads(plan.training_json("webnlg", "casrel", "none"))
     assert settings["epochs"] == 5
     assert settings["batch_size"] == 4
     assert "noising" not in settings
-    assert json.loads(plan.training_json("demo", "casrel", "noising"))["noising"]["probability"] == 0.1
+    assert json.loads(plan.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.1
 
 
 def test_what_only_a_scheduler_reads_does_not_decide_a_result():
     plain, greedy = study(extractors={"casrel": {}}), study(extractors={"casrel": {"mem_mb": 9000, "runtime": "3h"}})
-    assert plain.training_json("demo", "casrel", "none") == greedy.training_json("demo", "casrel", "none")
+    assert plain.training_json("webnlg", "casrel", "none") == greedy.training_json("webnlg", "casrel", "none")
     assert greedy.resource("casrel", "mem_mb", 1) == 9000
 
 
 def test_the_noise_probability_may_differ_by_corpus():
-    plan = study(corpora={"demo": {"noise_probability": 0.05}}, extractors={"casrel": {}}, noising={"probability": 0.1})
-    assert json.loads(plan.training_json("demo", "casrel", "noising"))["noising"]["probability"] == 0.05
+    plan = study(
+        corpora={"webnlg": {"noise_probability": 0.05}}, extractors={"casrel": {}}, noising={"probability": 0.1}
+    )
+    assert json.loads(plan.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.05
 
 
 def test_impossible_wishes_are_refused_in_one_sentence_each():

@@ -3,15 +3,19 @@
 import difflib
 import itertools
 import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import BUILTIN
-from tripleaudit.workflow import PROJECT
+from tripleaudit.sources import registry
+from tripleaudit.workflow import PROJECT, shipped
 
 PRESETS = PROJECT / "resources" / "presets.yaml"
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
@@ -68,6 +72,7 @@ class Study:
         self.classifiers: list[str] = [CLASSIFIER + head for head in config["zcc"]]
         self.noises: list[str] = ["none"] + (["noising"] if config["noising"] is not None else [])
         self.seeds: list[int] = config["seeds"]
+        self._slugs: dict[str, str] = {}
         self._check()
 
     def _check(self) -> None:
@@ -84,8 +89,26 @@ class Study:
             if preset is not None and preset not in self.presets.get(name, {}):
                 known_presets = ", ".join(self.presets.get(name, {})) or "none"
                 found.append(f"extractors/{name}/preset: unknown preset '{preset}'; known are {known_presets}")
+        for corpus, options in self.config["corpora"].items():
+            found += self._problems_of_files(corpus, (options or {}).get("files"))
+        try:
+            registry.find_model(self.config["encoder"]["model"])
+        except UserError as error:
+            found.append(f"encoder/model: {error}")
         if found:
             raise UserError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
+
+    def _problems_of_files(self, corpus: str, files: dict[str, Any] | None) -> Iterator[str]:
+        if files is None:
+            try:
+                self.registered(corpus)
+            except UserError as error:
+                yield f"corpora/{corpus}: {error}, or files of your own under the key 'files'"
+            return
+        for split, paths in files.items():
+            for path in [paths] if isinstance(paths, str) else paths:
+                if not Path(shipped(path)).exists():
+                    yield f"corpora/{corpus}/files/{split}: {path}: no such file"
 
     @cached_property
     def presets(self) -> dict[str, dict[str, Any]]:
@@ -167,6 +190,58 @@ class Study:
     def resource(self, extractor: str, name: str, default: int | str) -> int | str:
         """What a cluster job of this extractor asks for, ``mem_mb`` or ``runtime``."""
         return self.settings_of("", extractor).get(name, default)
+
+    # corpora and models
+
+    def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
+        """The registered corpus behind a corpus of the study; None if the study brings files of its own."""
+        options = self.config["corpora"][corpus] or {}
+        return None if "files" in options else registry.corpus(options.get("registry", corpus))
+
+    def files_of_split(self, corpus: str, split: str) -> list[str]:
+        """The files that a split is made of: own paths, or names below ``raw_root``."""
+        entry = self.registered(corpus)
+        if entry is not None:
+            return [file.name for file in entry.raw_files(split)]
+        files = self.config["corpora"][corpus]["files"]
+        paths = files.get(split, files["train"])  # without a validation file, it is a part of the training file
+        return [paths] if isinstance(paths, str) else list(paths)
+
+    def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str]) -> list[str]:
+        """Options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
+        if self.registered(corpus) is None:
+            return [part for path in inputs for part in ("--source", path)]
+        root = inputs[0].removesuffix(self.files_of_split(corpus, split)[0]).rstrip("/")
+        return ["--raw-root", root or "."]
+
+    def prepare_options(self, corpus: str, split: str) -> list[str]:
+        """Options of ``tripleaudit prepare`` that decide what a split holds."""
+        options = self.config["corpora"][corpus] or {}
+        result = ["--occurrence", options.get("occurrence", "first")]
+        if self.registered(corpus) is not None:
+            result += ["--corpus", options.get("registry", corpus), "--split", split]
+        else:
+            result += ["--format", options.get("format", "auto")]
+            if "valid" not in options["files"] and split != "test":
+                result += ["--divide", "train=9,valid=1", "--part", split]
+        limit = (options.get("limit") or {}).get(split)
+        return result + (["--limit", str(limit)] if limit else [])
+
+    @staticmethod
+    def local_model(model: str) -> str | None:
+        """The folder of a model that needs no fetching, else None."""
+        source = registry.find_model(model).source
+        return shipped(source.location) if source.kind == "local" else None
+
+    def model_slug(self, model: str) -> str:
+        """The folder name of a fetched model: its registered name, or its source with harmless characters."""
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
+        self._slugs[slug] = model
+        return slug
+
+    def model_of_slug(self, slug: str) -> str:
+        """The inverse of :meth:`model_slug`; a registered name stands for itself."""
+        return self._slugs.get(slug, slug)
 
     # protocols
 

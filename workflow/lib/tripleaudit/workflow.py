@@ -11,6 +11,7 @@ PROJECT = PACKAGE.parents[2]
 # Files of the package that decide the result of an expensive step. A change in one of them reruns the step; a change
 # elsewhere (a plot, a table) does not. "{extractor}" stands for the module of the extractor at hand.
 CODE = {
+    "prepare": ["corpora/*.py", "corpora/readers/*.py"],
     "train": [
         "extractors/base.py",
         "extractors/alignment.py",
