@@ -1,0 +1,44 @@
+"""``tripleaudit table``: one paper-style table from scores, audits and facts of trainings."""
+
+import argparse
+
+HELP = "make one table in CSV, Markdown, LaTeX and HTML"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="name of the table, such as type-f1")
+    for kind, text in (
+        ("scores", "tidy scores files"),
+        ("counts", "per-sentence counts, for intervals over seeds and significance"),
+        ("audits", "audits of corpora and protocols, JSON"),
+        ("runs", "facts of trainings, JSON"),
+    ):
+        parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
+    parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the table")
+    parser.add_argument("--options", default="{}", metavar="JSON", help="matching, digits, caption, corpora, …")
+    parser.add_argument("--out-prefix", required=True, metavar="PATH", help="path of the four files, without ending")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.errors import UserError
+    from tripleaudit.tables.make import make_table
+
+    files: dict[str, list[str]] = {}
+    for item in args.file:
+        kind, equals, path = item.partition("=")
+        if not equals or not kind:
+            raise UserError(f"--file {item}: expected KIND=FILE")
+        files.setdefault(kind, []).append(path)
+    paths = make_table(
+        args.name,
+        args.out_prefix,
+        scores=args.scores,
+        counts=args.counts,
+        audits=args.audits,
+        runs=args.runs,
+        options=args.options,
+        files=files,
+    )
+    for path in paths:
+        print(path)
+    return 0

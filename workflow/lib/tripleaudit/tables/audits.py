@@ -1,0 +1,61 @@
+"""The audit of one protocol of one corpus as the tables read it: triple types, strata and the sizes of the splits."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.files import write_json
+from tripleaudit.protocols.strata import audit_corpus
+from tripleaudit.protocols.types import distinct_triples
+
+SPLITS = ("train", "valid", "test")
+
+
+def sizes(sentences: Sequence[Sentence]) -> dict[str, int]:
+    """Count sentences with triples, their triples (each once a sentence), and sentences with zero triples."""
+    triples = [len(distinct_triples(sentence)) for sentence in sentences]
+    return {
+        "sentences": len(sentences),
+        "sentences_with_triples": sum(number > 0 for number in triples),
+        "triples": sum(triples),
+        "zero_triple_sentences": sum(number == 0 for number in triples),
+    }
+
+
+def study_audit(
+    keys: Mapping[str, str],
+    splits: Mapping[str, Sequence[Sentence]],
+    with_zero: Mapping[str, Sequence[Sentence]] | None = None,
+) -> dict[str, Any]:
+    """Audit a protocol's test set against its training set and count its splits.
+
+    Args:
+        keys: ``study``, ``corpus`` and ``protocol``.
+        splits: ``train``, ``valid`` and ``test``; the NZ sets.
+        with_zero: the same splits with their zero-triple sentences (WZ), if the study has them.
+
+    Returns:
+        :func:`tripleaudit.protocols.strata.audit_corpus` plus ``keys``, ``splits`` (split -> :func:`sizes`) and
+        ``cardinality`` (the same of the WZ splits, empty without them).
+    """
+    return {
+        "keys": dict(keys),
+        **audit_corpus(splits["train"], splits["test"]),
+        "splits": {name: sizes(sentences) for name, sentences in splits.items()},
+        "cardinality": {name: sizes(sentences) for name, sentences in (with_zero or {}).items()},
+    }
+
+
+def write_study_audit(
+    *,
+    keys: Mapping[str, str],
+    splits: Mapping[str, str | Path],
+    out: str | Path,
+    with_zero: Mapping[str, str | Path] | None = None,
+) -> None:
+    """Read project JSONL splits and write their :func:`study_audit` as JSON."""
+    loaded = {name: load_sentences(path) for name, path in splits.items()}
+    zero = {name: load_sentences(path) for name, path in (with_zero or {}).items()}
+    write_json(out, study_audit(keys, loaded, zero))

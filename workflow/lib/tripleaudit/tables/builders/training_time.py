@@ -1,0 +1,93 @@
+"""``training-time``: minutes of an epoch on NZ and WZ training sets (zero-cardinality, table 6)."""
+
+import statistics
+from collections import defaultdict
+
+from tripleaudit.tables import labels, reported
+from tripleaudit.tables.grid import is_extractor
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.model import Cell, Column, Row, Table
+
+NAME = "training-time"
+
+
+def build(inputs: TableInputs) -> Table:
+    """Build from the facts of the trainings on the original protocol, means over seeds.
+
+    Extractors show the minutes of an epoch, classifiers those of the whole training, as in the paper; the ratio of WZ
+    to NZ is what can be compared between machines.
+    """
+    times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    devices = set()
+    for fact in inputs.runs:
+        keys = fact.get("keys", {})
+        if keys.get("protocol") != "original" or keys.get("noise", "none") != "none":
+            continue
+        seconds = fact.get("seconds_per_epoch" if is_extractor(keys["extractor"]) else "seconds")
+        if seconds is not None:
+            times[keys["corpus"], keys["extractor"], keys["training"]].append(seconds / 60)
+            devices.add(fact.get("device"))
+    corpora = inputs.names("corpora", [corpus for corpus, _, _ in times], tuple(labels.CORPORA))
+    found = {name for _, name, _ in times}
+    names = inputs.names("extractors", list(filter(is_extractor, found)), labels.CARDINALITY_ORDER)
+    names += inputs.names("classifiers", [name for name in found if not is_extractor(name)], labels.CARDINALITY_ORDER)
+    columns: list[Column] = []
+    rows: list[list[Cell]] = [[] for _ in names]
+    for corpus in corpora:
+        columns += [Column(label, labels.corpus(corpus)) for label in (*labels.SETTINGS.values(), "WZ / NZ")]
+        for name, cells in zip(names, rows, strict=True):
+            pair = [
+                _cell(times.get((corpus, name, setting), []), _paper(corpus, name, setting), inputs)
+                for setting in labels.SETTINGS
+            ]
+            cells += [*pair, _ratio(*pair) if is_extractor(name) else Cell(text="")]
+            if not is_extractor(name):
+                cells[-3] = Cell(text="")
+    table_rows = [Row(labels.extractor(name), tuple(cells)) for name, cells in zip(names, rows, strict=True)]
+    every = [cell for cells in rows for cell in cells]
+    seeds = max((cell.seeds for cell in every), default=0)
+    named = sorted(device for device in devices if device)
+    return Table(
+        NAME,
+        inputs.caption(
+            "Training time in minutes: of an epoch for extractors, of the whole training for the classifier (ZCC)."
+        ),
+        columns,
+        table_rows,
+        row_header="Model",
+        notes=tuple(
+            filter(
+                None,
+                (
+                    f"Measured on {', '.join(named)}." if named else "",
+                    "The paper measured on an NVIDIA A100; compare the ratio of WZ to NZ."
+                    if any(cell.reported for cell in every)
+                    else "",
+                    f"Means over {seeds} seeds ± sample standard deviations." if seeds > 1 else "",
+                    "“reported” is the value that the paper prints; Δ is measured minus reported."
+                    if any(cell.reported for cell in every)
+                    else "",
+                    "–: not measured." if any(cell.value is None and cell.text is None for cell in every) else "",
+                ),
+            )
+        ),
+    )
+
+
+def _cell(values: list[float], paper: str | None, inputs: TableInputs) -> Cell:
+    return Cell(
+        value=statistics.fmean(values) if values else None,
+        digits=inputs.digits(2),
+        sd=statistics.stdev(values) if len(values) > 1 else None,
+        seeds=len(values),
+        reported=paper,
+    )
+
+
+def _ratio(nz: Cell, wz: Cell) -> Cell:
+    return Cell(wz.value / nz.value if nz.value and wz.value is not None else None, 2)
+
+
+def _paper(corpus: str, name: str, setting: str) -> str | None:
+    metric = "minutes_per_epoch" if is_extractor(name) else "training_minutes"
+    return reported.cardinality(6, corpus, f"train {setting.upper()}", metric, model=name)

@@ -1,0 +1,159 @@
+"""Tables of scores: rows are extractors, columns are metrics; every cell is looked up in the same way."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tripleaudit.tables import labels
+from tripleaudit.tables.index import RunKey, ScoreIndex
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.model import Cell, Column, Row
+
+PERCENT = {"scale": 100, "digits": 1}
+FRACTION = {"scale": 1, "digits": 3}
+PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A row of one run (or of the run that ``ScoreColumn.of`` makes of it) under one matching rule."""
+
+    label: str
+    run: RunKey
+    matching: str
+    group: str = ""
+    contest: str = ""
+    """Rows with the same contest compete for the winner's mark; empty for the row's group."""
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """A column of one metric in one stratum; ``of`` turns the row's run into the run of this column."""
+
+    label: str
+    metric: str = "f1"
+    stratum: str = "all"
+    group: str = ""
+    of: Callable[[RunKey], RunKey] = field(default=lambda run: run)
+
+
+Reported = Callable[[ScoreRow, ScoreColumn], str | None]
+
+
+def score_grid(
+    index: ScoreIndex,
+    rows: Sequence[ScoreRow],
+    columns: Sequence[ScoreColumn],
+    *,
+    scale: float,
+    digits: int,
+    reported: Reported = lambda row, column: None,
+) -> list[list[Cell]]:
+    """Return the cells ``[rows][columns]``, winners marked within each contest."""
+    grid = [
+        [
+            replace(
+                index.cell(
+                    column.of(row.run),
+                    column.metric,
+                    stratum=column.stratum,
+                    matching=row.matching,
+                    scale=scale,
+                    digits=digits,
+                ),
+                reported=reported(row, column),
+            )
+            for column in columns
+        ]
+        for row in rows
+    ]
+    contests: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        contests.setdefault(row.contest or row.group, []).append(number)
+    for members in contests.values():
+        for place, column in enumerate(columns):
+            runs = {column.of(rows[number].run): number for number in members}
+            best = index.winner(list(runs), column.metric, stratum=column.stratum, matching=rows[members[0]].matching)
+            if best is not None:
+                number = runs[best]
+                grid[number][place] = replace(grid[number][place], bold=True)
+    return grid
+
+
+def as_rows(rows: Iterable[ScoreRow], grid: Iterable[Sequence[Cell]]) -> list[Row]:
+    """Join row labels and cells."""
+    return [Row(row.label, tuple(cells), row.group) for row, cells in zip(rows, grid, strict=True)]
+
+
+def as_columns(columns: Iterable[ScoreColumn]) -> list[Column]:
+    return [Column(column.label, column.group) for column in columns]
+
+
+def extractor_rows(
+    inputs: TableInputs,
+    protocols: Sequence[str],
+    order: Sequence[str],
+    *,
+    base: Callable[[str, str, str], RunKey],
+) -> list[ScoreRow]:
+    """Return one row for each corpus, extractor and noise setting, for corpora with scores on one of the protocols.
+
+    Args:
+        inputs: of the table; its options may name corpora, extractors and noises, which are then shown even if
+            nothing was measured.
+        protocols: those that only this table is about; a corpus without any of them is left out.
+        order: of the extractors.
+        base: ``(corpus, extractor, noise)`` -> the row's run.
+    """
+    every = [run for run in inputs.scores.runs if is_extractor(run.extractor)]
+    covered = {run.corpus for run in every if run.protocol in protocols}
+    runs = [run for run in every if run.corpus in covered and run.protocol in ("original", *protocols)]
+    corpora = inputs.names("corpora", list(covered), tuple(labels.CORPORA))
+    extractors = inputs.names("extractors", [run.extractor for run in runs], order)
+    noises = inputs.names("noises", [run.noise for run in runs], ("none", "noising"))
+    asked = "extractors" in inputs.options
+    known = {(run.corpus, run.extractor, run.noise) for run in runs}
+    return [
+        ScoreRow(
+            labels.extractor(extractor, noise), base(corpus, extractor, noise), inputs.matching, labels.corpus(corpus)
+        )
+        for corpus in corpora
+        for extractor in extractors
+        for noise in noises
+        if asked or (corpus, extractor, noise) in known
+    ]
+
+
+def is_extractor(name: str) -> bool:
+    """Whether a name of the scores file is an extractor alone: no classifier, no two-step extraction."""
+    return not name.startswith("zcc-")
+
+
+def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:
+    """Return the notes that every table of scores needs, and further ones."""
+    cells = list(cells)
+    measured = [cell for cell in cells if cell.value is not None]
+    found = [labels.MATCHING_NOTES[matching]] if matching else []
+    if matching:
+        found.append(
+            "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score "
+            "whose denominator is zero is 0."
+        )
+    seeds = sorted({cell.seeds for cell in measured if cell.seeds})
+    if seeds:
+        number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+        plural = "" if seeds == [1] else "s"
+        spread = "" if seeds == [1] else "; values are means ± sample standard deviations over seeds"
+        found.append(f"Trained with {number} seed{plural}{spread}.")
+    if any(cell.low is not None for cell in measured):
+        found.append("[low, high] is the 95 % percentile bootstrap interval over test sentences.")
+    if any(cell.bold for cell in measured):
+        found.append(
+            "Bold: significantly better than every other row of its group (approximate randomisation paired over "
+            "sentences, Holm-corrected, p < 0.05)."
+        )
+    found += [note for note in more if note]
+    if any(cell.reported is not None for cell in cells):
+        found.append("“reported” is the value that the paper prints; Δ is measured minus reported.")
+    if any(cell.value is None and cell.text is None for cell in cells):
+        found.append("–: not measured.")
+    return tuple(found)

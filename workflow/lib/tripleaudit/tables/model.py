@@ -1,0 +1,140 @@
+"""A paper-style table as data: what every builder returns and every renderer takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tripleaudit.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measured value in the unit that is shown, and what stands beside it.
+
+    Attributes:
+        value: the measured number (the mean over seeds), ``None`` for a gap.
+        digits: decimals shown.
+        sd: sample standard deviation over seeds, from two seeds on.
+        low, high: bounds of the interval.
+        seeds: number of values behind the mean, 0 for a value that has no seeds.
+        change: difference to the row's baseline, shown with its sign.
+        reported: the value as the paper prints it.
+        reported_change: the paper's change, as printed.
+        bold: whether the value wins its column significantly.
+        text: shown instead of a number, for cells of words.
+    """
+
+    value: float | None = None
+    digits: int = 1
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 0
+    change: float | None = None
+    reported: str | None = None
+    reported_change: str | None = None
+    bold: bool = False
+    text: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The value with its decimals, ``""`` for a gap."""
+        if self.text is not None:
+            return self.text
+        return "" if self.value is None else number(self.value, self.digits)
+
+    @property
+    def difference(self) -> float | None:
+        """Measured minus reported, both as shown, so that the printed numbers add up."""
+        if self.value is None or self.reported is None:
+            return None
+        return round(float(self.shown) - float(self.reported), 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column and the group that it stands under (``""`` for none)."""
+
+    label: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row and the group that it belongs to (``""`` for none); one cell for each column."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; neighbouring columns and rows of one group are shown under one heading.
+
+    Attributes:
+        name: file stem, such as ``type-f1``.
+        caption: one or two sentences.
+        columns, rows: see :class:`Column` and :class:`Row`.
+        row_header, group_header: headings of the columns that hold row labels and row groups.
+        notes: matching rule, seeds, how empty outputs were scored, and whatever a reader must know.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    row_header: str = ""
+    group_header: str = ""
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(f"{self.name}: row {row.label!r} has {len(row.cells)} cells, not {len(self.columns)}")
+
+    @property
+    def has_row_groups(self) -> bool:
+        return any(row.group for row in self.rows)
+
+    @property
+    def has_column_groups(self) -> bool:
+        return any(column.group for column in self.columns)
+
+    @property
+    def has_reported(self) -> bool:
+        """Whether any cell stands beside a value of a paper."""
+        return any(cell.reported is not None for row in self.rows for cell in row.cells)
+
+    def cell(self, row: str, column: str, row_group: str | None = None, column_group: str | None = None) -> Cell:
+        """Return one cell by its labels; groups need not be given where the labels are unique.
+
+        Raises:
+            UserError: no cell or more than one has these labels.
+        """
+        found = [
+            cell
+            for one in self.rows
+            if one.label == row and row_group in (None, one.group)
+            for cell, heading in zip(one.cells, self.columns, strict=True)
+            if heading.label == column and column_group in (None, heading.group)
+        ]
+        if len(found) != 1:
+            raise UserError(f"table {self.name}: {len(found)} cells are called {row!r}, {column!r}; expected one")
+        return found[0]
+
+
+def runs_of(labels: Sequence[str]) -> list[tuple[str, int]]:
+    """Return neighbouring equal labels as ``(label, how many)``."""
+    runs: list[tuple[str, int]] = []
+    for label in labels:
+        if runs and runs[-1][0] == label:
+            runs[-1] = (label, runs[-1][1] + 1)
+        else:
+            runs.append((label, 1))
+    return runs
+
+
+def number(value: float, digits: int, sign: bool = False) -> str:
+    """Format a number with fixed decimals; never ``-0.0``, with ``sign`` always a sign except for zero."""
+    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    return text.lstrip("+-") if not float(text) else text

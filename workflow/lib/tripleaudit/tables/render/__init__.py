@@ -1,0 +1,26 @@
+"""The four forms of a table: CSV, Markdown, LaTeX and HTML."""
+
+from pathlib import Path
+
+from tripleaudit.files import atomic_write
+from tripleaudit.tables.model import Table
+from tripleaudit.tables.render.csv_form import to_csv
+from tripleaudit.tables.render.html_form import to_html
+from tripleaudit.tables.render.latex_form import to_latex
+from tripleaudit.tables.render.markdown_form import to_markdown
+
+FORMS = {"csv": to_csv, "md": to_markdown, "tex": to_latex, "html": to_html}
+"""File ending -> renderer."""
+
+__all__ = ["FORMS", "to_csv", "to_html", "to_latex", "to_markdown", "write_table"]
+
+
+def write_table(table: Table, prefix: str | Path) -> list[Path]:
+    """Write ``PREFIX.csv``, ``.md``, ``.tex`` and ``.html``; return the four paths."""
+    paths = []
+    for ending, render in FORMS.items():
+        path = Path(f"{prefix}.{ending}")
+        with atomic_write(path) as stream:
+            stream.write(render(table))
+        paths.append(path)
+    return paths

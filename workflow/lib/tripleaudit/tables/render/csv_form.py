@@ -1,0 +1,57 @@
+"""CSV: one line a row, one column a number; extra columns (sd, low, reported, …) only where the table has them."""
+
+import csv
+import io
+from collections.abc import Callable
+
+from tripleaudit.tables.model import Cell, Row, Table, number
+from tripleaudit.tables.render import escape
+
+
+def _signed(value: float | None, digits: int) -> str:
+    return "" if value is None else number(value, digits)
+
+
+def _seeds(row: Row) -> str:
+    """The number of seeds behind a row's cells, ``1-3`` where they differ."""
+    numbers = sorted({cell.seeds for cell in row.cells if cell.seeds})
+    return "-".join(str(number) for number in dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
+
+
+PARTS: dict[str, Callable[[Cell], str]] = {
+    "sd": lambda cell: _signed(cell.sd, cell.digits),
+    "low": lambda cell: _signed(cell.low, cell.digits),
+    "high": lambda cell: _signed(cell.high, cell.digits),
+    "change": lambda cell: _signed(cell.change, cell.digits),
+    "reported": lambda cell: cell.reported or "",
+    "reported change": lambda cell: cell.reported_change or "",
+    "difference": lambda cell: _signed(cell.difference, cell.digits),
+    "significant": lambda cell: "yes" if cell.bold else "",
+}
+
+
+def to_csv(table: Table) -> str:
+    """Render as CSV with one header line; a gap is an empty field. Notes and caption are in the other forms."""
+    stub = [table.group_header or "Group"] if table.has_row_groups else []
+    header = [escape.csv(text) for text in [*stub, table.row_header or "Row"]]
+    parts: list[list[str]] = []
+    for index, column in enumerate(table.columns):
+        cells = [row.cells[index] for row in table.rows]
+        present = [name for name, part in PARTS.items() if any(part(cell) for cell in cells)]
+        parts.append(present)
+        title = escape.csv(f"{column.group} {column.label}".strip())
+        header += [title, *(f"{title} {name}" for name in present)]
+    with_seeds = any(cell.seeds for row in table.rows for cell in row.cells)
+    header += ["Seeds"] if with_seeds else []
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    for row in table.rows:
+        line = [escape.csv(row.group)] if table.has_row_groups else []
+        line.append(escape.csv(row.label))
+        for cell, present in zip(row.cells, parts, strict=True):
+            line.append(escape.csv(cell.text) if cell.text is not None else cell.shown)
+            line += [PARTS[name](cell) for name in present]
+        line += [_seeds(row)] if with_seeds else []
+        writer.writerow(line)
+    return stream.getvalue()

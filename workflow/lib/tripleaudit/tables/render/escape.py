@@ -1,0 +1,75 @@
+"""Untrusted text in four languages. Corpora and models choose relation, entity and corpus names, so nothing is safe."""
+
+import html as _html
+import unicodedata
+
+_BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
+_MARKDOWN = set("\\`*_[]#~$")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "\ufffd": "?",
+    "–": "--",
+    "—": "---",
+    "−": r"\ensuremath{-}",
+    "±": r"\ensuremath{\pm}",
+    "≥": r"\ensuremath{\geq}",
+    "≤": r"\ensuremath{\leq}",
+    "×": r"\ensuremath{\times}",
+    "→": r"\ensuremath{\rightarrow}",
+    "…": r"\ldots{}",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+}
+
+
+def clean(text: str) -> str:
+    """Make white space a blank, and control characters the replacement character U+FFFD.
+
+    Control characters are Unicode's Cc, surrogates, and those that turn the direction of writing.
+    """
+    return "".join(
+        " "
+        if char.isspace()
+        else "\ufffd"
+        if unicodedata.category(char) in ("Cc", "Cs") or ord(char) in _BIDI
+        else char
+        for char in text
+    )
+
+
+def html(text: str) -> str:
+    """Escape for element content and quoted attributes."""
+    return _html.escape(clean(text), quote=True)
+
+
+def markdown(text: str) -> str:
+    """Escape for a cell of a Markdown table or a line of text: shown as it is, never markup, HTML or a new cell.
+
+    ``<``, ``>`` and ``&`` become entities, because a backslash does not stop HTML in every renderer.
+    """
+    entities = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "|": "&#124;"}
+    return "".join(entities.get(char) or (f"\\{char}" if char in _MARKDOWN else char) for char in clean(text))
+
+
+def latex(text: str) -> str:
+    """Escape for LaTeX text with the ``T1`` or ``OT1`` encoding; other characters are left to the engine."""
+    return "".join(_LATEX.get(char, char) for char in clean(text))
+
+
+def csv(text: str) -> str:
+    """Clean a label for CSV and keep spreadsheets from taking it for a formula (quoting is the writer's work)."""
+    text = clean(text)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -1,0 +1,43 @@
+"""What one cell says, line by line; the text forms differ in markup only."""
+
+from dataclasses import dataclass
+
+from tripleaudit.tables.model import Cell, number
+
+GAP = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a cell, in plain characters that still have to be escaped.
+
+    Attributes:
+        main: the value, with its deviation and change, or the gap mark.
+        interval: ``[low, high]`` or ``""``.
+        reported: ``reported 88.3 (+0.5), Δ -0.1`` without the word, or ``""``.
+    """
+
+    main: str
+    interval: str
+    reported: str
+
+
+def lines_of(cell: Cell) -> Lines:
+    """Spell out a cell. The difference to the reported value follows a Δ."""
+    main = cell.text if cell.text is not None else cell.shown or GAP
+    if cell.value is not None and cell.text is None:
+        if cell.sd is not None:
+            main += f" ± {number(cell.sd, cell.digits)}"
+        if cell.change is not None:
+            main += f" ({number(cell.change, cell.digits, sign=True)})"
+    interval = ""
+    if cell.low is not None and cell.high is not None:
+        interval = f"[{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"
+    reported = ""
+    if cell.reported is not None:
+        reported = cell.reported
+        if cell.reported_change is not None:
+            reported += f" ({number(float(cell.reported_change), cell.digits, sign=True)})"
+        if cell.difference is not None:
+            reported += f", Δ {number(cell.difference, cell.digits, sign=True)}"
+    return Lines(main, interval, reported)
