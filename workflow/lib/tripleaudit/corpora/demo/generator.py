@@ -135,13 +135,16 @@ def generate(seed: int | str = SEED, shape: Shape | None = None) -> dict[str, li
 
     held_out = [fresh(lambda fact=fact: composer.compose(fact, 1, rng)) for fact in unseen + partial]
     pool = [fresh(drawn) for _ in range(shape.train + shape.valid + shape.test - len(held_out))]
-    rng.shuffle(pool)  # texts of frequent facts run out towards the end
+    rng.shuffle(pool)  # short wordings of frequent facts run out towards the end; so do plain zeros below
     test = pool[shape.train + shape.valid :] + held_out
     rng.shuffle(test)
     parts = {"train": pool[: shape.train], "valid": pool[shape.train : shape.train + shape.valid], "test": test}
     writer = ZeroWriter(world, weights)
+    zeros = [fresh(lambda: writer.write(rng)[1]) for _ in range(shape.train_zero + shape.valid_zero + shape.test_zero)]
+    rng.shuffle(zeros)
     for part in ("train_zero", "valid_zero", "test_zero"):
-        parts[part] = [fresh(lambda: writer.write(rng)[1]) for _ in range(getattr(shape, part))]
+        size = getattr(shape, part)
+        parts[part], zeros = zeros[:size], zeros[size:]
     return {
         part: [
             Sentence(f"{part.replace('_', '-')}-{number:05d}", sentence.text, sentence.triples)

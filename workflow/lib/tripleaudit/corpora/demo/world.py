@@ -44,6 +44,15 @@ class Entity:
     possessive: str = "its"
 
 
+def article_of(name: str, kind: str | None) -> str:
+    """ "the" for names that running text puts it before ("the Harrow Institute"), else nothing."""
+    if kind in (PARTY, BUILDING):
+        return "" if name.startswith("St.") else "the"
+    if kind in (UNIVERSITY, None) and re.match(r"University\b|.*(Institute|Conservatory)$", name):
+        return "the"
+    return ""
+
+
 class World:
     """Entities by name and all facts, consistent with the functional relations.
 
@@ -138,9 +147,9 @@ class World:
             publisher = self._enter(name, COMPANY)
             if publisher:
                 self.publishers.append(publisher)
-        for kind, names, article in ((BAND, lexicon.BAND_NAMES, ""), (PARTY, lexicon.PARTY_NAMES, "the")):
+        for kind, names in ((BAND, lexicon.BAND_NAMES), (PARTY, lexicon.PARTY_NAMES)):
             for name in names:
-                self._enter(name, kind, article)
+                self._enter(name, kind, article_of(name, kind))
         self._name_from(UNIVERSITY, lexicon.COLLEGE_KINDS, size // 9, cities)
         self._name_from(CLUB, lexicon.CLUB_KINDS, size // 14, cities)
         self._name_from(BUILDING, lexicon.BUILDING_KINDS, size // 8, cities)
@@ -161,10 +170,7 @@ class World:
             form, city = pick(forms), pick(cities)
             surname = pick(lexicon.SURNAMES).replace("_", " ")
             name = form.format(city=city, surname=surname, first=pick(lexicon.FEMALE + lexicon.MALE))
-            article = "the" if re.match(r"(University|Museum)\b|.*(Institute|Conservatory|Concert Hall)$", name) else ""
-            if kind == BUILDING and not name.startswith("St."):
-                article = "the"
-            entity = self._enter(name, kind, article)
+            entity = self._enter(name, kind, article_of(name, kind))
             if entity and "{city}" in form:
                 self.named_after[name] = city
 

@@ -1,0 +1,233 @@
+"""The shipped demo corpus: it is what the generator makes, and it has the properties that its README promises."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.corpora import load_sentences
+from tripleaudit.corpora.demo import FILES, RELATIONS, SEED, Shape, World, generate, write_demo
+from tripleaudit.protocols.strata import audit_corpus
+
+SMALL = Shape(train=60, valid=20, test=120, train_zero=40, valid_zero=10, test_zero=10)
+
+
+@pytest.fixture(scope="module")
+def folder(root) -> Path:
+    return root / "resources" / "demo"
+
+
+@pytest.fixture(scope="module")
+def shipped(folder):
+    return {part: load_sentences(folder / f"{part}.jsonl") for part in FILES}
+
+
+@pytest.fixture(scope="module")
+def world():
+    return World(SEED)
+
+
+def test_shipped_files_are_what_the_recorded_seed_makes(folder, tmp_path):
+    write_demo(tmp_path)
+    for part in FILES:
+        name = f"{part}.jsonl"
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_another_seed_is_another_world():
+    mine, same, other = generate(1, SMALL), generate(1, SMALL), generate(2, SMALL)
+    assert mine == same
+    assert not {sentence.text for sentence in mine["train"]} & {sentence.text for sentence in other["train"]}
+
+
+def test_sizes(shipped, folder):
+    counts = {part: len(sentences) for part, sentences in shipped.items()}
+    assert counts == {
+        "train": 2400, "valid": 300, "test": 850, "train_zero": 7200, "valid_zero": 300, "test_zero": 850,
+    }  # fmt: skip
+    sizes = [(folder / f"{part}.jsonl").stat().st_size for part in FILES]
+    assert max(sizes) < 1.3e6
+    assert sum(sizes) < 4e6
+
+
+def test_readme_states_the_counts(shipped, folder):
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    for part, sentences in shipped.items():
+        triples = sum(len(sentence.triples) for sentence in sentences)
+        assert f"| `{part}.jsonl` | {len(sentences)} | {triples} |" in readme
+    types = audit_corpus(shipped["train"], shipped["test"])["triple_types"]
+    for name in ("entirely_seen", "partially_seen", "unseen"):
+        assert f"{types[name]['count']} ({100 * types[name]['share']:.2f} %)" in readme
+
+
+def test_spans_are_exact_and_ids_unique(shipped):
+    everything = [sentence for sentences in shipped.values() for sentence in sentences]
+    assert not [problem for sentence in everything for problem in sentence.problems()]
+    assert all(triple.located for sentence in everything for triple in sentence.triples)
+    assert len({sentence.id for sentence in everything}) == len(everything)
+
+
+def test_no_text_occurs_twice(shipped):
+    texts = Counter(sentence.text for sentences in shipped.values() for sentence in sentences)
+    assert texts.most_common(1)[0][1] == 1
+
+
+def test_texts_are_finished_english(shipped):
+    leftovers = re.compile(r"[{}|\[\]<>\ue000-\uf8ff]|\s\s|\s[,.;)]|,,|\.\.|[a-z]\(|\b(the|a) the\b")
+    for sentences in shipped.values():
+        for sentence in sentences:
+            assert not leftovers.search(sentence.text), sentence
+            assert sentence.text[-1] == "."
+
+
+def test_sentences_are_short_and_hold_one_to_five_triples(shipped):
+    lengths = [len(sentence.text.split()) for part in ("train", "valid", "test") for sentence in shipped[part]]
+    assert 12 <= sum(lengths) / len(lengths) <= 25
+    cardinality = Counter(len(sentence.triples) for sentence in shipped["train"])
+    assert set(cardinality) == {1, 2, 3, 4, 5}
+    assert min(cardinality.values()) >= 30
+    assert not any(sentence.triples for part in FILES if part.endswith("_zero") for sentence in shipped[part])
+
+
+def test_triple_types_resemble_the_benchmarks(shipped):
+    report = audit_corpus(shipped["train"], shipped["test"])
+    types, strata = report["triple_types"], report["strata"]
+    assert 0.88 <= types["entirely_seen"]["share"] <= 0.92
+    assert 0.06 <= types["partially_seen"]["share"] <= 0.09
+    assert 0.015 <= types["unseen"]["share"] <= 0.03
+    assert strata["partially_seen"]["count"] >= 36
+    assert strata["unseen"]["count"] >= 30
+
+
+def test_every_relation_is_trained_and_no_other_appears(shipped):
+    trained = Counter(triple.relation for sentence in shipped["train"] for triple in sentence.triples)
+    assert set(trained) == set(RELATIONS)
+    assert len(RELATIONS) >= 15
+    assert min(trained.values()) >= 60
+    tested = {triple.relation for sentence in shipped["test"] for triple in sentence.triples}
+    assert tested <= set(trained)
+
+
+def test_facts_follow_a_steep_distribution(shipped):
+    counts = Counter(triple.strings for sentence in shipped["train"] for triple in sentence.triples)
+    ranked = sorted(counts.values(), reverse=True)
+    top = sum(ranked[: len(ranked) // 10]) / sum(ranked)
+    assert 0.4 <= top <= 0.6
+    assert sum(count <= 2 for count in ranked) / len(ranked) > 0.4  # the long tail
+
+
+def test_overlap_of_every_kind(shipped):
+    """Shared single entities, two relations of one pair, and arguments nested in one another."""
+    single, pair, nested = 0, 0, 0
+    for sentence in shipped["train"]:
+        names = [{triple.subject.text, triple.object.text} for triple in sentence.triples]
+        pairs = [(one, two) for index, one in enumerate(names) for two in names[:index]]
+        single += any(len(one & two) == 1 for one, two in pairs)
+        pair += any(one == two for one, two in pairs)
+        spans = {(span.start, span.end) for triple in sentence.triples for span in (triple.subject, triple.object)}
+        nested += any(a != b and a[0] <= b[0] and b[1] <= a[1] for a in spans for b in spans)
+    total = len(shipped["train"])
+    assert single / total > 0.3
+    assert pair / total > 0.05
+    assert nested / total > 0.01
+
+
+def test_several_triples_of_a_sentence_hang_together(shipped):
+    for part in ("train", "valid", "test"):
+        for sentence in shipped[part]:
+            names = [{triple.subject.text, triple.object.text} for triple in sentence.triples]
+            reached = names.pop()
+            while joined := [one for one in names if one & reached]:
+                for one in joined:
+                    reached |= one
+                    names.remove(one)
+            assert not names, sentence
+
+
+def test_world_is_consistent(world):
+    for name, rule in RELATIONS.items():
+        facts = [fact for fact in world.facts if fact.relation == name]
+        assert facts, name
+        subjects, objects = [fact.subject for fact in facts], [fact.object for fact in facts]
+        if rule.subject_functional:
+            assert len(set(subjects)) == len(subjects), name
+        if rule.object_functional:
+            assert len(set(objects)) == len(objects), name
+        if rule.symmetric:
+            assert not set(subjects) & set(objects), name
+        assert {world.kind_of(subject) for subject in subjects} <= set(rule.subjects), name
+        assert {world.kind_of(object_) for object_ in objects} <= set(rule.objects), name
+    assert len(set(world.facts)) == len(world.facts)
+    owner = {fact.subject: fact.object for fact in world.facts if fact.relation == "acquired_by"}
+    for company in owner:
+        seen = {company}
+        while company in owner:
+            company = owner[company]
+            assert company not in seen
+            seen.add(company)
+
+
+def test_all_triples_are_facts_of_the_world(shipped, world):
+    facts = {tuple(fact) for fact in world.facts}
+    assert all(
+        triple.strings in facts
+        for sentences in shipped.values()
+        for sentence in sentences
+        for triple in sentence.triples
+    )
+
+
+def test_names_are_varied(world):
+    names = [name for name, entity in world.entities.items() if entity.kind not in ("YEAR", "NUMBER")]
+    assert any("-" in name for name in names)
+    assert any(re.search(r"\b[A-Z]\. [A-Z]\. ", name) for name in names)
+    assert any("'" in name for name in names)
+    assert any("," in name for name in names)
+    assert sum(" " in name for name in names) > 300
+    assert sum(" " not in name for name in names) > 50
+    cities = {name for name, entity in world.entities.items() if entity.kind == "CITY"}
+    assert any(name.split()[-1] in cities for name, e in world.entities.items() if e.kind == "PERSON")
+
+
+def test_zero_triple_sentences_hold_hard_ones(shipped, world):
+    """Many name the two arguments of a fact, or of a possible one, without stating it."""
+    names = sorted((name for name, e in world.entities.items() if e.kind not in ("YEAR", "NUMBER")), key=len)
+    pattern = re.compile(r"(?<!\w)(" + "|".join(re.escape(name) for name in reversed(names)) + r")(?!\w)")
+    related = {frozenset((fact.subject, fact.object)) for fact in world.facts}
+    for part in ("train_zero", "test_zero"):
+        found = [set(pattern.findall(sentence.text)) for sentence in shipped[part]]
+        two = sum(len(one) >= 2 for one in found) / len(found)
+        true_pair = sum(len(one) == 2 and frozenset(one) in related for one in found) / len(found)
+        none = sum(not one for one in found) / len(found)
+        assert 0.35 < two < 0.55
+        assert true_pair > 0.12
+        assert none > 0.12
+        texts = " ".join(sentence.text for sentence in shipped[part])
+        for sign in ("It is not true that", "whether", "in the same report", "Had it been true"):
+            assert sign in texts, sign
+
+
+def test_denied_claims_are_false_in_the_world(shipped, world):
+    facts = [fact for fact in world.facts if fact.relation == "founder_of"]
+    denied = [s.text for s in shipped["train_zero"] if "It is not true" in s.text and "founded" in s.text]
+    assert denied
+    assert not [text for text in denied for fact in facts if fact.subject in text and fact.object in text]
+
+
+def test_wordings_are_shared_by_train_and_test(shipped):
+    """The same patterns with other entities: a test sentence without its names mostly has a training twin."""
+
+    def skeleton(sentence):
+        spans = sorted(
+            {span for triple in sentence.triples for span in (triple.subject, triple.object)}, key=lambda s: -s.start
+        )
+        text = sentence.text
+        for span in spans:
+            text = text[: span.start] + "*" + text[span.end :]
+        return re.sub(r"\b\d+\b|\b(January|February|March|April|May|June|July|August|September|October|November|"
+                      r"December)\b", "#", text)  # fmt: skip
+
+    trained = {skeleton(sentence) for sentence in shipped["train"] if len(sentence.triples) == 1}
+    tested = [skeleton(sentence) for sentence in shipped["test"] if len(sentence.triples) == 1]
+    assert sum(text in trained for text in tested) / len(tested) > 0.4

@@ -1,0 +1,169 @@
+"""Patterns, sentences made to order, and documents of the demo world."""
+
+import random
+import re
+
+import pytest
+
+from tripleaudit.corpora.demo import RELATIONS, SEED, Fact, World, documents, new_facts, state_triple
+from tripleaudit.corpora.demo.compose import EPO, PATTERNS, Composer, HubSentence, pair, single
+from tripleaudit.corpora.demo.templates import Draft, expand, fill
+from tripleaudit.corpora.demo.zero import HARD, SHARES, ZeroWriter
+from tripleaudit.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def world():
+    return World(SEED)
+
+
+def test_expand_resolves_nested_choices():
+    found = {expand("<CITY> a[ (b|c)] (d|e[f])", random.Random(seed)) for seed in range(200)}
+    assert found == {"a d", "a e", "a ef", "a b d", "a b e", "a b ef", "a c d", "a c e", "a c ef"}
+
+
+def test_fill_leaves_arguments_alone_and_names_no_founding_year():
+    for seed in range(50):
+        text = fill("{s} met {o} {when} on {weekday}", random.Random(seed))
+        assert text.startswith("{s} met {o} ")
+        assert all(int(year) >= 1999 for year in re.findall(r"\b\d{4}\b", text))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_relation_has_patterns_that_name_both_arguments(relation):
+    patterns = PATTERNS[relation]
+    assert len(patterns["full"]) >= 6
+    for template in patterns["full"]:
+        assert template.count("{s}") == 1
+        assert template.count("{o}") == 1
+    for key, slot in (("vs", "{o}"), ("ms", "{o}"), ("vo", "{s}"), ("mo", "{s}")):
+        assert all(template.count(slot) == 1 for template in patterns[key])
+    orders = {template.index("{s}") < template.index("{o}") for template in patterns["full"]}
+    assert orders == {True, False} or relation == "spouse_of"  # symmetric: the first mention is the subject
+
+
+def test_two_relations_of_one_pair_in_one_sentence(world):
+    for (first, second), templates in EPO.items():
+        for seed in range(len(templates) * 3):
+            draft = Draft(world, random.Random(seed))
+            assert pair(draft, Fact("Ada Lund", first, "Brelin"), Fact("Ada Lund", second, "Brelin"))
+            sentence = draft.finish("x")
+            assert not list(sentence.problems())
+            assert {triple.relation for triple in sentence.triples} == {first, second}
+
+
+def test_a_name_nested_in_another_is_located(world):
+    fact = Fact("University of Brelin", "located_in", "Brelin")
+    seen = set()
+    for seed in range(60):
+        draft = Draft(world, random.Random(seed))
+        single(draft, fact)
+        sentence = draft.finish("x")
+        assert not list(sentence.problems())
+        (triple,) = sentence.triples
+        assert triple.strings == tuple(fact)
+        seen.add(triple.subject.start <= triple.object.start and triple.object.end <= triple.subject.end)
+    assert seen == {True, False}
+
+
+def test_hub_sentence_states_exactly_its_facts(world):
+    person = "Ada Lund"
+    facts = [
+        Fact(person, "born_in", "Brelin"),
+        Fact(person, "educated_at", "Kessler College"),
+        Fact(person, "founder_of", "J. P. Rennick & Co."),
+        Fact("The Salt Garden, Revised", "directed_by", person),
+        Fact("Night, Again", "directed_by", person),
+    ]
+    for seed in range(100):
+        draft = Draft(world, random.Random(seed))
+        assert HubSentence(draft, person, facts).write()
+        sentence = draft.finish("x")
+        assert not list(sentence.problems())
+        assert {triple.strings for triple in sentence.triples} <= {tuple(fact) for fact in facts}
+        assert len(sentence.triples) >= 4
+        assert sentence.text.count(person) == 1
+        assert ".." not in sentence.text
+
+
+def test_composer_adds_no_fact_outside_its_weights(world):
+    weights = dict.fromkeys(world.facts[::2], 1.0)
+    composer = Composer(world, weights)
+    for seed in range(100):
+        rng = random.Random(seed)
+        anchor = rng.choice(list(weights))
+        draft = composer.compose(anchor, 4, rng)
+        assert anchor in draft.facts
+        assert set(draft.facts) <= set(weights)
+
+
+def test_zero_writer_states_nothing_and_covers_all_categories(world):
+    writer = ZeroWriter(world, dict.fromkeys(world.facts, 1.0))
+    for category in SHARES:
+        for seed in range(40):
+            name, draft = writer.write(random.Random(seed), category)
+            assert name == category
+            assert draft.finish("x").triples == ()
+            assert len(draft.names) == (2 if category in HARD else 1 if category == "single" else 0)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_state_triple_says_any_fact_of_a_relation(relation, world):
+    known = next(fact for fact in world.facts if fact.relation == relation)
+    for fact in (known, Fact("Zinnia Quark", relation, "Omega Thing Inc.")):
+        sentences = [state_triple(fact, seed) for seed in range(30)]
+        for sentence in sentences:
+            assert [triple.strings for triple in sentence.triples] == [tuple(fact)]
+            assert not list(sentence.problems())
+        assert len({sentence.text for sentence in sentences}) >= 4
+    assert state_triple(known, 3) == state_triple(known, 3)
+    assert state_triple(state_triple(known, 3).triples[0], 5) == state_triple(known, 5)
+
+
+def test_state_triple_refuses_what_it_cannot_say():
+    with pytest.raises(UserError, match="relation 'likes' is not one of the demo corpus; expected born_in"):
+        state_triple(("Ada", "likes", "Brelin"))
+    with pytest.raises(UserError, match="two different, non-empty"):
+        state_triple(("Ada", "born_in", " "))
+
+
+def test_new_facts_are_new_and_agree_with_the_world(world):
+    facts = new_facts(100, 4)
+    assert facts == new_facts(100, 4)
+    assert len(set(facts)) == 100
+    assert len({fact.relation for fact in facts}) >= 20
+    assert not set(facts) & set(world.facts)
+    assert all(fact.subject not in world.entities for fact in facts)
+    for fact in facts:
+        if RELATIONS[fact.relation].object_functional:
+            assert not any(old.relation == fact.relation and old.object == fact.object for old in world.facts)
+    with pytest.raises(UserError, match="one world has"):
+        new_facts(100_000)
+
+
+def test_documents_are_long_and_keep_their_spans(world):
+    made = documents(6, seed=2)
+    assert made == documents(6, seed=2)
+    facts = {tuple(fact) for fact in world.facts}
+    for document in made:
+        assert 3000 <= len(document.text) <= 13_000
+        assert document.text.count("\n\n") >= 4
+        assert not list(document.problems())
+        strings = [triple.strings for triple in document.triples]
+        assert len(strings) >= 8
+        assert len(set(strings)) == len(strings)
+        assert set(strings) <= facts
+        assert not re.search(r"[{}|\ue000-\uf8ff]|\n{3}|  | \n|\n ", document.text)
+
+
+def test_documents_without_triples_and_without_excluded_facts(world):
+    for document in documents(3, seed=2, characters=(5000, 6000), stated=0.0):
+        assert document.triples == ()
+        assert 5000 <= len(document.text) <= 7000
+    banned = [fact for fact in world.facts if fact.relation != "born_in"]
+    for document in documents(2, seed=2, exclude=banned):
+        assert {triple.relation for triple in document.triples} == {"born_in"}
+    with pytest.raises(UserError, match="expected 0 < low <= high"):
+        documents(1, characters=(10, 5))
+    with pytest.raises(UserError, match="between 0 and 1"):
+        documents(1, stated=2)
