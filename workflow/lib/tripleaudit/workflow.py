@@ -15,13 +15,22 @@ CODE = {
     "train": [
         "extractors/base.py",
         "extractors/alignment.py",
+        "extractors/batches.py",
         "extractors/losses.py",
         "extractors/{extractor}.py",
+        "randomness.py",
         "protocols/noising.py",
         "training/*.py",
         "commands/train.py",
     ],
-    "predict": ["extractors/base.py", "extractors/alignment.py", "extractors/{extractor}.py", "training/predict.py"],
+    "predict": [
+        "extractors/base.py",
+        "extractors/alignment.py",
+        "extractors/batches.py",
+        "extractors/decoding.py",
+        "extractors/{extractor}.py",
+        "training/predict.py",
+    ],
     "protocol": ["protocols/*.py", "protocols/augmented/*.py"],
 }
 

@@ -5,7 +5,8 @@ See ``docs/extending.md`` for how to add one.
 
 import difflib
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +27,8 @@ from tripleaudit.extractors.registry import extractor_class, saved_extractor_nam
 logger = logging.getLogger(__name__)
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
+
+LINE_EVERY = 20.0  # seconds between two lines of progress
 
 Row = tuple[int, int, int, int, int, float]
 
@@ -78,6 +81,8 @@ class Extractor(PreTrainedModel):
 
     Attributes:
         name: the registry's name.
+        kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
+            ``evaluate`` instead of ``predict_rows``.
         draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
@@ -95,6 +100,7 @@ class Extractor(PreTrainedModel):
     _supports_flash_attn = True
 
     name: ClassVar[str] = ""
+    kind: ClassVar[str] = "extractor"
     draws: ClassVar[int] = 0
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
@@ -281,44 +287,64 @@ class Extractor(PreTrainedModel):
             for found in result
         ]
 
-    def extract(self, texts: Sequence[str], batch_size: int = 32, ids: Sequence[str] | None = None) -> list[Sentence]:
+    def extract(
+        self,
+        texts: Sequence[str],
+        batch_size: int = 32,
+        ids: Sequence[str] | None = None,
+        alignments: Mapping[str, Alignment] | None = None,
+    ) -> list[Sentence]:
         """Extract the triples of texts.
 
         Args:
             texts: sentences; equal texts are predicted once. Texts beyond the encoder's limit are cut, with a warning.
             batch_size: sentences at a time; sentences of similar length go together.
             ids: names of the resulting sentences; "0", "1", … if None.
+            alignments: what ``self.aligner.align`` made of the texts, where it is known already.
 
         Returns:
             one :class:`Sentence` per text, in order, whose triples have character spans and scores.
         """
         ids = [str(number) for number in range(len(texts))] if ids is None else ids
         distinct = list(dict.fromkeys(texts))
+        if alignments is None:
+            alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
+            warn_of_cuts(alignments, self.aligner.limit)
         found: dict[str, tuple[Triple, ...]] = {}
-        was_training = self.training
-        self.eval()
-        try:
-            for text, alignment, rows in self._predict_aligned(distinct, batch_size):
-                found[text] = self._triples(text, alignment, rows)
-        finally:
-            self.train(was_training)
+        for chunk in self.chunks(distinct, alignments, batch_size):
+            with self.precision():
+                predicted = self.predict_batch(self.collate([alignments[text] for text in chunk]))
+            for text, rows in zip(chunk, predicted, strict=True):
+                found[text] = self._triples(text, alignments[text], rows)
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
-    def _predict_aligned(self, texts: Sequence[str], batch_size: int):
-        """Yield (text, alignment, predicted rows), longest first, so that too large a batch fails at once."""
-        alignments = self.aligner.align(texts)
-        cut = [text for text, alignment in zip(texts, alignments, strict=True) if alignment.truncated]
-        if cut:
-            logger.warning(
-                "%d of %d texts are longer than the %d tokens that the encoder takes and were cut; the first begins %r",
-                len(cut), len(texts), self.aligner.limit, cut[0][:60],
-            )  # fmt: skip
-        order = sorted(range(len(texts)), key=lambda index: -len(alignments[index]))
-        for start in range(0, len(order), batch_size):
-            chunk = order[start : start + batch_size]
-            predicted = self.predict_batch(self.collate([alignments[index] for index in chunk]))
-            for index, rows in zip(chunk, predicted, strict=True):
-                yield texts[index], alignments[index], rows
+    def precision(self) -> torch.autocast:
+        """The precision of prediction: bfloat16 autocast on GPUs that have it."""
+        bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
+
+    def chunks(
+        self, texts: Sequence[str], alignments: Mapping[str, Alignment], batch_size: int
+    ) -> Iterator[Sequence[str]]:
+        """Yield batches of texts of similar length, longest first, in evaluation mode; log progress of long runs."""
+        order = sorted(texts, key=lambda text: -len(alignments[text]))  # too large a batch fails at once
+        start = last = time.monotonic()
+        mode = self.training
+        self.eval()
+        try:
+            for at in range(0, len(order), batch_size):
+                yield order[at : at + batch_size]
+                now = time.monotonic()
+                if now - last >= LINE_EVERY:
+                    done = min(len(order), at + batch_size)
+                    rate = done / (now - start)
+                    left = (len(order) - done) / rate
+                    logger.info(
+                        "predicted %d of %d sentences, %.1f a second, %.0f s left", done, len(order), rate, left
+                    )
+                    last = now
+        finally:
+            self.train(mode)
 
     def _triples(self, text: str, alignment: Alignment, rows: Sequence[Row]) -> tuple[Triple, ...]:
         triples: dict[tuple, Triple] = {}
@@ -343,6 +369,16 @@ def encoder_limit(config: PreTrainedConfig) -> int:
     if config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}:
         positions -= 2  # position numbers begin after the padding index
     return min(positions, TEST_LIMIT)
+
+
+def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:
+    """Log how many texts were cut to the encoder's limit."""
+    cut = [text for text, alignment in alignments.items() if alignment.truncated]
+    if cut:
+        logger.warning(
+            "%d of %d texts are longer than the %d tokens that the encoder takes and were cut; the first begins %r",
+            len(cut), len(alignments), limit, cut[0][:60],
+        )  # fmt: skip
 
 
 def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None:

@@ -22,6 +22,8 @@ BUILTIN = {
     "birte": "tripleaudit.extractors.birte:BiRTE",
     "ptrnet": "tripleaudit.extractors.ptrnet:PtrNet",
 }
+CLASSIFIERS = {"zcc": "tripleaudit.extractors.zcc:ZCC"}
+HEADS = ("binary", "mcml")
 _registered: dict[str, type] = {}
 
 
@@ -38,12 +40,26 @@ def extractor_class(name: str) -> type:
     """
     if name in _registered:
         return _registered[name]
-    if name not in BUILTIN:
+    if name not in BUILTIN and name not in CLASSIFIERS:
         close = difflib.get_close_matches(name, extractor_names(), n=3)
         hint = f"did you mean {' or '.join(close)}? " if close else ""
         raise UserError(f"unknown extractor {name!r}; {hint}expected one of {', '.join(extractor_names())}")
-    module, attribute = BUILTIN[name].split(":")
+    module, attribute = (BUILTIN | CLASSIFIERS)[name].split(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def resolve(name: str) -> tuple[type, dict[str, str]]:
+    """Return the class behind a name of a study and the settings that the name implies.
+
+    ``zcc-binary`` and ``zcc-mcml`` are the zero-cardinality classifier with one of its heads.
+
+    Raises:
+        UserError: the name is unknown.
+    """
+    base, _, head = name.partition("-")
+    if base in CLASSIFIERS and head in HEADS:
+        return extractor_class(base), {"head": head}
+    return extractor_class(name), {}
 
 
 def register(extractor: type) -> str:
@@ -64,7 +80,7 @@ def register(extractor: type) -> str:
             f"{extractor.__name__} cannot be registered: expected a class attribute 'name' and a config class with "
             f"model_type = {MODEL_TYPE_PREFIX + (name or 'NAME')!r}"
         )
-    if name in BUILTIN:
+    if name in BUILTIN or name in CLASSIFIERS:
         raise UserError(f"{extractor.__name__} cannot be registered: the name {name!r} is a built-in extractor")
     _registered[name] = extractor
     return name

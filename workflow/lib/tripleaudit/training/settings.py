@@ -46,7 +46,8 @@ class TrainingSettings:
         group_by_length: batch sentences of similar length together.
         bf16: bfloat16 autocast where the device is a GPU that has it.
         workers: data loader processes; 0 loads in the training process.
-        save_every: optimiser steps between two checkpoints, besides those after each evaluation; 0 for none.
+        save_every: optimiser steps between two checkpoints; 0 saves by time alone.
+        save_minutes: minutes after which a checkpoint is due. When one is saved never changes the result.
     """
 
     epochs: int = 10
@@ -78,12 +79,13 @@ class TrainingSettings:
     bf16: bool = True
     workers: int = 0
     save_every: int = 0
+    save_minutes: float = 10.0
 
     def __post_init__(self):
         for name, least in (
             ("epochs", 1), ("max_steps", 0), ("batch_size", 1), ("accumulation", 1), ("patience", 0),
             ("evaluate_every", 1), ("evaluate_from", 1),
-            ("evaluation_batch_size", 1), ("workers", 0), ("save_every", 0), ("warmup", 0),
+            ("evaluation_batch_size", 1), ("workers", 0), ("save_every", 0), ("save_minutes", 0), ("warmup", 0),
             ("encoder_learning_rate", 0), ("head_learning_rate", 0), ("weight_decay", 0), ("clip_norm", 0),
         ):  # fmt: skip
             if getattr(self, name) < least:

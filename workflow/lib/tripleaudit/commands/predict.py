@@ -1,0 +1,53 @@
+"""``tripleaudit predict``: the triples of one or several test sets, by a trained model."""
+
+import argparse
+from pathlib import Path
+
+HELP = "predict the triples of test sets with a trained extractor"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder of the trained model")
+    parser.add_argument(
+        "--data", type=Path, nargs="+", action="extend", required=True, metavar="FILE", help="test sets (JSON lines)"
+    )
+    parser.add_argument(
+        "--out", type=Path, nargs="+", action="extend", required=True, metavar="FILE", help="one file for each test set"
+    )
+    parser.add_argument(
+        "--gate",
+        type=Path,
+        metavar="DIR",
+        help="trained zero-cardinality classifier; rejected sentences get no triples",
+    )
+    parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
+    parser.add_argument("--batch-size", type=int, default=32, help="sentences at a time (default: 32)")
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument("--gpu", type=int, default=0, metavar="0|1", help="1 predicts on the first GPU (default: 0)")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.errors import UserError
+    from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
+
+    if len(args.data) != len(args.out):
+        raise UserError(
+            f"{len(args.data)} data files but {len(args.out)} output files; expected one --out for each --data"
+        )
+    for path in args.data:
+        if not path.is_file():
+            raise UserError(f"{path}: no such file")
+    if args.module:
+        register_from(args.module)
+    for folder in filter(None, (args.model, args.gate)):
+        saved_extractor_name(folder)
+
+    from tripleaudit.training.predict import load_gate, predict_files
+    from tripleaudit.training.session import device, set_up
+
+    set_up(args.threads)
+    where = device(args.gpu)
+    model = load_extractor(args.model).to(where)
+    gate = load_gate(args.gate).to(where) if args.gate else None
+    predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
+    return 0

@@ -1,0 +1,89 @@
+"""``tripleaudit train``: train one extractor or classifier and save it."""
+
+import argparse
+import json
+from pathlib import Path
+
+HELP = "train an extractor on a corpus"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--train", type=Path, required=True, metavar="FILE", help="training sentences (JSON lines)")
+    parser.add_argument("--train-zero", type=Path, metavar="FILE", help="further training sentences with zero triples")
+    parser.add_argument("--valid", type=Path, required=True, metavar="FILE", help="validation sentences (JSON lines)")
+    parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the pre-trained encoder")
+    parser.add_argument("--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary")
+    parser.add_argument(
+        "--settings", default="{}", metavar="JSON", help="settings as a JSON object, or @FILE (docs/extending.md)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument("--gpu", type=int, default=0, metavar="0|1", help="1 trains on the first GPU (default: 0)")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.corpora.store import load_sentences
+    from tripleaudit.errors import UserError
+    from tripleaudit.extractors.registry import register_from, resolve
+    from tripleaudit.scoring.matching import check_matching, sentence_counts
+    from tripleaudit.scoring.metrics import micro
+    from tripleaudit.training.session import set_up
+
+    values = read_settings(args.settings)
+    if values.get("module"):
+        register_from(values["module"])
+    resolve(args.extractor)
+    matching = check_matching(values.get("matching", "exact"))
+    files = {"train": args.train, "valid": args.valid}
+    if args.train_zero:
+        files["train_zero"] = args.train_zero
+    sentences = {role: load_sentences(path) for role, path in files.items()}
+    for sentence in sentences.get("train_zero", ()):
+        if sentence.triples:
+            raise UserError(f"{args.train_zero}: sentence {sentence.id} has triples, expected sentences without any")
+    set_up(args.threads)
+
+    from tripleaudit.training.run import train_to
+
+    def score(gold, predicted) -> dict[str, float]:
+        result = micro(sentence_counts(gold, predicted, matching))
+        return {"f1": result.f1, "precision": result.precision, "recall": result.recall}
+
+    result = train_to(
+        args.out,
+        name=args.extractor,
+        train=[*sentences["train"], *sentences.get("train_zero", ())],
+        valid=sentences["valid"],
+        encoder=args.encoder,
+        values=values,
+        seed=args.seed,
+        score=score,
+        inputs=files,
+        gpu=args.gpu > 0,
+    )
+    best = result.progress.best_f1
+    validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
+    print(f"{args.out}: {result.steps} steps, {result.epochs:g} epochs, {validation}")
+    return 0
+
+
+def read_settings(text: str) -> dict:
+    """Read ``--settings``: a JSON object, or ``@FILE`` with one.
+
+    Raises:
+        UserError: it is neither.
+    """
+    from tripleaudit.errors import UserError
+    from tripleaudit.files import read_json
+
+    if text.startswith("@"):
+        values = read_json(text[1:])
+    else:
+        try:
+            values = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UserError(f"--settings is not valid JSON ({error.msg} at character {error.pos})") from error
+    if not isinstance(values, dict):
+        raise UserError('--settings: expected a JSON object such as {"epochs": 5}')
+    return values

@@ -1,0 +1,113 @@
+"""Prediction of several test sets in one process: a model is loaded once, and equal texts are predicted once."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.provenance import provenance
+from tripleaudit.training.run import report_unknown_relations
+
+logger = logging.getLogger(__name__)
+
+THRESHOLD = 0.5  # of the zero-cardinality classifier, strict
+
+
+def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32) -> list[list]:
+    """Predict several test sets.
+
+    Args:
+        model: an extractor, or a zero-cardinality classifier.
+        sets: test sets; gold triples are not looked at.
+        batch_size: sentences at a time.
+
+    Returns:
+        for each set, predicted sentences with the ids of the set; of a classifier ``{"id", "score"}`` rows.
+    """
+    texts = [sentence.text for sentences in sets for sentence in sentences]
+    ids = [sentence.id for sentences in sets for sentence in sentences]
+    if model.kind == "classifier":
+        scores = model.decide(texts, batch_size)
+        predicted = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=True)]
+    else:
+        predicted = model.extract(texts, batch_size, ids)
+    results, at = [], 0
+    for sentences in sets:
+        results.append(predicted[at : at + len(sentences)])
+        at += len(sentences)
+    return results
+
+
+def load_gate(folder: Path) -> Extractor:
+    """Load a zero-cardinality classifier.
+
+    Raises:
+        UserError: the folder holds no classifier.
+    """
+    gate = load_extractor(folder)
+    if gate.kind != "classifier":
+        raise UserError(f"{folder}: holds the extractor {gate.name}, expected a zero-cardinality classifier")
+    return gate
+
+
+def gated(sentences: Sequence[Sentence], gate: Extractor, batch_size: int) -> list[Sentence]:
+    """Return the predicted sentences, without triples where the classifier's score is at most 0.5."""
+    scores = gate.decide([sentence.text for sentence in sentences], batch_size)
+    return [
+        sentence if score > THRESHOLD else replace(sentence, triples=())
+        for sentence, score in zip(sentences, scores, strict=True)
+    ]
+
+
+def predict_files(
+    model: Extractor,
+    folder: Path,
+    data: Sequence[Path],
+    out: Sequence[Path],
+    batch_size: int = 32,
+    gate: Extractor | None = None,
+) -> None:
+    """Predict the stored sentences of ``data`` into ``out``, each with a sidecar ``<out>.provenance.json``.
+
+    Args:
+        model: loaded from ``folder``.
+        folder: of the model, for the sidecar.
+        data, out: one output for each test set.
+        batch_size: sentences at a time.
+        gate: a classifier whose rejected sentences get no triples (two-step extraction).
+
+    Raises:
+        UserError: ``data`` and ``out`` differ in number, or a file cannot be read.
+    """
+    if len(data) != len(out):
+        raise UserError(f"{len(data)} data files but {len(out)} output files; expected one --out for each --data")
+    start = time.monotonic()
+    sets = [load_sentences(path) for path in data]
+    for path, sentences in zip(data, sets, strict=True):
+        report_unknown_relations(sentences, model.config.relations, path.name)
+    results = predict_sets(model, sets, batch_size)
+    if gate is not None:
+        results = [gated(result, gate, batch_size) for result in results]
+    seconds = time.monotonic() - start
+    logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
+    for path, target, result in zip(data, out, results, strict=True):
+        record = provenance(
+            command="predict",
+            inputs={"data": path, "model": folder / "model.safetensors"},
+            settings={"batch_size": batch_size},
+            seed=None,
+            device=str(model.device),
+            seconds=seconds,
+        )
+        write_json(target.with_name(target.name + ".provenance.json"), {"extractor": model.name, **record})
+        if model.kind == "classifier":
+            write_jsonl(target, result)
+        else:
+            save_sentences(target, result)

@@ -1,0 +1,185 @@
+"""One training from files to a saved extractor, with history and provenance beside it."""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from transformers import set_seed
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor, check_settings
+from tripleaudit.extractors.registry import resolve
+from tripleaudit.files import sha256, write_json, write_jsonl
+from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
+from tripleaudit.provenance import digest, git_state, provenance
+from tripleaudit.training.data import TrainingSentences
+from tripleaudit.training.settings import TrainingSettings, checked
+from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
+
+logger = logging.getLogger(__name__)
+
+CHECKPOINTS = "checkpoints"
+NOT_TRAINING = ("model", "noising", "encoder_layers", "module")
+
+Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
+
+
+def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implied: Mapping[str, Any]):
+    """Sort the settings of one training, checked.
+
+    Args:
+        values: fields of ``TrainingSettings`` beside ``model`` (fields of the extractor's config class), ``noising``
+            (fields of ``NoiseSettings``; missing or null trains without) and ``encoder_layers``.
+        extractor: whose ``training_defaults`` fill what ``values`` leaves out.
+        implied: config fields that follow from the extractor's name.
+
+    Returns:
+        training settings, config fields, noise settings or None, encoder layers or None.
+
+    Raises:
+        UserError: an unknown name or a value of the wrong kind.
+    """
+    own = {**implied, **(values.get("model") or {})}
+    check_settings(extractor, own)
+    training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
+    settings = checked(TrainingSettings, {**extractor.training_defaults, **training}, "training")
+    noising = values.get("noising")
+    noise = None if noising is None else checked(NoiseSettings, noising, "noising")
+    layers = values.get("encoder_layers")
+    if layers is not None and type(layers) is not int:
+        raise UserError(f"setting 'encoder_layers' is {layers!r}, expected a whole number")
+    return settings, own, noise, layers
+
+
+def train_to(
+    out: Path,
+    *,
+    name: str,
+    train: Sequence[Sentence],
+    valid: Sequence[Sentence],
+    encoder: Path,
+    values: Mapping[str, Any],
+    seed: int,
+    score: Score,
+    inputs: Mapping[str, Path],
+    gpu: bool = False,
+) -> TrainingResult:
+    """Train an extractor or classifier and save it to ``out``.
+
+    Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``.
+    Checkpoints lie in ``out/checkpoints`` until the model is saved.
+
+    Args:
+        out: folder of the model; made if needed.
+        name: of the extractor, such as ``casrel`` or ``zcc-binary``.
+        train, valid: the splits; all relations of ``train`` are learnt, in alphabetical order.
+        encoder: local folder of the pre-trained encoder.
+        values: see :func:`split_settings`.
+        seed: of everything random.
+        score: compares gold and predicted sentences of the validation set, ``{"f1": …}``.
+        inputs: role -> file, for the provenance.
+        gpu: use the first CUDA device.
+
+    Raises:
+        UserError: bad settings, data or encoder; all are checked before training starts.
+    """
+    start = time.monotonic()
+    extractor, implied = resolve(name)
+    settings, own, noise_settings, layers = split_settings(values, extractor, implied)
+    relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
+    if not relations:
+        raise UserError("the training set has no triples; expected at least one sentence with a triple")
+    set_seed(seed)
+    model = extractor.from_encoder(encoder, relations, layers, **own)
+    noise = None
+    if noise_settings is not None:
+        pieces = model.aligner.pieces() if noise_settings.vocabulary == "pieces" else None
+        noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed, pieces)
+    dataset = TrainingSentences(train, model, noise)
+    report_unknown_relations(valid, relations, "validation")
+    fingerprint = {
+        "extractor": name,
+        "settings": digest(values),
+        "seed": seed,
+        "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
+        "encoder": sha256(encoder / "model.safetensors"),
+        "code": (git_state() or {}).get("commit"),
+    }
+    result = train_extractor(
+        model,
+        dataset,
+        settings,
+        seed=seed,
+        folder=out / CHECKPOINTS,
+        validate=validation(model, valid, settings, score) if valid else None,
+        fingerprint=fingerprint,
+        gpu=gpu,
+    )
+    if noise is not None:
+        result.counts.update({f"noise_{key}": value for key, value in noise.counts.items()})
+    _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
+    shutil.rmtree(out / CHECKPOINTS)
+    return result
+
+
+def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score) -> Validate:
+    """Return the function that scores a model on the validation set; texts are aligned once."""
+    texts = [sentence.text for sentence in valid]
+    distinct = list(dict.fromkeys(texts))
+    alignments = dict(zip(distinct, model.aligner.align(distinct), strict=True))
+
+    def validate(extractor: Extractor) -> dict[str, float]:
+        if extractor.kind == "classifier":
+            return extractor.evaluate(valid, alignments, settings.evaluation_batch_size)
+        predicted = extractor.extract(texts, settings.evaluation_batch_size, alignments=alignments)
+        return score(valid, predicted)
+
+    return validate
+
+
+def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[str], split: str) -> None:
+    """Log gold relations that a model cannot predict: they count as misses."""
+    known = set(relations)
+    unknown = [t.relation for sentence in sentences for t in sentence.triples if t.relation not in known]
+    if unknown:
+        names = sorted(set(unknown))
+        logger.warning(
+            "%d %s triples have a relation that was not in training (%s%s); they count as misses",
+            len(unknown), split, ", ".join(names[:5]), ", …" if len(names) > 5 else "",
+        )  # fmt: skip
+
+
+def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> None:
+    """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
+    fresh = out / CHECKPOINTS / "final"
+    shutil.rmtree(fresh, ignore_errors=True)
+    model.cpu().save_pretrained(fresh)
+    record = provenance(
+        command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
+    )
+    progress = asdict(result.progress)
+    record |= {
+        "extractor": name,
+        "relations": len(model.config.relations),
+        "training": {
+            "settings": asdict(settings),
+            "counts": result.counts,
+            "steps": result.steps,
+            "epochs": result.epochs,
+            "best_epoch": progress["best_epoch"],
+            "best_step": progress["best_step"],
+            "best_f1": progress["best_f1"],
+            "seconds": round(progress["training_seconds"], 3),
+            "seconds_per_epoch": round(progress["training_seconds"] / max(result.epochs, 1e-9), 3),
+            "validation_seconds": round(progress["validation_seconds"], 3),
+        },
+    }
+    write_jsonl(fresh / "history.jsonl", result.history)
+    write_json(fresh / "provenance.json", record)
+    for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
+        path.replace(out / path.name)

@@ -1,0 +1,37 @@
+"""What a process that runs a model sets up once: threads, log lines, quiet libraries."""
+
+import logging
+import sys
+
+import torch
+import transformers
+
+from tripleaudit.errors import UserError
+
+
+def set_up(threads: int = 0, level: int = logging.INFO) -> None:
+    """Log to standard error with times, silence progress bars, and bound PyTorch's CPU threads.
+
+    Args:
+        threads: CPU threads; 0 leaves PyTorch's choice.
+        level: of the log.
+    """
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", force=True
+    )
+    logging.getLogger("tripleaudit").setLevel(level)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    if threads > 0:
+        torch.set_num_threads(threads)
+
+
+def device(gpu: int) -> torch.device:
+    """Return the first GPU if ``gpu`` is not 0, else the CPU.
+
+    Raises:
+        UserError: a GPU is asked for and there is none.
+    """
+    if gpu and not torch.cuda.is_available():
+        raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
+    return torch.device("cuda", 0) if gpu else torch.device("cpu")
