@@ -20,7 +20,12 @@ CODE = {
         "extractors/{extractor}.py",
         "randomness.py",
         "protocols/noising.py",
-        "training/*.py",
+        "training/checkpoints.py",
+        "training/data.py",
+        "training/optimizer.py",
+        "training/run.py",
+        "training/settings.py",
+        "training/trainer.py",
         "commands/train.py",
     ],
     "predict": [
@@ -32,6 +37,12 @@ CODE = {
         "training/predict.py",
     ],
     "protocol": ["protocols/*.py", "protocols/augmented/*.py"],
+    "generate": [
+        "generative/extraction.py",
+        "generative/parsing.py",
+        "generative/lenient.py",
+        "generative/verbalisation.py",
+    ],
 }
 
 

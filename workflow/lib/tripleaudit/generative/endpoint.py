@@ -99,7 +99,13 @@ class Endpoint:
         unknown = sorted(set(values) - known)
         if unknown:
             raise UserError(f"generative endpoint '{name}': unknown key '{unknown[0]}'; known: {sorted(known)}")
+        # what is not said, or null where null has no meaning of its own, is left to the defaults
+        values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
         values = {"base_url": None, "model": "", **values, "name": name}
+        if values.get("serve"):
+            values = {"timeout": 600.0, "concurrency": 2, **values}
+            source = str(values["serve"].get("source", ""))
+            values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
         prices = values.pop("prices", None) or {}
         if isinstance(prices, Mapping):
             if set(prices) - {"input", "output"}:
@@ -135,9 +141,9 @@ class Request:
             "model": endpoint.model,
             "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
             "max_tokens": self.max_tokens or endpoint.max_tokens,
-            "temperature": endpoint.temperature if self.temperature is None else self.temperature,
+            "temperature": _float(endpoint.temperature if self.temperature is None else self.temperature),
             "seed": endpoint.seed if self.seed is None else self.seed,
-            "top_p": endpoint.top_p,
+            "top_p": _float(endpoint.top_p),
             "stop": list(self.stop) if self.stop else None,
             **endpoint.extra,
         }
@@ -208,3 +214,8 @@ def tokens_at_most(canonical: Mapping[str, Any]) -> int:
 def tokens_about(text: str) -> int:
     """Return a plain estimate of a text's tokens: four bytes a token."""
     return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def _float(value: float | None) -> float | None:
+    """Return 0 and 0.0 as one value, or equal requests would have two keys."""
+    return None if value is None else float(value)

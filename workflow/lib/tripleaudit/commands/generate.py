@@ -1,0 +1,79 @@
+"""``tripleaudit generate``: extract triples from texts with a language model."""
+
+import argparse
+import logging
+
+HELP = "extract triples from texts with a language model behind an OpenAI-compatible endpoint"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--section", required=True, metavar="JSON|FILE", help="section 'generative', or a study file")
+    parser.add_argument("--study", default="study", help="whose budget is used (default: the study file's name)")
+    parser.add_argument("--dataset", required=True, help="a data set of the section")
+    parser.add_argument("--system", required=True, help="a system of the section")
+    parser.add_argument("--texts", required=True, metavar="FILE", help="sentences, as JSON lines")
+    parser.add_argument("--answers", required=True, metavar="FILE", help="result rows: answers, triples, statuses")
+    parser.add_argument("--predictions", required=True, metavar="FILE", help="predictions, as JSON lines")
+    parser.add_argument("--report", required=True, metavar="FILE", help="counts, statuses, tokens, money, provenance")
+    parser.add_argument(
+        "--model-config",
+        nargs="*",
+        default=[],
+        metavar="FILE",
+        help="config.json of the model that the endpoint serves",
+    )
+    parser.add_argument("--threads", type=int, help="CPU threads of the local server")
+    parser.add_argument("--server-log", metavar="FILE", help="output of the local server")
+
+
+def run(args: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.errors import UserError
+    from tripleaudit.files import write_json, write_jsonl
+    from tripleaudit.generative import extraction, settings
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for name in ("httpx", "httpx2", "openai"):  # one line a request would drown everything else
+        logging.getLogger(name).setLevel(logging.WARNING)
+    log = logging.getLogger(__name__)
+    section, study = settings.read_section(args.section, args.study)
+    for kind, name in (("datasets", args.dataset), ("systems", args.system)):
+        if name not in section[kind]:
+            raise UserError(f"generative/{kind}: '{name}' is not defined; known: {', '.join(section[kind]) or 'none'}")
+    system = section["systems"][args.system]
+    sentences = load_sentences(args.texts)
+    task = extraction.build_task(system, section["datasets"][args.dataset], sentences)
+    model_dir = Path(args.model_config[0]).parent if args.model_config else None
+    endpoint = system["endpoint"]
+    with settings.open_client(section, endpoint, study, model_dir, args.server_log, args.threads) as client:
+        estimate = client.estimate(request for _, _, request in task.requests(sentences))
+        log.info("%d requests, %d answered by the cache, %d to send", estimate.total, estimate.cached, estimate.to_pay)
+        results = extraction.extract(client, sentences, task, _Progress(log))
+        model, paid = client.endpoint.model, client.totals
+    log.info(
+        "sent %d requests, %d + %d tokens, cost %.6g", paid.sent, paid.prompt_tokens, paid.completion_tokens, paid.cost
+    )
+    counts = extraction.summary(results)
+    if counts["statuses"]["failed"] or counts["statuses"]["refused"]:
+        log.warning(
+            "%d answers cannot be read, %d are refusals", *(counts["statuses"][s] for s in ("failed", "refused"))
+        )
+    write_jsonl(args.answers, (item.to_json() for item in results))
+    save_sentences(args.predictions, (item.prediction(task.relations) for item in results))
+    provenance = {"dataset": args.dataset, "system": args.system, "setting": task.setting, "model": model}
+    provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
+    provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
+    write_json(args.report, provenance | counts)
+
+
+class _Progress:
+    """Says how far it is, at every tenth of the way."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self.log = log
+
+    def __call__(self, done: int, total: int) -> None:
+        if done * 10 // total > (done - 1) * 10 // total:
+            self.log.info("%d of %d answers", done, total)

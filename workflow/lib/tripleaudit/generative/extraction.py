@@ -1,0 +1,280 @@
+"""Triples from a language model: closed, semi-open and open extraction (GenRES, section 3).
+
+=========  ==========================================================  ====================================
+setting    the model is given                                          it answers
+=========  ==========================================================  ====================================
+closed     text, relations, one entity pair of the gold triples        the name of a relation, or NONE
+semi-open  text, relations, entity types                               triples
+open       text                                                        triples
+=========  ==========================================================  ====================================
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tripleaudit.corpora import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
+from tripleaudit.errors import UserError
+from tripleaudit.generative.client import Answer, Client, Request
+from tripleaudit.generative.parsing import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
+from tripleaudit.generative.prompts import Prompt, load_prompt
+from tripleaudit.generative.verbalisation import Verbaliser
+
+SETTINGS = ("closed", "semi-open", "open")
+_WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
+_AGAIN = (
+    'That cannot be read. Answer with the JSON object {"triples": [[subject, relation, object], ...]} and nothing else.'
+)
+_AGAIN_CLOSED = "That is no name of the list. Answer with one name of the list, or with NONE, and nothing else."
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of a model, for all texts of a data set.
+
+    Attributes:
+        setting: one of :data:`SETTINGS`.
+        prompt: its slots are ``text`` and, as the setting has them, ``relations``, ``entity_types``, ``subject``,
+            ``object``.
+        relations: the corpus's relations with their plain names (closed and semi-open).
+        entity_types: types of things that relations link (semi-open).
+        reask: ask once more, in the same conversation, where an answer cannot be read.
+        max_tokens, temperature, seed: instead of the endpoint's.
+    """
+
+    setting: str
+    prompt: Prompt
+    relations: Verbaliser = field(default_factory=lambda: Verbaliser(()))
+    entity_types: tuple[str, ...] = ()
+    reask: bool = True
+    max_tokens: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.setting not in SETTINGS:
+            raise UserError(f"setting '{self.setting}': expected one of {', '.join(SETTINGS)}")
+        if self.setting != "open" and not self.relations.names:
+            raise UserError(f"{self.setting} extraction needs relations; the texts have no triples to take them from")
+        if "text" not in self.prompt.slots:
+            raise UserError(f"prompt '{self.prompt.name}': expected {{{{text}}}} in one of its messages")
+
+    def request(self, sentence: Sentence, pair: tuple[str, str] | None = None) -> Request:
+        """Return the request for one text (and one entity pair)."""
+        values = {
+            "text": " ".join(sentence.text.split()),
+            "relations": "; ".join(sorted(self.relations.names.values())),
+            "entity_types": "; ".join(self.entity_types) or "any",
+        }
+        if pair is not None:
+            values |= {"subject": pair[0], "object": pair[1]}
+        request = self.prompt.request(max_tokens=self.max_tokens, **values)
+        return replace(request, temperature=self.temperature, seed=self.seed)
+
+    def requests(self, sentences: Iterable[Sentence]) -> Iterator[tuple[int, tuple[str, str] | None, Request]]:
+        """Yield ``(number of the text, entity pair, request)``: one for each text, or (closed) for each gold pair."""
+        for number, sentence in enumerate(sentences):
+            if self.setting != "closed":
+                yield number, None, self.request(sentence)
+                continue
+            pairs = dict.fromkeys((triple.subject.text, triple.object.text) for triple in sentence.triples)
+            for pair in pairs:
+                yield number, pair, self.request(sentence, pair)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One answer and what was read in it; ``reasked`` if it is the second one."""
+
+    answer: Answer
+    parsed: Parsed
+    pair: tuple[str, str] | None = None
+    reasked: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "text": self.answer.text,
+            "status": self.answer.status,
+            "finish_reason": self.answer.finish_reason,
+            "parse_status": self.parsed.status,
+            "dropped": self.parsed.dropped,
+            "notes": list(self.parsed.notes),
+            "usage": {
+                "prompt_tokens": self.answer.usage.prompt_tokens,
+                "completion_tokens": self.answer.usage.completion_tokens,
+                "estimated": self.answer.usage.estimated,
+            },
+            "cost": self.answer.cost,
+            "key": self.answer.key,
+        }
+        if self.pair is not None:
+            row["pair"] = list(self.pair)
+        if self.reasked:
+            row["reasked"] = True
+        if self.answer.error:
+            row["error"] = self.answer.error
+        return row
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The calls for one text and the triples read in them."""
+
+    sentence: Sentence
+    calls: tuple[Call, ...]
+
+    @property
+    def triples(self) -> tuple[ParsedTriple, ...]:
+        return tuple(triple for call in self.calls for triple in call.parsed.triples)
+
+    @property
+    def parse_status(self) -> str:
+        """The worst status of the calls; ``empty`` for a text that nothing was asked about."""
+        found = {call.parsed.status for call in self.calls}
+        return next((status for status in _WORST if status in found), "empty")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result row: text, triples as the model wrote them, statuses, and every answer as it came."""
+        return {
+            "id": self.sentence.id,
+            "text": self.sentence.text,
+            "triples": [triple.to_json() for triple in self.triples],
+            "parse_status": self.parse_status,
+            "answers": [call.to_json() for call in self.calls],
+        }
+
+    def prediction(self, relations: Verbaliser) -> Sentence:
+        """Return the sentence with the triples between spans, relations under the corpus's own names.
+
+        A string that does not occur in the text stays, without a place. Each distinct triple appears once.
+        """
+        triples = {}
+        for item in self.triples:
+            subject, object_ = (_span(self.sentence.text, name) for name in (item.subject, item.object))
+            triple = Triple(subject, relations.back(item.relation), object_)
+            triples.setdefault(triple.strings, triple)
+        return Sentence(self.sentence.id, self.sentence.text, tuple(triples.values()))
+
+
+def extract(
+    client: Client,
+    sentences: Sequence[Sentence],
+    task: Task,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Extraction]:
+    """Ask a model about every text and read its answers.
+
+    Raises:
+        UserError: the endpoint does not answer or the budget is used up (what was answered is stored); content of
+            answers never raises.
+    """
+    asked = list(task.requests(sentences))
+    answers = client.complete_all([request for _, _, request in asked], progress)
+    calls = [_call(task, pair, answer) for (_, pair, _), answer in zip(asked, answers, strict=True)]
+    if task.reask:
+        again = [number for number, call in enumerate(calls) if call.parsed.status == "failed" and call.answer.text]
+        requests = [_ask_again(task, asked[number][2], calls[number].answer) for number in again]
+        for number, answer in zip(again, client.complete_all(requests), strict=True):
+            second = replace(_call(task, asked[number][1], answer), reasked=True)
+            if second.parsed.status not in ("failed", "refused"):
+                calls[number] = second
+    by_text: dict[int, list[Call]] = {}
+    for (number, _, _), call in zip(asked, calls, strict=True):
+        by_text.setdefault(number, []).append(call)
+    return [Extraction(sentence, tuple(by_text.get(number, ()))) for number, sentence in enumerate(sentences)]
+
+
+def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
+    """Count texts, triples, statuses, tokens and money of an extraction."""
+    calls = [call for item in extractions for call in item.calls]
+    statuses = Counter(call.parsed.status for call in calls)
+    return {
+        "texts": len(extractions),
+        "texts_with_triples": sum(bool(item.triples) for item in extractions),
+        "triples": sum(triple.repeats for item in extractions for triple in item.triples),
+        "distinct_triples": sum(len(item.triples) for item in extractions),
+        "dropped": sum(call.parsed.dropped for call in calls),
+        "answers": len(calls),
+        "reasked": sum(call.reasked for call in calls),
+        "statuses": {status: statuses[status] for status in STATUSES},
+        "rejected": sum(call.answer.status == "error" for call in calls),
+        "prompt_tokens": sum(call.answer.usage.prompt_tokens for call in calls),
+        "completion_tokens": sum(call.answer.usage.completion_tokens for call in calls),
+        "cost": sum(call.answer.cost for call in calls),
+    }
+
+
+def select_texts(sentences: Sequence[Sentence], limit: int | None = None, seed: int | None = None) -> list[Sentence]:
+    """Return the texts of a data set: all, the first ``limit``, or (with a seed) so many drawn at random, in order."""
+    if limit is None or limit >= len(sentences):
+        return list(sentences)
+    if seed is None:
+        return list(sentences[:limit])
+    return [sentences[number] for number in sorted(random.Random(seed).sample(range(len(sentences)), limit))]
+
+
+def reference(sentences: Iterable[Sentence], relations: Verbaliser) -> list[Sentence]:
+    """Return the gold sentences with relations under their plain names, as generated triples have them."""
+    return [
+        Sentence(
+            item.id,
+            item.text,
+            tuple(replace(triple, relation=relations(triple.relation)) for triple in item.triples),
+        )
+        for item in sentences
+    ]
+
+
+def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:
+    """Return the relations of a data set with their plain names: those it names, else those of its gold triples."""
+    found = {triple.relation for item in sentences for triple in item.triples}
+    return Verbaliser(dataset.get("relations") or found, dataset.get("verbalise"))
+
+
+def build_task(system: Mapping[str, Any], dataset: Mapping[str, Any], sentences: Sequence[Sentence]) -> Task:
+    """Return the task of a system on a data set, both as in the configuration section ``generative``.
+
+    Raises:
+        UserError: a prompt does not exist, or relations are needed and there are none.
+    """
+    setting = system.get("setting") or "open"
+    return Task(
+        setting=setting,
+        prompt=load_prompt(system.get("prompt") or setting),
+        relations=relations_of(dataset, sentences),
+        entity_types=tuple(dataset.get("entity_types") or ()),
+        reask=bool(system.get("reask", True)),
+        max_tokens=system.get("max_tokens"),
+        temperature=system.get("temperature"),
+        seed=system.get("seed"),
+    )
+
+
+def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
+    if answer.status == "error":
+        return Call(answer, Parsed((), "failed", notes=("rejected by the server",)), pair)
+    if pair is None:
+        return Call(answer, parse_triples(answer, task.entity_types), pair)
+    label, status = parse_label(answer, list(task.relations.names.values()))
+    triples = () if label is None else (ParsedTriple(pair[0], label, pair[1]),)
+    return Call(answer, Parsed(triples, status), pair)
+
+
+def _ask_again(task: Task, request: Request, answer: Answer) -> Request:
+    reminder = _AGAIN_CLOSED if task.setting == "closed" else _AGAIN
+    turns = [{"role": "assistant", "content": answer.text}, {"role": "user", "content": reminder}]
+    return replace(request, messages=(*request.messages, *turns))
+
+
+def _span(text: str, name: str) -> Span:
+    places, _ = find_spans(text, name)
+    if not places and (start := text.casefold().find(name.casefold())) >= 0 and len(text.casefold()) == len(text):
+        places = [(start, start + len(name))]
+        places = [place for place in places if text[slice(*place)].casefold() == name.casefold()]
+    if not places:
+        return Span(None, None, name)
+    start, end = places[0]
+    return Span(start, end, text[start:end])

@@ -1,0 +1,144 @@
+# Extraction by language models. A job that needs a local model starts its server itself, when the first request is not
+# answered by the cache, and stops it: no request, no server, and no group of jobs that succeeds or fails together.
+import json
+
+from tripleaudit.generative import settings as generative_settings
+
+GENERATIVE = json.dumps(config["generative"])  # for the jobs; what decides a result is in their params
+if found := generative_settings.problems(config["generative"], config["corpora"]):
+    raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
+
+LM_SYSTEMS = generative_settings.systems_of(config["generative"])
+
+
+envvars:
+    *generative_settings.keys_present(config["generative"]),
+
+
+def is_gguf(source):
+    """Whether a model comes as one GGUF file, which is converted before it is served."""
+    return generative_settings.is_gguf(source)
+
+
+def served_model(endpoint):
+    """The configuration file of the model that an endpoint serves itself, else nothing."""
+    serve = config["generative"]["endpoints"][endpoint]["serve"]
+    if serve is None:
+        return []
+    if is_gguf(serve["source"]):
+        return f"<downloads>/models/{STUDY.model_slug(serve['source'])}.converted/config.json"
+    return f"{model_folder(serve['source'])}/config.json"
+
+
+def endpoint_of(wildcards):
+    """The endpoint of a system."""
+    return config["generative"]["systems"][wildcards.system]["endpoint"]
+
+
+rule fetch_lm:
+    """Fetch one language model as a GGUF file and verify it."""
+    localrule: True
+    output:
+        "<downloads>/models/{model}.gguf",
+    log:
+        "<logs>/fetch_lm/{model}.log",
+    wildcard_constraints:
+        model=r"[A-Za-z0-9._-]+",
+    conda:
+        "../../envs/light.yaml"
+    params:
+        source=lambda wildcards: STUDY.model_of_slug(wildcards.model),
+    shell:
+        "{PYTHON} -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule convert_lm:
+    """Make a model folder (safetensors, tokenizer, chat template) of a GGUF file."""
+    input:
+        "<downloads>/models/{model}.gguf",
+    output:
+        config="<downloads>/models/{model}.converted/config.json",
+        weights="<downloads>/models/{model}.converted/model.safetensors",
+        tokenizer="<downloads>/models/{model}.converted/tokenizer.json",
+    log:
+        "<logs>/convert_lm/{model}.log",
+    wildcard_constraints:
+        model=r"[A-Za-z0-9._-]+",
+    conda:
+        "../../envs/torch.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=15,
+    shell:
+        "{PYTHON} -m tripleaudit serve-lm --gguf {input:q} --model-dir $(dirname {output.config:q}) > {log:q} 2>&1"
+
+
+rule select_texts:
+    """The texts of a generative data set, and their gold triples under plain relation names."""
+    localrule: True
+    input:
+        lambda wildcards: "<study>/corpora/{corpus}/{split}.jsonl".format(
+            **config["generative"]["datasets"][wildcards.dataset]
+        ),
+    output:
+        texts="<study>/generative/{dataset}/texts.jsonl",
+        reference="<study>/generative/{dataset}/reference.jsonl",
+    log:
+        "<logs>/select_texts/{dataset}.log",
+    conda:
+        "../../envs/light.yaml"
+    params:
+        dataset=lambda wildcards: config["generative"]["datasets"][wildcards.dataset],
+    script:
+        "../scripts/select_texts.py"
+
+
+rule generate:
+    """Extract triples from a data set with a language model; answered requests come from the cache."""
+    input:
+        texts="<study>/generative/{dataset}/texts.jsonl",
+        model=lambda wildcards: served_model(endpoint_of(wildcards)),
+    output:
+        answers="<study>/generative/{dataset}/{system}/answers.jsonl",
+        predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
+        report="<study>/generative/{dataset}/{system}/report.json",
+    log:
+        job="<logs>/generate/{dataset}/{system}.log",
+        server="<logs>/generate/{dataset}/{system}.server.log",
+    benchmark:
+        "<benchmarks>/generate/{dataset}/{system}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
+    threads: lambda wildcards: 2 if served_model(endpoint_of(wildcards)) else 1
+    resources:
+        llm_requests=1,
+        mem_mb=4000,
+        runtime=240,
+    params:
+        identity=lambda wildcards: generative_settings.identity(
+            config["generative"], wildcards.dataset, wildcards.system
+        ),
+        code=code_version("generate"),
+    shell:
+        "{PYTHON} -m tripleaudit generate --section {GENERATIVE:q} --study {STUDY.name:q} --threads {threads} "
+        "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
+        "--answers {output.answers:q} --predictions {output.predictions:q} --report {output.report:q} "
+        "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
+
+
+rule generative:
+    """All extractions by language models."""
+    localrule: True
+    input:
+        [f"<study>/generative/{dataset}/{system}/report.json" for dataset, system in LM_SYSTEMS],
+
+
+rule estimate:
+    """Print what the language-model stage would still send and cost; sends nothing."""
+    localrule: True
+    input:
+        sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in LM_SYSTEMS}),
+    params:
+        results=lambda wildcards, input: str(Path(input[0]).parents[2]) if input else "results",
+    shell:
+        "{PYTHON} -m tripleaudit estimate --section {GENERATIVE:q} --study {STUDY.name:q} --results {params.results:q}"
