@@ -1,6 +1,7 @@
 """Word-boundary-aware span finding."""
 
 import pytest
+
 from tripleaudit.corpora.spans import check_occurrence, find_spans
 from tripleaudit.errors import UserError
 

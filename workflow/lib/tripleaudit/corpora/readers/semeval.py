@@ -39,13 +39,12 @@ def read(path: str | Path) -> Iterator[RawSentence]:
 def _sentence(name: str, tagged: str, label: str, where: str) -> RawSentence:
     if not label:
         raise UserError(f"{where}: the triple has no relation")
-    # the blanks inside tags, "<e1> MS ANG </e1>", stay in the text but not in the entity
     text, edges, last = "", {}, 0
     for tag in _TAGS.finditer(tagged):
-        text += tagged[last : tag.start()]
+        text = _joined(text, tagged[last : tag.start()])
         last = tag.end()
         edges[tag[0]] = len(text)
-    text += tagged[last:]
+    text = _joined(text, tagged[last:])
     entities = {}
     for entity in ("e1", "e2"):
         if f"<{entity}>" not in edges or f"</{entity}>" not in edges:
@@ -61,3 +60,8 @@ def _sentence(name: str, tagged: str, label: str, where: str) -> RawSentence:
         (subject, subject_start), (object_, object_start) = entities[match[2]], entities[match[3]]
         triples.append(RawTriple(subject, match[1], object_, subject_start, object_start))
     return RawSentence(name, text, triples, where, entities=2)
+
+
+def _joined(left: str, right: str) -> str:
+    """Join what stands on the two sides of a tag; of a blank on each side, as around KBP37's tags, one stays."""
+    return left + (right[1:] if left.endswith(" ") and right.startswith(" ") else right)

@@ -1,0 +1,139 @@
+"""The commands prepare, fetch and export, as a user and the workflow call them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from support.webserver import web_server
+from tripleaudit.cli import main
+from tripleaudit.corpora import load_sentences, read_corpus
+from tripleaudit.sources import download, registry
+from tripleaudit.sources.source import parse_source
+
+ITEMS = [{"text": f"Rome {n} , Rome", "triple_list": [["Rome", "r", str(n)]] * 2} for n in range(20)]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "raw.json"
+    path.write_text(json.dumps(ITEMS))
+    return path
+
+
+def call(*args):
+    return main([str(arg) for arg in args])
+
+
+def test_prepare_writes_sentences_and_a_report(source, tmp_path, capsys):
+    out, report = tmp_path / "out" / "train.jsonl", tmp_path / "out" / "train.report.json"
+    assert call("prepare", "--source", source, "--occurrence", "all", "--out", out, "--report", report) == 0
+    assert load_sentences(out) == read_corpus(source, occurrence="all").sentences
+    written = json.loads(report.read_text())
+    assert (written["sentences"], written["triples_raw"], written["duplicates"], written["spans"]) == (20, 40, 20, 40)
+    assert "20 sentences, 0 of them with zero triples, 20 triples, 20 repeated" in capsys.readouterr().out
+
+
+def test_prepare_divides_and_limits(source, tmp_path):
+    sizes = {}
+    for part in ("train", "valid", "test"):
+        out = tmp_path / f"{part}.jsonl"
+        args = ["prepare", "--source", source, "--divide", "train=8,valid=1,test=1", "--seed", 3]
+        assert call(*args, "--part", part, "--out", out) == 0
+        sizes[part] = {sentence.id for sentence in load_sentences(out)}
+    assert {part: len(ids) for part, ids in sizes.items()} == {"train": 16, "valid": 2, "test": 2}
+    assert len(set.union(*sizes.values())) == 20
+    assert call("prepare", "--source", source, "--limit", 3, "--out", tmp_path / "few.jsonl") == 0
+    assert [sentence.id for sentence in load_sentences(tmp_path / "few.jsonl")] == ["0", "1", "2"]
+
+
+def test_prepare_counts_what_an_encoder_would_cut(source, tmp_path, minilm):
+    args = ["prepare", "--source", source, "--out", tmp_path / "a.jsonl", "--report", tmp_path / "r.json"]
+    assert call(*args, "--tokenizer", minilm, "--max-length", 4) == 0  # [CLS] rome 7 [SEP]: numbers of one piece fit
+    assert json.loads((tmp_path / "r.json").read_text())["truncated_triples"] == 0
+    assert call(*args, "--tokenizer", minilm, "--max-length", 3) == 0  # [CLS] rome [SEP]: no object is left
+    assert json.loads((tmp_path / "r.json").read_text())["truncated_triples"] == 20
+
+
+def test_prepare_reads_registered_corpora(real_data, tmp_path):
+    args = ["--corpus", "conll04-full", "--split", "test", "--raw-root", real_data]
+    assert call("prepare", *args, "--out", tmp_path / "a.jsonl") == 0
+    assert len(load_sentences(tmp_path / "a.jsonl")) == 288 + 814
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--source", "nothing.json"], "nothing.json: no such file"),
+        (["--source", "SOURCE", "--format", "xml"], "format: 'xml' is unknown"),
+        (["--source", "SOURCE", "--limit", "0"], "--limit: 0, expected at least 1"),
+        (["--source", "SOURCE", "--divide", "train=8,test", "--part", "train"], "expected NAME=VALUE"),
+        (["--source", "SOURCE", "--divide", "train=8,test=x", "--part", "train"], "expected PART=WEIGHT"),
+        (["--source", "SOURCE", "--divide", "train=8,test=1", "--part", "dev"], "'dev', expected one of train, test"),
+        (["--source", "SOURCE", "--tokenizer", "nothing"], "nothing: no such file, expected a tokenizer.json"),
+        (["--corpus", "webnlg"], "a registered corpus needs --split and --raw-root"),
+        (["--corpus", "webnlg", "--split", "test", "--raw-root", ".", "--divide", "a=1"], "leave out --format"),
+        (["--corpus", "x", "--split", "test", "--raw-root", "."], "corpus 'x' is not registered"),
+    ],
+)
+def test_prepare_refuses_bad_calls_in_one_line_and_writes_nothing(source, tmp_path, capsys, args, message):
+    args = [str(source) if arg == "SOURCE" else arg for arg in args]
+    assert call("prepare", *args, "--out", tmp_path / "out" / "a.jsonl") == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_export(source, tmp_path, capsys):
+    call("prepare", "--source", source, "--out", tmp_path / "a.jsonl")
+    assert call("export", f"train={source}", f"test={tmp_path / 'a.jsonl'}", "--out", tmp_path / "data") == 0
+    assert "train 20 sentences, test 20 sentences" in capsys.readouterr().out
+    assert read_corpus(tmp_path / "data", split="train").sentences == load_sentences(tmp_path / "a.jsonl")
+    assert call("export", f"train={source}", "--out", tmp_path / "data") == 1
+    assert "exists already" in capsys.readouterr().err
+    assert call("export", "train", "--out", tmp_path / "more") == 1
+    assert "expected SPLIT=FILE" in capsys.readouterr().err
+
+
+def test_fetch(tmp_path, capsys):
+    import hashlib
+
+    digest = hashlib.sha256(b"hello").hexdigest()
+    with web_server() as server:
+        url = server.serve("a.txt", b"hello")
+        assert call("fetch", "--source", url, "--sha256", digest, "--size", 5, "--out", tmp_path / "a.txt") == 0
+        assert (tmp_path / "a.txt").read_bytes() == b"hello"
+        assert call("fetch", "--source", url, "--sha256", "0" * 64, "--out", tmp_path / "b.txt") == 1
+    assert f"sha256 is {digest}, expected 0000" in capsys.readouterr().err
+    assert not (tmp_path / "b.txt").exists()
+    assert call("fetch", "--raw", "nyt29/train.sent", "--out", tmp_path / "c") == 1
+    assert "cannot be fetched; get it from https://" in capsys.readouterr().err
+
+
+def test_fetch_a_model_from_a_folder(tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "model.safetensors").write_bytes(b"w")
+    (tmp_path / "m" / "train.py").write_text("evil")
+    assert call("fetch", "--model", tmp_path / "m", "--out", tmp_path / "copy") == 0
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("faults", [[], [503, 503], ["truncate"], ["drop"], ["change"]])
+def test_fetch_a_real_file_by_its_registered_hash(real_data, tmp_path, monkeypatch, capsys, faults):
+    """This machine stands in for the public server, which answers 503, sends half, hangs up or sends another file."""
+    name = "webnlg/val_triples.json"
+    monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
+    with web_server() as server:
+        url = server.serve("val_triples.json", (real_data / name).read_bytes(), *faults)
+        file = replace(registry.raw_file(name), source=parse_source(url))
+        monkeypatch.setattr(registry, "raw_file", lambda name: file)
+        status = call("fetch", "--raw", name, "--out", tmp_path / name)
+    if faults == ["change"]:
+        assert status == 1
+        assert f"expected {file.sha256}" in capsys.readouterr().err
+        assert list((tmp_path / "webnlg").iterdir()) == []
+    else:
+        assert status == 0
+        assert read_corpus(tmp_path / name).report.triples_raw == 1224
+        assert len(server.requests) == len(faults) + 1

@@ -1,0 +1,103 @@
+"""Hugging Face data sets: export and reading back, and other people's columns."""
+
+import pytest
+from datasets import Dataset, DatasetDict
+
+from tripleaudit.corpora import Sentence, Span, Triple, read_corpus
+from tripleaudit.corpora.export import to_dataset_dict
+from tripleaudit.errors import UserError
+
+SENTENCES = [
+    Sentence("a", "Rome is in Italy .", (Triple(Span(0, 4, "Rome"), "in", Span(11, 16, "Italy"), 0.5),)),
+    Sentence("b", "Nothing .", ()),
+    Sentence("c", "Cancun", (Triple(Span(None, None, "Cancún"), "in", Span(None, None, "Mexico")),)),
+]
+
+
+def saved(tmp_path, rows):
+    Dataset.from_list(rows).save_to_disk(str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def test_a_corpus_survives_export_and_reading(tmp_path):
+    exported = to_dataset_dict({"train": SENTENCES, "test": SENTENCES[1:2]})
+    assert isinstance(exported, DatasetDict)
+    assert exported["train"].features == exported["test"].features
+    exported.save_to_disk(str(tmp_path / "data"))
+    corpus = read_corpus(tmp_path / "data", split="train")
+    assert corpus.report.format == "datasets"
+    assert corpus.sentences == SENTENCES
+    assert read_corpus(tmp_path / "data", "datasets", split="test").sentences == SENTENCES[1:2]
+
+
+def test_a_real_corpus_survives(tmp_path, real_data):
+    sentences = read_corpus(real_data / "nyt11-hrl/test.json").sentences
+    to_dataset_dict({"test": sentences}).save_to_disk(str(tmp_path / "data"))
+    assert read_corpus(tmp_path / "data").sentences == sentences
+
+
+def test_triples_as_lists_under_other_names(tmp_path):
+    rows = [{"sent": "Rome is in Italy", "facts": [["Rome", "in", "Italy"]]}, {"sent": "x", "facts": []}]
+    corpus = read_corpus(saved(tmp_path, rows), columns={"text": "sent", "triples": "facts"})
+    assert corpus.sentences[0].triples[0].strings == ("Rome", "in", "Italy")
+    assert corpus.report.zero_triple_sentences == 1
+
+
+def test_triples_as_objects_under_other_names(tmp_path):
+    rows = [{"text": "Rome is in Italy", "triples": [{"head": "Rome", "type": "in", "tail": "Italy"}]}]
+    names = {"subject": "head", "relation": "type", "object": "tail"}
+    corpus = read_corpus(saved(tmp_path, rows), names=names)
+    assert corpus.sentences[0].triples[0].object == Span(11, 16, "Italy")
+
+
+def test_tokens_entities_and_relations(tmp_path):
+    rows = [
+        {
+            "tokens": ["Tim", "Cook", "leads", "Apple"],
+            "ents": [{"from": 0, "end": 2}, {"from": 3, "end": 4}],
+            "relations": [{"type": "leads", "head": 0, "tail": 1}],
+        }
+    ]
+    corpus = read_corpus(saved(tmp_path, rows), columns={"entities": "ents"}, names={"start": "from"})
+    assert corpus.sentences[0].triples[0].subject == Span(0, 8, "Tim Cook")
+
+
+def test_one_triple_a_row(tmp_path):
+    rows = [
+        {"text": "A B C", "subject": "A", "relation": "r", "object": "B"},
+        {"text": "A B C", "subject": "A", "relation": "q", "object": "C"},
+        {"text": "D", "subject": None, "relation": None, "object": None},
+    ]
+    corpus = read_corpus(saved(tmp_path, rows))
+    assert [len(sentence.triples) for sentence in corpus.sentences] == [2, 0]
+
+
+def test_bad_data_sets_are_one_clear_sentence(tmp_path):
+    path = saved(tmp_path, [{"words": ["x"], "label": 1}])
+    with pytest.raises(UserError, match="the columns label, words do not make a corpus"):
+        read_corpus(path)
+    with pytest.raises(UserError, match=r"there is no column 'sent' \(text\); columns are label, words"):
+        read_corpus(path, columns={"text": "sent"})
+    with pytest.raises(UserError, match="unknown column role 'body', expected some of id, text"):
+        read_corpus(path, columns={"body": "words"})
+    to_dataset_dict({"train": SENTENCES, "test": SENTENCES}).save_to_disk(str(tmp_path / "two"))
+    with pytest.raises(UserError, match="the data set has the splits train, test; name one"):
+        read_corpus(tmp_path / "two")
+    with pytest.raises(UserError, match="there is no split 'dev', expected one of train, test"):
+        read_corpus(tmp_path / "two", split="dev")
+    with pytest.raises(UserError, match="the data set cannot be read"):
+        read_corpus(tmp_path, "datasets")
+
+
+def test_a_hub_data_set_is_loaded_at_its_revision(monkeypatch):
+    import datasets
+
+    def load_dataset(name, revision=None):
+        assert (name, revision) == ("org/name", "v1")
+        return to_dataset_dict({"test": SENTENCES})
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    assert read_corpus("hub:org/name@v1").sentences == SENTENCES
+    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: (_ for _ in ()).throw(OSError("offline")))
+    with pytest.raises(UserError, match="hub:org/name: the data set cannot be read: offline"):
+        read_corpus("hub:org/name")

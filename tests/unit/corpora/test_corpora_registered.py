@@ -1,0 +1,78 @@
+"""Splits of registered corpora: raw files are checked before they are used."""
+
+import hashlib
+import json
+
+import pytest
+
+from tripleaudit.corpora.registered import check_raw_file, read_registered
+from tripleaudit.errors import UserError
+from tripleaudit.sources.registry import RawFile
+
+ITEMS = [{"text": f"Rome {n}", "triple_list": [["Rome", "r", str(n)]] * 2} for n in range(5)]
+
+
+def raw(**fields):
+    known = {"sha256": None, "size": None, "licence": "MIT", "format": "triple-list", "page": None, "expect": {}}
+    return RawFile("x/train.json", None, **(known | fields))
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps(ITEMS))
+    return path
+
+
+def test_a_file_with_a_known_hash(path):
+    check_raw_file(raw(sha256=hashlib.sha256(path.read_bytes()).hexdigest()), path)
+    with pytest.raises(UserError, match="train.json: sha256 is .*, expected 0000"):
+        check_raw_file(raw(sha256="0" * 64), path)
+
+
+def test_a_file_whose_hash_is_not_known_is_counted(path):
+    check_raw_file(raw(expect={"sentences": (4, 5), "triples": (5,)}), path)
+    check_raw_file(raw(expect={"sentences": (5,), "triples": (10,)}), path)  # repeated triples counted, too
+    with pytest.raises(UserError, match="train.json: 5 sentences, expected 56196$"):
+        check_raw_file(raw(expect={"sentences": (56196,)}), path)
+    with pytest.raises(UserError, match="train.json: 5 or 10 triples, expected 6 or 7"):
+        check_raw_file(raw(expect={"triples": (6, 7)}), path)
+
+
+def test_a_missing_or_changed_raw_file(tmp_path):
+    with pytest.raises(UserError, match="no such file, expected webnlg/test_triples.json"):
+        read_registered("webnlg", "test", tmp_path)
+    (tmp_path / "webnlg").mkdir()
+    (tmp_path / "webnlg" / "test_triples.json").write_text("[]")
+    with pytest.raises(UserError, match=r"test_triples.json: sha256 is \w{64}, expected \w{64}$"):
+        read_registered("webnlg", "test", tmp_path)
+    with pytest.raises(UserError, match="corpus 'webnlg' has no split 'dev', expected one of train, valid, test"):
+        read_registered("webnlg", "dev", tmp_path)
+
+
+def test_the_nyt29_text_files_are_found_by_their_names(tmp_path, monkeypatch):
+    from tripleaudit.sources import registry
+
+    folder = tmp_path / "nyt29"
+    folder.mkdir()
+    for suffix, content in {"sent": "rome in italy\n", "tup": "rome ; italy ; in\n", "pointer": "0 0 2 2 in\n"}.items():
+        (folder / f"train.{suffix}").write_text(content)
+    with pytest.raises(UserError, match="train.sent: 1 sentences, expected 63306"):
+        read_registered("nyt29", "train", tmp_path)
+    known = registry.raw_files()
+    one = dict(known)
+    sent = known["nyt29/train.sent"]
+    one["nyt29/train.sent"] = RawFile(sent.name, None, None, None, sent.licence, sent.format, sent.page, {})
+    monkeypatch.setattr(registry, "raw_files", lambda: one)
+    corpus = read_registered("nyt29", "train", tmp_path, occurrence="all")
+    assert corpus.sentences[0].triples[0].object.start == 8
+    (folder / "train.tup").unlink()
+    with pytest.raises(UserError, match="train.tup: no such file"):
+        read_registered("nyt29", "train", tmp_path)
+
+
+def test_limit_keeps_the_first_sentences(real_data):
+    whole = read_registered("webnlg", "test", real_data)
+    first = read_registered("webnlg", "test", real_data, limit=10)
+    assert first.sentences == whole.sentences[:10]
+    assert first.report.sentences == 10
