@@ -71,6 +71,10 @@ class ScoreIndex:
         """Return the matching rules that a run is scored under."""
         return {key[2] for key in self._values if key[0] == run}
 
+    def measured(self, run: RunKey) -> list[tuple[str, str, str]]:
+        """Return what a run has values for, as ``(stratum, matching, metric)`` in the order of the scores file."""
+        return [key[1:] for key in self._values if key[0] == run]
+
     def cell(
         self, run: RunKey, metric: str, *, stratum: str = "all", matching: str, scale: float = 100, digits: int = 1
     ) -> Cell:

@@ -1,0 +1,310 @@
+"""Triple needles: sentences that state known triples, infused into documents.
+
+MINEA measures entities that a language model extracts. The same idea with triples puts trained extractors and language
+models on one scale: the enriched documents become ordinary records (:class:`~tripleaudit.corpora.model.Sentence`, one
+for each sentence, or one for each piece), any extractor predicts on them, and a triple counts as found when the
+predictions for its document hold it. This is the project's own measure; no paper defines it.
+
+Criteria, for a needle's triple and the triples predicted in its document:
+
+- ``exact``: subject, relation and object are equal;
+- ``partial``: the relation is equal, the entities have equal last words;
+- ``verbalised``: relation and entities are equal as words, without case, articles and separators, so that
+  ``place of birth`` is ``/people/person/place_of_birth``;
+- ``pair``: both entities are equal as words, in any order, whatever the relation. It is reported beside the others and
+  by default enters no MINEA.
+"""
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.generative.splitting import sentences as sentence_spans
+from tripleaudit.generative.splitting import split
+from tripleaudit.needles.documents import Document
+from tripleaudit.needles.entities import normalise
+from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET, Infusion, infuse
+from tripleaudit.needles.minea import overall, type_scores, wilson
+from tripleaudit.needles.needle import one_paragraph
+
+CRITERIA = ("exact", "partial", "verbalised")
+ALL_CRITERIA = (*CRITERIA, "pair")
+RECORD = "#"  # a record's id is the document's, this mark, and a number
+_ARTICLES = {"a", "an", "the"}
+
+
+@dataclass(frozen=True, slots=True)
+class TripleNeedle:
+    """One infused triple: where it stands, and at which depth of its document (0 = first character, 1 = end)."""
+
+    id: str
+    doc: str
+    record: str
+    source: str
+    subject: str
+    relation: str
+    object: str
+    depth: float
+
+
+@dataclass(frozen=True)
+class TripleCorpus:
+    """Enriched documents as records with their gold triples, the needles, and how they were infused."""
+
+    records: list[Sentence]
+    needles: list[TripleNeedle]
+    infusions: list[Infusion]
+
+
+def haystacks(sentences: Iterable[Sentence], count: int, length: int, seed: int) -> list[Document]:
+    """Join sentences without triples to ``count`` documents of ``length`` sentences each, four to a paragraph.
+
+    Raises:
+        UserError: there are too few such sentences.
+    """
+    bare = sorted({one_paragraph(sentence.text) for sentence in sentences if not sentence.triples} - {""})
+    if len(bare) < count * length:
+        raise UserError(
+            f"triple needles: {count} documents of {length} sentences need {count * length} different sentences "
+            f"without triples, but there are only {len(bare)}; lower 'documents' or 'sentences'"
+        )
+    random.Random(f"haystacks:{seed}").shuffle(bare)
+    documents = []
+    for number in range(count):
+        own = bare[number * length : (number + 1) * length]
+        text = "\n\n".join(" ".join(own[start : start + 4]) for start in range(0, length, 4))
+        documents.append(Document(f"haystack{number + 1}", text + "\n"))
+    return documents
+
+
+def infuse_triples(
+    documents: Sequence[Document],
+    sentences: Sequence[Sentence],
+    seed: int,
+    per_relation: int | None = None,
+    target: float = TARGET,
+    minimum: float = MINIMUM,
+    maximum: float = MAXIMUM,
+    piece_chars: int | None = None,
+) -> TripleCorpus:
+    """Infuse sentences that state triples into documents.
+
+    Args:
+        documents: the haystacks.
+        sentences: the source of needles; those with located triples only are used, relations taking turns so that
+            rare ones are there, too. No sentence and no triple is used twice.
+        per_relation: most needles that are drawn for one relation.
+        target, minimum, maximum: share of the needles in each enriched document.
+        piece_chars: make records of this length (pieces) instead of sentences.
+
+    Raises:
+        UserError: no usable sentence is there, or the share cannot be reached.
+    """
+    pool = _in_turns(sentences, seed, per_relation)
+    if not pool:
+        raise UserError("triple needles: the corpus has no sentence whose triples all have a place in it")
+    records, needles, infusions = [], [], []
+    share = {document.id: pool[number :: len(documents)] for number, document in enumerate(documents)}
+    for document in documents:
+        known = document.text
+        chosen = {s.id: s for s in share[document.id] if one_paragraph(s.text) not in known}
+        pairs = [(sentence.id, sentence.text) for sentence in chosen.values()]
+        infusion = infuse(document, pairs, seed, target, minimum, maximum)
+        own = list(_records(infusion, chosen, piece_chars))
+        infusions.append(infusion)
+        for record, inside in own:
+            records.append(record)
+            for placed in inside:
+                for triple in chosen[placed.id].triples:
+                    needles.append(
+                        TripleNeedle(
+                            f"{document.id}:{len(needles):04d}",
+                            document.id,
+                            record.id,
+                            placed.id,
+                            triple.subject.text,
+                            triple.relation,
+                            triple.object.text,
+                            round(placed.text_start / len(infusion.text), 6),
+                        )
+                    )
+    return TripleCorpus(records, needles, infusions)
+
+
+def found(
+    needles: Sequence[TripleNeedle], predictions: Iterable[Sentence], casefold: bool = False
+) -> list[dict[str, Any]]:
+    """Return one row per needle with a truth value for each criterion.
+
+    Args:
+        predictions: records with predicted triples; the part of a record's id before ``#`` names its document.
+
+    Raises:
+        UserError: no record belongs to the needles' documents.
+    """
+    by_doc: dict[str, list[Triple]] = {}
+    for record in predictions:
+        by_doc.setdefault(document_of(record.id), []).extend(record.triples)
+    docs = {needle.doc for needle in needles}
+    if needles and not docs & set(by_doc):
+        raise UserError("triple needles: no prediction belongs to their documents; expected ids such as 'doc#0001'")
+    keys = {doc: {c: {_key(t.strings, c, casefold) for t in by_doc.get(doc, ())} for c in ALL_CRITERIA} for doc in docs}
+    rows = []
+    for needle in needles:
+        strings = (needle.subject, needle.relation, needle.object)
+        hits = {c: _key(strings, c, casefold) in keys[needle.doc][c] for c in ALL_CRITERIA}
+        rows.append({**asdict(needle), "type": needle.relation, **hits})
+    return rows
+
+
+def triple_rows(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str] = CRITERIA, bins: int = 5
+) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
+    """Yield ``(stratum, matching, metric, value, low, high)`` by relation, by position and over all needles.
+
+    Positions are ``bins`` equal parts of the documents, ``position:1`` the first. MINEA of a position is that of its
+    needles: best criterion by relation, weighted by needles.
+    """
+    strata: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        strata.setdefault(f"relation:{row['relation']}", []).append(row)
+    for number in range(bins):
+        inside = [row for row in rows if min(int(row["depth"] * bins), bins - 1) == number]
+        if inside:
+            strata[f"position:{number + 1}"] = inside
+    strata = dict(sorted(strata.items()))
+    if rows:
+        strata["all"] = list(rows)
+    for stratum, inside in strata.items():
+        scores = list(type_scores(inside, names).values())
+        best, best_any, total = overall(scores)
+        yield stratum, "", "needles", total, None, None
+        for criterion in ALL_CRITERIA:
+            hits = sum(row[criterion] for row in inside)
+            yield stratum, criterion, "found", hits, None, None
+            yield stratum, criterion, "rate", hits / total, *wilson(hits, total)
+        yield stratum, "max", "found", best, None, None
+        yield stratum, "max", "minea", best / total, *wilson(best, total)
+        yield stratum, "any", "minea_any", best_any / total, *wilson(best_any, total)
+
+
+def spurious(predictions: Iterable[Sentence], needles: Sequence[TripleNeedle]) -> tuple[int, int]:
+    """Return ``(triples predicted, records)`` over the records that hold no needle."""
+    holding = {needle.record for needle in needles}
+    bare = [record for record in predictions if record.id not in holding]
+    return sum(len(record.triples) for record in bare), len(bare)
+
+
+def save_triple_needles(path: str | Path, needles: Sequence[TripleNeedle]) -> None:
+    """Write triple needles as JSON lines, atomically."""
+    write_jsonl(path, (asdict(needle) for needle in needles))
+
+
+def load_triple_needles(path: str | Path) -> list[TripleNeedle]:
+    """Read triple needles.
+
+    Raises:
+        UserError: a line is none; the message names file and line.
+    """
+    needles = []
+    for number, row in read_jsonl(path):
+        try:
+            needles.append(TripleNeedle(**row))
+        except TypeError as error:
+            raise UserError(f"{path} line {number}: not a triple needle ({error})") from error
+    return needles
+
+
+def document_of(record: str) -> str:
+    """Return the document that a record belongs to."""
+    return record.rsplit(RECORD, 1)[0]
+
+
+def verbalise(relation: str) -> str:
+    """Return a relation's name as words: the last part of a path, camel case and separators undone."""
+    name = re.split(r"[/:]", relation.strip("/"))[-1]
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return " ".join(re.findall(r"\w+", name.replace("_", " ").casefold()))
+
+
+def _key(strings: tuple[str, str, str], criterion: str, casefold: bool) -> Any:
+    subject, relation, obj = strings
+    if criterion == "exact":
+        return normalise(subject, casefold), relation, normalise(obj, casefold)
+    if criterion == "partial":
+        return _last(subject, casefold), relation, _last(obj, casefold)
+    if criterion == "verbalised":
+        return _words(subject), verbalise(relation), _words(obj)
+    return frozenset((_words(subject), _words(obj)))
+
+
+def _last(text: str, casefold: bool) -> str:
+    return (normalise(text, casefold).split() or [""])[-1]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in re.findall(r"\w+", normalise(text, True)) if word not in _ARTICLES)
+
+
+def _in_turns(sentences: Sequence[Sentence], seed: int, per_relation: int | None) -> list[Sentence]:
+    """Usable sentences, shuffled, relations taking turns; a sentence belongs to the relation of its first triple."""
+    usable = [s for s in sentences if s.triples and all(t.located for t in s.triples) and one_line(s.text)]
+    random.Random(f"triples:{seed}").shuffle(usable)
+    queues: dict[str, list[Sentence]] = {}
+    triples: set[tuple[str, str, str]] = set()
+    ids: set[str] = set()
+    for sentence in usable:
+        strings = {triple.strings for triple in sentence.triples}
+        queue = queues.setdefault(sentence.triples[0].relation, [])
+        if strings & triples or sentence.id in ids or len(queue) == per_relation:
+            continue
+        triples |= strings
+        ids.add(sentence.id)
+        queue.append(sentence)
+    order = sorted(queues)
+    longest = max(map(len, queues.values()), default=0)
+    return [queues[relation][turn] for turn in range(longest) for relation in order if turn < len(queues[relation])]
+
+
+def one_line(text: str) -> bool:
+    """Whether a sentence can stand as a paragraph of its own: offsets must not change, so it is not reformatted."""
+    return "\n" not in text and "\r" not in text and text == text.strip()
+
+
+def _records(
+    infusion: Infusion, sources: Mapping[str, Sentence], piece_chars: int | None
+) -> Iterator[tuple[Sentence, list]]:
+    text, protected = infusion.text, infusion.spans()
+    if piece_chars is None:
+        cuts = {place for span in sentence_spans(text) for place in span}
+        cuts = {place for place in cuts if not any(a < place < b for a, b in protected)}
+        ends = sorted(cuts | {place for span in protected for place in span})
+        spans = list(zip(ends, ends[1:], strict=False))
+    else:
+        spans = split(text, piece_chars, protected)
+    number = 0
+    for start, end in spans:
+        body = text[start:end]
+        stripped = body.strip()
+        if not stripped:
+            continue
+        offset = start + body.index(stripped)
+        inside = [p for p in infusion.needles if offset <= p.text_start and p.text_end <= offset + len(stripped)]
+        triples = tuple(
+            _shifted(triple, placed.text_start - offset) for placed in inside for triple in sources[placed.id].triples
+        )
+        yield Sentence(f"{infusion.doc}{RECORD}{number:04d}", stripped, triples), inside
+        number += 1
+
+
+def _shifted(triple: Triple, by: int) -> Triple:
+    def moved(span: Span) -> Span:
+        return Span(span.start + by, span.end + by, span.text)
+
+    return Triple(moved(triple.subject), triple.relation, moved(triple.object))
