@@ -233,6 +233,7 @@ def test_jsonl_round_trip(write, tmp_path):
     save_sentences(tmp_path / "own.jsonl", sentences)
     corpus = read_corpus(tmp_path / "own.jsonl")
     assert corpus.sentences == sentences
+    assert read_corpus(tmp_path / "own.jsonl", occurrence="given").sentences == sentences
     assert corpus.report.format == "jsonl"
     assert corpus.report.triples_not_in_text == 1
 

@@ -121,7 +121,7 @@ def build_corpus(
         raw: sentences as a reader yields them.
         source, format: go into the report.
         occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own; ``given`` refuses
-            such strings. With ``all``, every subject place is paired with every object place.
+            such strings if they are in the text. With ``all``, every subject place is paired with every object place.
         deduplicate: whether an exactly repeated triple of a sentence is kept once.
 
     Ids of sentences are unique in the result: where one comes again (in the next of several files), ``#2`` and so on
@@ -211,7 +211,7 @@ class _Finder:
                 raise UserError(f"{where}: the span [{start}, {end}) reads {text[start:end]!r}, expected {entity!r}")
             return [Span(start, end, entity)], "given"
         if entity not in self.known:
-            if self.occurrence == "given":
+            if self.occurrence == "given" and entity and entity in text:
                 raise UserError(f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'")
             places, level = find_spans(text, entity, every=self.occurrence == "all")
             spans = [Span(start, end, entity) for start, end in places] or [Span(None, None, entity)]
