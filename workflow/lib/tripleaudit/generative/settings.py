@@ -53,6 +53,7 @@ def open_client(
     model_dir: str | Path | None = None,
     server_log: str | Path | None = None,
     threads: int | None = None,
+    kind: type[Client] = Client,
 ) -> Client:
     """Return a client for an endpoint of the section; close it after use.
 
@@ -65,6 +66,7 @@ def open_client(
         study: whose budget is used.
         model_dir: model folder of an endpoint with ``serve``.
         server_log, threads: output and CPU threads of that server.
+        kind: the class of the client, for those that keep more than single answers.
 
     Raises:
         UserError: the endpoint is not defined, or a local model is to be served and ``model_dir`` is not given.
@@ -82,7 +84,7 @@ def open_client(
             model_dir, chosen.model, server_log, device=chosen.serve.get("device") or "auto", threads=threads
         )
     cache = Path(section.get("cache") or DEFAULT_CACHE)
-    return Client(chosen, cache, section.get("budget"), cache / f"ledger-{study}.jsonl", server)
+    return kind(chosen, cache, budget=section.get("budget"), ledger=cache / f"ledger-{study}.jsonl", server=server)
 
 
 def systems_of(section: Mapping[str, Any]) -> list[tuple[str, str]]:
