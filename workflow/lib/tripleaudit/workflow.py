@@ -11,7 +11,7 @@ PROJECT = PACKAGE.parents[2]
 # Files of the package that decide the result of an expensive step. A change in one of them reruns the step; a change
 # elsewhere (a plot, a table) does not. "{extractor}" stands for the module of the extractor at hand.
 CODE = {
-    "prepare": ["corpora/*.py", "corpora/readers/*.py"],
+    "prepare": ["corpora/*.py", "corpora/readers/*.py", "sources/registry*.py", "commands/prepare.py"],
     "train": [
         "extractors/base.py",
         "extractors/alignment.py",
@@ -43,6 +43,9 @@ CODE = {
         "generative/lenient.py",
         "generative/verbalisation.py",
     ],
+    "gre-scores": ["grescores/*.py", "commands/gre_systems.py"],
+    "gre-topics": ["grescores/topics.py", "grescores/tokens.py", "grescores/words.py", "commands/gre_lda.py"],
+    "gre-judge": ["grescores/judging.py", "grescores/factualness.py", "grescores/granularity.py"],
 }
 
 

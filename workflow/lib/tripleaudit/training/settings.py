@@ -46,8 +46,8 @@ class TrainingSettings:
         group_by_length: batch sentences of similar length together.
         bf16: bfloat16 autocast where the device is a GPU that has it.
         workers: data loader processes; 0 loads in the training process.
-        save_every: optimiser steps between two checkpoints; 0 saves by time alone.
-        save_minutes: minutes after which a checkpoint is due. When one is saved never changes the result.
+        save_every: optimiser steps between two checkpoints; 0 for none.
+        save_minutes: minutes after which a checkpoint is due; 0 for none. When one is saved never changes the result.
     """
 
     epochs: int = 10

@@ -250,7 +250,7 @@ class _Flow(TrainerCallback):
             )  # fmt: skip
             self.last_line = now
         self.save_due |= bool(settings.save_every and state.global_step % settings.save_every == 0)
-        self.save_due |= now - self.last_save >= 60 * settings.save_minutes
+        self.save_due |= bool(settings.save_minutes and now - self.last_save >= 60 * settings.save_minutes)
         # after the last step of an epoch comes its validation, which a checkpoint must not leave out
         control.should_save = self.save_due and state.global_step % self.trainer.steps_per_epoch != 0
 

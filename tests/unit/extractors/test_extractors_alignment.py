@@ -1,0 +1,179 @@
+"""Characters to tokens and back, in both layouts, on texts that are and are not tokenised."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import SYLLABLES, WORDS, sentence, worked_example
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import Aligner, token_triples
+
+RELATIONS = {"C": 0, "F": 1}
+LEXICON = [word for word in " ".join(WORDS).split() if not word.startswith("##")] + [
+    "".join(SYLLABLES[:3]),
+    "Zürich",
+    "x,y",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_encoder):
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(tiny_encoder)
+
+
+@pytest.fixture(scope="module")
+def aligner(tokenizer):
+    return Aligner(tokenizer)
+
+
+def test_the_worked_example_has_its_documented_indices(aligner):
+    (aligned,) = aligner.align([worked_example().text])
+    assert aligner.tokenizer.convert_ids_to_tokens(aligned.input_ids) == (
+        ["[CLS]", "tim", "cook", "leads", "apple", "in", "cup", "##ert", "##ino", ".", "[SEP]"]
+    )
+    rows, lost = token_triples(aligned, worked_example(), RELATIONS)
+    assert rows.tolist() == [[1, 2, 0, 4, 4], [4, 4, 1, 6, 8]]
+    assert lost == 0
+
+
+def test_markers_follow_every_whitespace_word_and_end_every_entity(tokenizer):
+    (aligned,) = Aligner(tokenizer, "marker").align([worked_example().text])
+    tokens = tokenizer.convert_ids_to_tokens(aligned.input_ids)
+    assert tokens == [
+        "[CLS]",
+        "tim",
+        "[unused1]",
+        "cook",
+        "[unused1]",
+        "leads",
+        "[unused1]",
+        "apple",
+        "[unused1]",
+        "in",
+        "[unused1]",
+        "cup",
+        "##ert",
+        "##ino",
+        "[unused1]",
+        ".",
+        "[unused1]",
+        "[SEP]",
+    ]
+    rows, _ = token_triples(aligned, worked_example(), RELATIONS)
+    assert rows.tolist() == [[1, 4, 0, 7, 8], [7, 8, 1, 11, 14]]
+    assert aligned.characters(7, 8) == (15, 20)
+
+
+@pytest.mark.parametrize("layout", ["subword", "marker"])
+@settings(max_examples=60, deadline=None)
+@given(words=st.lists(st.sampled_from(LEXICON), min_size=1, max_size=12), data=st.data())
+def test_every_span_of_words_comes_back(aligner, tokenizer, layout, words, data):
+    text = " ".join(words)
+    (aligned,) = Aligner(tokenizer, layout).align([text])
+    first = data.draw(st.integers(0, len(words) - 1))
+    last = data.draw(st.integers(first, len(words) - 1))
+    start = len(" ".join(words[:first])) + bool(first)
+    end = start + len(" ".join(words[first : last + 1]))
+    span = aligned.tokens(start, end)
+    assert span is not None
+    assert aligned.characters(*span) == (start, end)
+    if layout == "marker":
+        assert span[0] < span[1]
+
+
+def test_a_span_that_cuts_a_token_is_lost_and_counted(aligner):
+    text = "tim cook leads apple ."
+    inside = Sentence("s", text, (Triple(Span(0, 2, "ti"), "C", Span(15, 20, "apple")),))
+    (aligned,) = aligner.align([text])
+    rows, lost = token_triples(aligned, inside, RELATIONS)
+    assert rows.shape == (0, 5)
+    assert lost == 1
+
+
+def test_an_entity_before_punctuation_is_found_in_the_subword_layout(aligner, tokenizer):
+    text = "tim cook leads apple."
+    each = Sentence("s", text, (Triple(Span(0, 8, "tim cook"), "C", Span(15, 20, "apple")),))
+    assert token_triples(aligner.align([text])[0], each, RELATIONS)[0].tolist() == [[1, 2, 0, 4, 4]]
+    # a marker stands after a whole word, so an entity that ends inside one has no marker to end with
+    assert token_triples(Aligner(tokenizer, "marker").align([text])[0], each, RELATIONS)[1] == 1
+
+
+def test_truncation_keeps_the_frame_and_loses_what_lies_behind(aligner, tokenizer):
+    (short,) = aligner.align([worked_example().text], max_length=6)
+    assert short.truncated
+    assert len(short) == 6
+    assert short.input_ids[0] == tokenizer.cls_token_id
+    assert short.input_ids[-1] == tokenizer.sep_token_id
+    rows, lost = token_triples(short, worked_example(), RELATIONS)
+    assert rows.tolist() == [[1, 2, 0, 4, 4]]
+    assert lost == 1
+
+
+def test_a_word_cut_in_the_middle_is_no_entity_in_the_marker_layout(tokenizer):
+    (short,) = Aligner(tokenizer, "marker").align([worked_example().text], max_length=9)  # cuts after ##ert
+    rows, lost = token_triples(short, worked_example(), RELATIONS)
+    assert rows.tolist() == [[1, 4, 0, 7, 8]]
+    assert lost == 1
+
+
+def test_markers_never_push_a_text_over_the_encoder_limit(tokenizer):
+    (aligned,) = Aligner(tokenizer, "marker", limit=10).align([worked_example().text])
+    assert len(aligned) == 10
+    assert aligned.truncated
+
+
+def test_all_occurrences_pair_up_and_first_takes_the_first(aligner):
+    text = "apple leads tim and apple leads tim ."
+    each = sentence(text, ("apple", "C", "tim"))
+    (aligned,) = aligner.align([text])
+    later = Sentence("s", text, (Triple(Span(20, 25, "apple"), "C", Span(32, 35, "tim")),))
+    assert token_triples(aligned, each, RELATIONS, "all")[0].tolist() == [
+        [1, 1, 0, 3, 3], [1, 1, 0, 7, 7], [5, 5, 0, 3, 3], [5, 5, 0, 7, 7],
+    ]  # fmt: skip
+    assert token_triples(aligned, later, RELATIONS, "given")[0].tolist() == [[5, 5, 0, 7, 7]]
+    assert token_triples(aligned, later, RELATIONS, "first")[0].tolist() == [[1, 1, 0, 3, 3]]
+
+
+def test_duplicate_triples_and_unknown_relations(aligner):
+    each = sentence("tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"), ("tim", "new", "apple"))
+    rows, lost = token_triples(aligner.align([each.text])[0], each, RELATIONS)
+    assert rows.tolist() == [[1, 1, 0, 3, 3]]
+    assert lost == 1
+
+
+def test_empty_and_blank_texts(aligner, tokenizer):
+    for each in aligner.align(["", "   "]):
+        assert each.input_ids.tolist() == [tokenizer.cls_token_id, tokenizer.sep_token_id]
+        assert each.tokens(0, 1) is None
+
+
+def test_unfit_tokenizers_are_refused(tokenizer):
+    class Slow:
+        is_fast = False
+
+    with pytest.raises(UserError, match="no character offsets"):
+        Aligner(Slow())
+    with pytest.raises(UserError, match="no word-end marker"):
+        Aligner(tokenizer, "marker", marker="[nothing]")
+    with pytest.raises(UserError, match="layout 'words' is unknown"):
+        Aligner(tokenizer, "words")
+
+
+def test_byte_level_offsets_do_not_take_in_blanks():
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    backend = Tokenizer(
+        models.BPE({"<pad>": 0, "<unk>": 1, "a": 2, "b": 3, "Ġ": 4, "Ġa": 5, "Ġb": 6}, [("Ġ", "a"), ("Ġ", "b")])
+    )
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>")
+    (aligned,) = Aligner(tokenizer).align(["a b a"])
+    assert aligned.starts.tolist() == [0, 2, 4]
+    assert aligned.tokens(2, 3) == (1, 1)
+    assert aligned.word_ids.tolist() == [0, 1, 2]
+    assert Aligner(tokenizer).pieces() == (["a", "b"], ["a", "b"])
