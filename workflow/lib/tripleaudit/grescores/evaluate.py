@@ -127,7 +127,12 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
     if inputs.splits is not None:
         found["gs"] = mean(granularity(system, inputs.splits, official).values())
     if gold is not None:
-        found |= hard_match(system, gold, official, settings.resamples, settings.seed)
+        # Both counting rules stand side by side; the plain names are those of the mode.
+        rules = {"official": (inputs.system, True), "micro": (system, False)}
+        for rule, (answers, published) in rules.items():
+            prefix = "" if published == official else f"{rule}_"
+            matched = hard_match(answers, gold, published, settings.resamples, settings.seed)
+            found |= {prefix + name: score for name, score in matched.items()}
     found |= _answer_shares(system, mean)
     scores = {name: score for name, score in found.items() if score is not None}
     _warn_of_gaps(inputs, scores, sizes)

@@ -17,6 +17,7 @@ from tripleaudit.grescores.embedding import Elements
 from tripleaudit.grescores.systems import StringTriple, System, clean
 
 COMBINE = ("sum", "concat", "sentence")
+PUBLISHED_PHI = 0.95  # of the published similarities (text-embedding-ada-002, sum)
 
 Similarities = Mapping[str, Sequence[Sequence[float]]]
 

@@ -1,0 +1,60 @@
+"""``tripleaudit gre-judge``: ask a language model which triples a text supports and which bundle several facts."""
+
+import argparse
+
+HELP = "judge extracted triples with a language model (factualness and granularity)"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--section", required=True, metavar="JSON|FILE", help="section 'generative', or a study file")
+    parser.add_argument("--study", default="study", help="whose budget is used (default: the study file's name)")
+    parser.add_argument("--endpoint", required=True, metavar="NAME", help="an endpoint of the section")
+    parser.add_argument("--triples", required=True, metavar="FILE", help="extracted triples")
+    parser.add_argument("--factualness", required=True, metavar="FILE", help="where to write the judgements")
+    parser.add_argument("--granularity", required=True, metavar="FILE", help="where to write the splitting answers")
+    parser.add_argument(
+        "--kinds",
+        nargs="+",
+        choices=("factualness", "granularity"),
+        default=["factualness", "granularity"],
+        help="what to ask; the file of the other kind gets no entry (default: both)",
+    )
+    parser.add_argument("--factualness-prompt", default="judge", metavar="NAME", help="(default: %(default)s)")
+    parser.add_argument("--granularity-prompt", default="split", metavar="NAME", help="(default: %(default)s)")
+    parser.add_argument("--report", required=True, metavar="FILE", help="counts of questions and unreadable answers")
+    parser.add_argument("--model-config", nargs="*", default=[], metavar="FILE", help="config.json of a served model")
+    parser.add_argument("--threads", type=int, help="CPU threads of the local server")
+    parser.add_argument("--server-log", metavar="FILE", help="output of the local server")
+
+
+def run(args: argparse.Namespace) -> int:
+    import logging
+    from pathlib import Path
+
+    from tripleaudit.files import write_json
+    from tripleaudit.generative import settings
+    from tripleaudit.generative.prompts import load_prompt
+    from tripleaudit.grescores.judging import judge, split
+    from tripleaudit.grescores.systems import read_system
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for name in ("httpx", "openai"):  # one line a request would drown everything else
+        logging.getLogger(name).setLevel(logging.WARNING)
+    prompts = load_prompt(args.factualness_prompt), load_prompt(args.granularity_prompt)
+    section, study = settings.read_section(args.section, args.study)
+    system = read_system(args.triples, order="sro")
+    model_dir = Path(args.model_config[0]).parent if args.model_config else None
+    reports = {}
+    with settings.open_client(section, args.endpoint, study, model_dir, args.server_log, args.threads) as client:
+        for path, ask, prompt, name in (
+            (args.factualness, judge, prompts[0], "factualness"),
+            (args.granularity, split, prompts[1], "granularity"),
+        ):
+            details = {}
+            if name in args.kinds:
+                details, report = ask(system, client, prompt)
+                reports[name] = report.to_json()
+                logging.info("%s: %s", name, reports[name])
+            write_json(path, details)
+    write_json(args.report, reports)
+    return 0

@@ -1,0 +1,123 @@
+"""``tripleaudit gre-score``: the GREScores of a file of extracted triples."""
+
+import argparse
+
+HELP = "score extracted triples: TS, US, FS, GS, CS, #tri, #tok and hard matching"
+DESCRIPTION = """Each score is computed if its input is there: US and CS need --embedder (CS --reference too), TS needs
+--lda or --lda-text, FS and GS stored judgements or an endpoint that judges."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = f"{HELP}. {DESCRIPTION}"
+    parser.add_argument(
+        "--triples",
+        required=True,
+        metavar="FILE",
+        help="extracted triples: project .jsonl, or {text: [[subject, relation, object], ...]}",
+    )
+    parser.add_argument("--reference", metavar="FILE", help="gold triples in one of the same forms")
+    parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
+    parser.add_argument("--granularity", metavar="FILE", help="stored answers of a splitting prompt")
+    parser.add_argument("--similarities", metavar="FILE", help="stored cosines of gold and extracted triples, for CS")
+    parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
+    parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
+    parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
+    parser.add_argument("--cache", default="results/cache/llm", metavar="DIR", help="stored answers of the endpoint")
+    parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="requests in flight (default: 4)")
+    parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
+    parser.add_argument("--phi", type=float, metavar="X", help="similarity threshold (default: the embedder's)")
+    parser.add_argument("--combine", choices=("sum", "concat", "sentence"), default="sum", help="triple vectors")
+    parser.add_argument("--one-to-one", action="store_true", help="CS: a triple recalls at most one gold triple")
+    parser.add_argument("--directional", action="store_true", help="CS: subjects and objects must match, too")
+    parser.add_argument("--closed", action="store_true", help="CS: relations must match, too (entities were given)")
+    topics = parser.add_mutually_exclusive_group()
+    topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
+    topics.add_argument("--lda-text", metavar="FILE", help="texts to train a topic model on, now")
+    parser.add_argument("--topics", type=int, default=50, metavar="K", help="topics with --lda-text (default: 50)")
+    parser.add_argument("--mode", choices=("default", "official"), default="default", help="how empty answers count")
+    parser.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="resamples of the intervals; 0: none")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of resampling and topic model (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    import json
+    import logging
+    import sys
+
+    from tripleaudit.errors import UserError
+    from tripleaudit.grescores.embedding import Elements, FolderEncoder, default_phi
+    from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
+    from tripleaudit.grescores.factualness import read_verdicts
+    from tripleaudit.grescores.granularity import read_splits
+    from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
+    from tripleaudit.grescores.systems import read_system
+    from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    if bool(args.endpoint) != bool(args.model):
+        raise UserError("--endpoint and --model belong together; expected both or neither")
+    if args.similarities and args.embedder:
+        raise UserError("--similarities and --embedder both decide CS; expected one of them")
+    if args.similarities and not args.reference:
+        raise UserError("--similarities needs --reference, which says which texts have gold triples")
+    system = read_system(args.triples, order="sro")
+    gold = read_system(args.reference) if args.reference else None
+    verdicts = read_verdicts(args.factualness) if args.factualness else None
+    splits = read_splits(args.granularity) if args.granularity else None
+    judged = {}
+    if args.endpoint:
+        verdicts, splits, judged = _ask(args, system, verdicts, splits)
+    topics = None
+    if args.lda:
+        topics = TopicModel.load(args.lda)
+    elif args.lda_text:
+        topics = train_topics(read_texts(args.lda_text), args.topics, args.seed)
+    elements = Elements(FolderEncoder(args.embedder)) if args.embedder else None
+    matching = None
+    if elements is not None or args.similarities:
+        phi = args.phi or (default_phi(elements.encoder.name) if elements else PUBLISHED_PHI)
+        matching = Matching(
+            phi, args.combine, one_to_one=args.one_to_one, directional=args.directional, closed=args.closed
+        )
+    result = evaluate(
+        Inputs(
+            system,
+            gold,
+            verdicts,
+            splits,
+            read_similarities(args.similarities) if args.similarities else None,
+            topics,
+            elements,
+        ),
+        Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed),
+    )
+    record = {**result.record, **({"judge": judged} if judged else {})}
+    if args.json:
+        values = {name: score.value for name, score in result.scores.items()}
+        intervals = {n: [s.low, s.high] for n, s in result.scores.items() if s.low is not None}
+        print(json.dumps({**values, "intervals": intervals, "record": record}, ensure_ascii=False, indent=2))
+        return 0
+    for name, score in result.scores.items():
+        interval = "" if score.low is None else f"   [{score.low:.4f}, {score.high:.4f}]"
+        print(f"{name:<14}{score.value:10.4f}{interval}   {score.texts} texts")
+    return 0
+
+
+def _ask(args: argparse.Namespace, system, verdicts, splits):
+    """Ask the endpoint for the judgements that are not given as files."""
+    from tripleaudit.generative.client import Client, Endpoint
+    from tripleaudit.generative.prompts import load_prompt
+    from tripleaudit.grescores.judging import judge, split
+
+    endpoint = Endpoint(args.endpoint, args.model, api_key_env=args.api_key_env, concurrency=args.concurrency)
+    reports = {}
+    with Client(endpoint, args.cache) as client:
+        if verdicts is None:
+            details, report = judge(system, client, load_prompt("judge"))
+            verdicts = {text: entry["results"] for text, entry in details.items()}
+            reports["fs"] = report.to_json()
+        if splits is None:
+            splits, report = split(system, client, load_prompt("split"))
+            reports["gs"] = report.to_json()
+    return verdicts, splits, reports

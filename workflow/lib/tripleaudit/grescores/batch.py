@@ -1,0 +1,133 @@
+"""All systems of one data set at once: one model load, every distinct string embedded once, one tidy scores file."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import write_json
+from tripleaudit.generative.verbalisation import Verbaliser
+from tripleaudit.grescores.embedding import Elements, default_phi
+from tripleaudit.grescores.evaluate import Inputs, Result, Settings, embed, evaluate
+from tripleaudit.grescores.factualness import read_verdicts
+from tripleaudit.grescores.granularity import read_splits
+from tripleaudit.grescores.plan import TRAINED
+from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
+from tripleaudit.grescores.systems import System, read_system
+from tripleaudit.grescores.topics import TopicModel
+from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
+
+log = logging.getLogger(__name__)
+
+
+def score_dataset(
+    spec: Mapping[str, Any],
+    files: Sequence[str | Path],
+    out: str | Path,
+    *,
+    study: str,
+    elements: Elements | None = None,
+    topics: TopicModel | None = None,
+) -> None:
+    """Score every system of a data set and write the tidy scores with a sidecar that records how they were made.
+
+    Args:
+        spec: see :meth:`tripleaudit.grescores.plan.GrePlan.spec`.
+        files: the files that the spec refers to by number.
+        study: name of the study, for the scores.
+
+    Raises:
+        UserError: a file cannot be read, or the systems do not answer the texts of the gold file.
+    """
+    gold = read_system(files[spec["gold"]])
+    official = spec["mode"] == "official"
+    systems = [_read(entry, files, gold) for entry in spec["systems"]]
+    matching = _matching(spec["matching"], elements)
+    if elements is not None:
+        log.info("%s: embedding the elements of %d systems", spec["corpus"], len(systems))
+        embed([gold, *systems], elements, matching)
+    rows: list[Score] = []
+    records = {}
+    for entry, system in zip(spec["systems"], systems, strict=True):
+        keys = entry["keys"]
+        closed = official and keys["setting"] == "closed"
+        result = evaluate(
+            Inputs(
+                system,
+                gold,
+                read_verdicts(files[entry["factualness"]]) if "factualness" in entry else None,
+                read_splits(files[entry["granularity"]]) if "granularity" in entry else None,
+                read_similarities(files[entry["similarities"]]) if "similarities" in entry else None,
+                topics,
+                elements,
+            ),
+            Settings(
+                spec["mode"],
+                replace(matching, closed=closed),
+                resamples=spec["bootstrap"],
+                seed=spec["seed"],
+            ),
+        )
+        rows += _rows(study, spec, keys, result)
+        records["/".join(str(keys[name]) for name in sorted(keys))] = result.record
+        log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
+    write_scores(out, rows)
+    inputs = {f"file {number}": path for number, path in enumerate(files)}
+    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "systems": records})
+
+
+def _read(entry: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:
+    """Read one system; a trained extractor's predictions are cut to the data set's texts and verbalised as its gold."""
+    if entry["keys"]["setting"] == "gold":
+        return gold
+    system = read_system(files[entry["triples"]], order="sro")
+    if entry["keys"]["setting"] != TRAINED:
+        return system
+    system = system.restricted(gold.texts)
+    if "original" not in entry:
+        return system
+    plain = Verbaliser(())
+    names = _plain_names(read_system(files[entry["original"]]), gold)
+    texts = {
+        text: [[subject, names.get(relation) or plain(relation), object_] for subject, relation, object_ in triples]
+        for text, triples in system.texts.items()
+    }
+    return replace(system, texts=texts)
+
+
+def _plain_names(original: System, gold: System) -> dict[str, str]:
+    """Return the corpus's relations with the names that the gold file gives them, triple by triple."""
+    return {
+        before[1]: after[1]
+        for text, triples in original.texts.items()
+        for before, after in zip(triples, gold.texts.get(text, []), strict=False)
+    }
+
+
+def _matching(settings: Mapping[str, Any], elements: Elements | None) -> Matching:
+    values = dict(settings)
+    phi = values.pop("phi", None)
+    if phi is None:
+        # Stored similarities are the published ones, so their threshold is, too.
+        phi = PUBLISHED_PHI if elements is None else default_phi(elements.encoder.name)
+    try:
+        return Matching(phi, **values)
+    except TypeError as error:
+        raise UserError(f"matching: {error}") from error
+
+
+def _rows(study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: Result) -> list[Score]:
+    """Return the rows of one system; the protocol names level and setting, the matching the mode."""
+    run = {name: value for name, value in keys.items() if name != "setting"}
+    protocol = f"gre-{spec['level']}-{keys['setting']}"
+    identity = keys_of({"study": study, "corpus": spec["corpus"], "protocol": protocol, **run})
+    return [
+        Score(identity, "all", spec["mode"], name, score.value, score.low, score.high)
+        for name, score in result.scores.items()
+    ]
+
+
+def _summary(result: Result) -> list[str]:
+    return [f"{name}={score.value:.4f}" for name, score in result.scores.items()]

@@ -1,0 +1,12 @@
+"""``gre-document``: GREScores of the document-level data sets (GenRES)."""
+
+from tripleaudit.tables.builders._gre_level import build_level
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.model import Table
+
+NAME = "gre-document"
+
+
+def build(inputs: TableInputs) -> Table:
+    """Build from GREScores, the ground truth in the first row."""
+    return build_level(NAME, "document", inputs)
