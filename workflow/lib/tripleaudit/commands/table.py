@@ -20,15 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.errors import UserError
+    from tripleaudit.tables.inputs import parse_files
     from tripleaudit.tables.make import make_table
 
-    files: dict[str, list[str]] = {}
-    for item in args.file:
-        kind, equals, path = item.partition("=")
-        if not equals or not kind:
-            raise UserError(f"--file {item}: expected KIND=FILE")
-        files.setdefault(kind, []).append(path)
     paths = make_table(
         args.name,
         args.out_prefix,
@@ -37,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         audits=args.audits,
         runs=args.runs,
         options=args.options,
-        files=files,
+        files=parse_files(args.file),
     )
     for path in paths:
         print(path)

@@ -93,10 +93,11 @@ def load_inputs(
         by_key[key] = audit
     facts = []
     for path in runs:
-        fact = read_json(path)
-        if not isinstance(fact, dict):
-            raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
-        facts.append(fact)
+        found = read_json(path)
+        for fact in found if isinstance(found, list) else [found]:
+            if not isinstance(fact, dict):
+                raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
+            facts.append(fact)
     return TableInputs(
         scores=ScoreIndex(read_scores(list(scores)), counts),
         audits=by_key,
@@ -104,3 +105,18 @@ def load_inputs(
         options=dict(options or {}),
         files={kind: [Path(path) for path in paths] for kind, paths in (files or {}).items()},
     )
+
+
+def parse_files(items: Sequence[str]) -> dict[str, list[str]]:
+    """Turn ``KIND=FILE`` arguments into files by kind.
+
+    Raises:
+        UserError: an argument has another form.
+    """
+    files: dict[str, list[str]] = {}
+    for item in items:
+        kind, equals, path = item.partition("=")
+        if not (equals and kind and path):
+            raise UserError(f"--file {item}: expected KIND=FILE")
+        files.setdefault(kind, []).append(path)
+    return files

@@ -81,6 +81,8 @@ def _cell(cell: Cell) -> str:
         parts.append(f'<span class="sub">{_numbers(lines.interval)}</span>')
     if lines.reported:
         parts.append(f'<span class="sub">reported {_numbers(lines.reported)}</span>')
+    if lines.difference:
+        parts.append(f'<span class="sub">{_numbers(f"Δ {lines.difference}")}</span>')
     return f"<td>{''.join(parts)}</td>"
 
 

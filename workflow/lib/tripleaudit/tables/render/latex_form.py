@@ -8,7 +8,6 @@ from tripleaudit.tables.render.lines import lines_of
 def to_latex(table: Table) -> str:
     r"""Render as ``\begin{table}`` … ``\end{table}``; nothing but ``booktabs`` is needed."""
     stubs = 2 if table.has_row_groups else 1
-    width = stubs + len(table.columns)
     lines = [
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
@@ -38,11 +37,11 @@ def to_latex(table: Table) -> str:
             group = row.group
         cells.append(escape(row.label))
         lines.append(_line(cells + [_cell(cell) for cell in row.cells]))
-    lines.append("\\bottomrule")
+    lines += ["\\bottomrule", "\\end{tabular}"]
     if table.notes:
         notes = " ".join(escape(note) for note in table.notes)
-        lines.append(f"\\multicolumn{{{width}}}{{p{{0.95\\linewidth}}}}{{\\footnotesize {notes}}}\\\\")
-    lines += ["\\end{tabular}", "\\end{table}"]
+        lines.append(f"\\par\\smallskip\\parbox{{\\linewidth}}{{\\footnotesize {notes}}}")
+    lines.append("\\end{table}")
     return "\n".join(lines) + "\n"
 
 
@@ -59,13 +58,15 @@ def _cell(cell: Cell) -> str:
         parts.append(f"\\scriptsize {_numbers(lines.interval)}")
     if lines.reported:
         parts.append(f"\\scriptsize reported {_numbers(lines.reported)}")
+    if lines.difference:
+        parts.append(f"\\scriptsize {_numbers(f'Δ {lines.difference}')}")
     if len(parts) == 1:
         return parts[0]
-    return "\\shortstack[r]{" + "\\\\ ".join(parts) + "}"
+    return "\\begin{tabular}[t]{@{}r@{}}" + "\\\\ ".join(parts) + "\\end{tabular}"
 
 
 def _numbers(text: str) -> str:
-    return escape(text.replace("-", "−")).replace("Δ", "\\ensuremath{\\Delta}")
+    return escape(text.replace("-", "−"))
 
 
 def _label(name: str) -> str:

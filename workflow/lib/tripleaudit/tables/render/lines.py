@@ -14,16 +14,18 @@ class Lines:
     Attributes:
         main: the value, with its deviation and change, or the gap mark.
         interval: ``[low, high]`` or ``""``.
-        reported: ``reported 88.3 (+0.5), Δ -0.1`` without the word, or ``""``.
+        reported: the reported value with its change, ``88.3 (+0.5)``, or ``""``.
+        difference: measured minus reported with its sign, ``-0.1``, or ``""``.
     """
 
     main: str
     interval: str
     reported: str
+    difference: str
 
 
 def lines_of(cell: Cell) -> Lines:
-    """Spell out a cell. The difference to the reported value follows a Δ."""
+    """Spell out a cell."""
     main = cell.text if cell.text is not None else cell.shown or GAP
     if cell.value is not None and cell.text is None:
         if cell.sd is not None:
@@ -38,6 +40,5 @@ def lines_of(cell: Cell) -> Lines:
         reported = cell.reported
         if cell.reported_change is not None:
             reported += f" ({number(float(cell.reported_change), cell.digits, sign=True)})"
-        if cell.difference is not None:
-            reported += f", Δ {number(cell.difference, cell.digits, sign=True)}"
-    return Lines(main, interval, reported)
+    difference = "" if cell.difference is None else number(cell.difference, cell.digits, sign=True)
+    return Lines(main, interval, reported, difference)

@@ -38,5 +38,5 @@ def _cell(cell: Cell) -> str:
     if lines.interval:
         parts.append(lines.interval)
     if lines.reported:
-        parts.append(f"reported {escape(lines.reported)}")
+        parts.append(f"reported {escape(lines.reported)}" + (f", Δ {lines.difference}" if lines.difference else ""))
     return "<br>".join(parts)

@@ -1,0 +1,34 @@
+"""``tripleaudit plots``: one plot of a study as SVG."""
+
+import argparse
+
+HELP = "draw a plot of a study as SVG"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="name of the plot, such as type-f1")
+    for kind, text in (
+        ("scores", "tidy scores files"),
+        ("counts", "per-sentence counts, for intervals over several seeds"),
+        ("curves", "precision-recall curves of classifiers, JSON"),
+        ("history", "training histories, …/CORPUS/TRAINSET/EXTRACTOR/NOISE/SEED/history.jsonl"),
+    ):
+        parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
+    parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the plot")
+    parser.add_argument("--options", default="{}", metavar="JSON", help="matching, corpora, extractors, …")
+    parser.add_argument("--out", required=True, metavar="FILE", help="SVG file to write")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.tables.inputs import load_inputs, parse_files
+    from tripleaudit.tables.plots import write_plot
+
+    inputs = load_inputs(
+        scores=args.scores,
+        counts=args.counts,
+        options=args.options,
+        files={"curves": args.curves, "history": args.history, **parse_files(args.file)},
+    )
+    write_plot(args.name, inputs, args.out)
+    print(args.out)
+    return 0
