@@ -28,6 +28,15 @@ logger = logging.getLogger(__name__)
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
 
+# without any of these transformers would silently make up an empty vocabulary
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
 LINE_EVERY = 20.0  # seconds between two lines of progress
 
 Row = tuple[int, int, int, int, int, float]
@@ -397,6 +406,8 @@ def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None
 
 
 def _load_tokenizer(folder: Path, **options: Any):
+    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
+        raise UserError(f"{folder}: has no tokenizer; expected one of the files {', '.join(TOKENIZER_FILES)}")
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
     except (OSError, ValueError) as error:

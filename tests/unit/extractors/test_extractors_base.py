@@ -1,0 +1,194 @@
+"""Starting, saving, loading and finding extractors, and what each refuses."""
+
+import json
+import logging
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from support.extractors import TOY_RELATIONS, build, toy_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.registry import (
+    BUILTIN,
+    extractor_class,
+    extractor_names,
+    load_extractor,
+    register_from,
+    resolve,
+    saved_extractor_name,
+)
+
+PLUGIN = """
+from tripleaudit.extractors.casrel import CasRel, CasRelConfig
+
+
+class OwnConfig(CasRelConfig):
+    model_type = "tripleaudit-{name}"
+
+
+class Own(CasRel):
+    name = "{name}"
+    config_class = OwnConfig
+
+
+class Nameless(CasRel):
+    pass
+
+
+value = 1
+"""
+
+
+@pytest.fixture
+def saved(tiny_encoder, tmp_path):
+    folder = tmp_path / "model"
+    build(CasRel, tiny_encoder).save_pretrained(folder)
+    return folder
+
+
+def test_importing_the_registry_imports_no_torch():
+    code = (
+        "import sys, tripleaudit.extractors.registry; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_unknown_names_get_suggestions():
+    with pytest.raises(UserError, match="unknown extractor 'casrell'; did you mean casrel"):
+        extractor_class("casrell")
+    with pytest.raises(UserError, match="expected one of casrel, tplinker"):
+        extractor_class("bert")
+
+
+def test_the_nine_extractors_are_known_by_name():
+    names = "casrel tplinker tdeer prgc grte pfn onerel birte ptrnet"
+    assert " ".join(BUILTIN) == names
+    assert " ".join(extractor_names()).startswith(names)
+    assert resolve("casrel") == (CasRel, {})
+
+
+def test_an_extractor_from_a_file_outside_the_project(tiny_encoder, tmp_path):
+    file = tmp_path / "plugin.py"
+    file.write_text(PLUGIN.format(name="own"), encoding="utf-8")
+    assert register_from(f"{file}:Own") == "own"
+    own = extractor_class("own")
+    assert own.__name__ == "Own"
+    model = build(own, tiny_encoder)
+    model.save_pretrained(tmp_path / "saved")
+    assert type(load_extractor(tmp_path / "saved")) is own
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("plugin.py", "expected path/to/file.py:Class"),
+        ("missing.py:Own", "no such file"),
+        ("plugin.py:Other", "has no class 'Other'"),
+        ("plugin.py:value", "expected a subclass"),
+        ("plugin.py:Nameless", "expected a class attribute 'name'"),
+        ("taken.py:Own", "the name 'casrel' is a built-in extractor"),
+    ],
+)
+def test_bad_registrations(tmp_path, monkeypatch, reference, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plugin.py").write_text(PLUGIN.format(name="own"), encoding="utf-8")
+    (tmp_path / "taken.py").write_text(PLUGIN.format(name="casrel"), encoding="utf-8")
+    with pytest.raises(UserError, match=message):
+        register_from(reference)
+
+
+def test_a_checkpoint_of_another_extractor_is_refused(saved):
+    config = json.loads((saved / "config.json").read_text())
+    (saved / "config.json").write_text(json.dumps({**config, "model_type": "tripleaudit-other"}))
+    with pytest.raises(UserError, match="holds a checkpoint of other, expected casrel"):
+        CasRel.from_pretrained(saved)
+    with pytest.raises(UserError, match="holds a checkpoint of other, expected casrel"):
+        load_extractor(saved, "casrel")
+    with pytest.raises(UserError, match="unknown extractor 'other'"):
+        load_extractor(saved)
+
+
+def test_a_folder_that_holds_no_extractor(tiny_encoder, tmp_path):
+    with pytest.raises(UserError, match="not a trained extractor"):
+        load_extractor(tmp_path)
+    with pytest.raises(UserError, match="holds a model of type 'bert'"):
+        saved_extractor_name(tiny_encoder)
+
+
+def test_missing_weights_are_refused(saved):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(saved / "model.safetensors")
+    del weights["object.bias"]
+    save_file(weights, saved / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(UserError, match="the weights of object.bias are missing"):
+        CasRel.from_pretrained(saved)
+    (saved / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="cannot be loaded"):
+        CasRel.from_pretrained(saved)
+
+
+def test_pickled_weights_are_never_loaded(tiny_encoder, tmp_path):
+    folder = tmp_path / "pickled"
+    shutil.copytree(tiny_encoder, folder)
+    (folder / "model.safetensors").unlink()
+    torch.save({"embeddings.word_embeddings.weight": torch.zeros(2, 2)}, folder / "pytorch_model.bin")
+    with pytest.raises(UserError, match="cannot be loaded"):
+        CasRel.from_encoder(folder, TOY_RELATIONS)
+
+
+def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
+    with pytest.raises(UserError, match="expected a local folder with config.json"):
+        CasRel.from_encoder(tmp_path, TOY_RELATIONS)
+    with pytest.raises(UserError, match="each relation once"):
+        CasRel.from_encoder(tiny_encoder, ["C", "C"])
+    with pytest.raises(UserError, match="at least one relation"):
+        CasRel.from_encoder(tiny_encoder, [])
+    with pytest.raises(UserError, match="casrel has no setting 'max_lenght'; did you mean max_length"):
+        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_lenght=9)
+    with pytest.raises(UserError, match="encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2"):
+        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, 3)
+
+
+def test_an_encoder_without_a_tokenizer(tiny_encoder, tmp_path):
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(tiny_encoder / name, folder)
+    with pytest.raises(UserError, match="has no tokenizer; expected one of the files tokenizer.json"):
+        CasRel.from_encoder(folder, TOY_RELATIONS)
+
+
+def test_fewer_encoder_layers_keep_the_first_weights(tiny_encoder):
+    full, cut = build(CasRel, tiny_encoder), build(CasRel, tiny_encoder, encoder_layers=1)
+    assert cut.config.encoder.num_hidden_layers == 1
+    assert len(cut.encoder.encoder.layer) == 1
+    own = dict(full.named_parameters())
+    for name, value in cut.encoder.named_parameters():
+        assert torch.equal(value, own[f"encoder.{name}"])
+
+
+def test_texts_beyond_the_encoder_are_cut_with_a_warning(tiny_encoder, caplog):
+    model = build(CasRel, tiny_encoder)
+    with caplog.at_level(logging.WARNING, logger="tripleaudit"):
+        (result,) = model.extract(["it rains today " * 100])
+    assert len(result.text) == 1500
+    assert "1 of 1 texts are longer than the 160 tokens that the encoder takes and were cut" in caplog.text
+
+
+def test_prediction_leaves_the_training_mode_alone(tiny_encoder):
+    model = build(CasRel, tiny_encoder).train()
+    model.extract([each.text for each in toy_sentences()])
+    assert model.training
+
+
+def test_the_base_class_loads_any_extractor(saved):
+    loaded = Extractor.from_pretrained(saved)
+    assert type(loaded) is CasRel
+    assert loaded.aligner.tokenizer.is_fast
+    assert loaded.config.relations == list(TOY_RELATIONS)

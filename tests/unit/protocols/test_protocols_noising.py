@@ -1,0 +1,239 @@
+"""Entity Noising: what is swapped, how often, and what never changes."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import sentence
+from support.webnlg import read_triple_list
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.noising import EntityNoising, NoiseSettings, WordPool
+from tripleaudit.randomness import generator
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def letters(strings):
+    """A stand-in for a tokenizer: one token for every two letters of each word."""
+    return [sum(-(-len(word) // 2) for word in string.split()) for string in strings]
+
+
+def corpus() -> list[Sentence]:
+    """Sentences whose words fill the buckets 1, 2 and 3 with 60 words each, and one triple."""
+    words = [LETTERS[i % 26] + LETTERS[i // 26] + tail for tail in ("", "xy", "xyzw") for i in range(60)]
+    return [Sentence("words", " ".join(words)), sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id="1")]
+
+
+def noising(*more: Sentence, seed: int = 0, **options) -> EntityNoising:
+    options = {"probability": 1.0, **options}
+    return EntityNoising([*corpus(), *more], letters, NoiseSettings(**options), seed)
+
+
+def check_structure(before: Sentence, after: Sentence) -> None:
+    """All triples stay, spans fit, equal entities stay equal and different ones different, nothing else changes."""
+    assert not list(after.problems())
+    assert after.id == before.id
+    assert [t.relation for t in after.triples] == [t.relation for t in before.triples]
+    renamed = {}
+    for old, new in zip(before.triples, after.triples, strict=True):
+        for a, b in ((old.subject, new.subject), (old.object, new.object)):
+            if a.located:
+                assert renamed.setdefault(a.text, b.text) == b.text
+                assert a.text != b.text
+                expected = [place for place, _ in find_spans(before.text, a.text, every=True)[0]]
+                assert len(find_spans(after.text, b.text, every=True)[0]) == len(expected)
+            else:
+                assert a == b
+    assert len(set(renamed.values())) == len(renamed)
+
+
+def test_every_mention_is_swapped_and_the_rest_stays():
+    each = sentence("tim met tim and acme , acme !", ("tim", "C", "acme"), ("acme", "F", "tim"))
+    noised = noising(each)(each, 0)
+    check_structure(each, noised)
+    subject, object_ = noised.triples[0].subject.text, noised.triples[0].object.text
+    assert noised.text == f"{subject} met {subject} and {object_} , {object_} !"
+
+
+def test_lengths_follow_the_paper():
+    each = sentence("aabbcc leads zz .", ("aabbcc", "C", "zz"))  # 3 tokens, 1 token
+    noise = noising(each, *(replace(each, id=str(i)) for i in range(3)))
+    three, one = Counter(), Counter()
+    for epoch in range(4000):
+        noised = noise(each, epoch)
+        three[letters([noised.triples[0].subject.text])[0]] += 1
+        one[letters([noised.triples[0].object.text])[0]] += 1
+    assert set(three) == {2, 3, 4}
+    assert three[3] / 4000 == pytest.approx(0.4, abs=0.03)
+    assert three[2] / 4000 == pytest.approx(0.3, abs=0.03)
+    assert set(one) == {1, 2}  # length 0 counts as 1
+    assert one[1] / 4000 == pytest.approx(0.7, abs=0.03)
+
+
+def test_the_share_of_noised_sentences_and_the_seeding():
+    each = corpus()[1]
+    noise = noising(probability=0.3)
+    noised = [noise(each, epoch) for epoch in range(1000)]
+    assert sum(one is not None for one in noised) / 1000 == pytest.approx(0.3, abs=0.05)
+    assert noised == [noising(probability=0.3)(each, epoch) for epoch in range(1000)]
+    assert noised != [noising(probability=0.3, seed=1)(each, epoch) for epoch in range(1000)]
+    other = replace(each, id="2")
+    assert noised != [noise(other, epoch) and replace(noise(other, epoch), id="1") for epoch in range(1000)]
+    assert len({one.text for one in noised if one}) > 100
+    assert all(noising(probability=0.0)(each, epoch) is None for epoch in range(50))
+
+
+def test_the_order_of_calls_does_not_matter():
+    each = corpus()[1]
+    noise = noising()
+    forwards = [noise(each, epoch) for epoch in range(5)]
+    assert [noise(each, epoch) for epoch in reversed(range(5))] == forwards[::-1]
+
+
+def test_zero_triple_sentences_pass():
+    assert noising()(Sentence("z", "it rains"), 0) is None
+
+
+def test_unlocated_entities_stay_as_they_are():
+    each = Sentence("s", "tim leads .", (Triple(Span(0, 3, "tim"), "C", Span(None, None, "nowhere")),))
+    noised = noising(each)(each, 0)
+    check_structure(each, noised)
+    assert noised.triples[0].object == Span(None, None, "nowhere")
+
+
+def nested() -> Sentence:
+    return Sentence(
+        "n",
+        "new york city mayor of new york .",
+        (
+            Triple(Span(0, 13, "new york city"), "C", Span(0, 8, "new york")),
+            Triple(Span(23, 31, "new york"), "F", Span(0, 13, "new york city")),
+        ),
+    )
+
+
+def test_overlapping_entities_pass_unchanged_and_are_counted():
+    noise = noising(nested())
+    assert noise(nested(), 0) is None
+    assert noise.counts["nested"] == 1
+    assert noise.counts["unchanged_nested"] == 1
+
+
+def test_wordwise_keeps_inner_entities_inside():
+    noised = noising(nested(), nested="wordwise")(nested(), 0)
+    assert not list(noised.problems())
+    outer, inner = noised.triples[0].subject, noised.triples[0].object
+    assert outer.text.startswith(inner.text + " ")
+    assert noised.triples[1].subject.text == inner.text
+    assert noised.text.endswith(f"mayor of {inner.text} .")
+    assert "york" not in noised.text
+
+
+def test_long_entities_are_composed_of_several_words_within_their_number_of_words():
+    noise = noising()
+    rng = generator(1)
+    for words in (3, 4, 8):
+        drawn = [noise.pool.draw(7, words, rng) for _ in range(200)]
+        assert all(letters([each])[0] == 7 for each in drawn)
+        assert max(len(each.split()) for each in drawn) <= words
+        assert len(set(drawn)) > 150
+    # 7 tokens need at least three words of up to 3 tokens, whatever the entity had
+    assert all(len(noise.pool.draw(7, 1, rng).split()) == 3 for _ in range(50))
+
+
+def test_small_corpora_use_what_they_have():
+    pool = WordPool({2: ["aaaa"], 5: ["bbbbbbbbbb"]})
+    rng = generator(0)
+    assert pool.draw(2, 1, rng) == "aaaa"
+    assert letters([pool.draw(9, 1, rng)]) == [9]
+    assert pool.draw(1, 1, rng) is None  # nothing has one token
+
+
+def test_a_corpus_that_offers_no_other_word_leaves_the_sentence_alone():
+    each = sentence("aa leads bb .", ("aa", "C", "bb"))
+    noise = EntityNoising([each], letters, NoiseSettings(probability=1.0), 0)
+    assert noise(each, 0) is None
+    assert noise.counts["given_up"] == 1
+
+
+def test_pieces_make_words_of_the_wanted_length():
+    each = sentence("aabbcc leads zz .", ("aabbcc", "C", "zz"))
+    pieces = ([a + b for a in LETTERS for b in "aeiou"], [a + b for a in LETTERS for b in "ou"])
+    noise = EntityNoising([each], letters, NoiseSettings(probability=1.0, vocabulary="pieces"), 0, pieces)
+    lengths = set()
+    for epoch in range(60):
+        noised = noise(each, epoch)
+        check_structure(each, noised)
+        assert " " not in noised.triples[0].subject.text
+        lengths.add(letters([noised.triples[0].subject.text])[0])
+    assert lengths == {2, 3, 4}
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data(), mode=st.sampled_from(["skip", "wordwise"]))
+def test_any_sentence_keeps_its_structure(data, mode):
+    words = data.draw(
+        st.lists(st.sampled_from(["aa", "bbb", "cccc", "dd", "leads", ",", "eeeee"]), min_size=1, max_size=9)
+    )
+    text = " ".join(words)
+    starts = [len(" ".join(words[:i])) + bool(i) for i in range(len(words))]
+
+    def span():
+        first = data.draw(st.integers(0, len(words) - 1))
+        last = data.draw(st.integers(first, min(len(words) - 1, first + 2)))
+        start, end = starts[first], starts[last] + len(words[last])
+        return Span(start, end, text[start:end])
+
+    triples = tuple(Triple(span(), "r", span()) for _ in range(data.draw(st.integers(0, 3))))
+    each = Sentence("h", text, triples)
+    noised = noising(each, nested=mode)(each, 0)
+    if noised is None:
+        return
+    assert not list(noised.problems())
+    assert noised.text.count(" ") + 1 >= len(words) - sum(len(t.subject.text.split()) for t in triples) * 9
+    if mode == "skip":
+        check_structure(each, noised)
+
+
+def test_bad_settings():
+    with pytest.raises(UserError, match="'probability' is 2, expected 0 to 1"):
+        NoiseSettings(probability=2)
+    with pytest.raises(UserError, match="expected words or pieces"):
+        NoiseSettings(vocabulary="letters")
+    with pytest.raises(UserError, match="expected skip or wordwise"):
+        NoiseSettings(nested="drop")
+    with pytest.raises(UserError, match="word pieces are not known"):
+        EntityNoising(corpus(), letters, NoiseSettings(vocabulary="pieces"), 0)
+
+
+def test_real_training_sentences(real_data, minilm):
+    from transformers import AutoTokenizer
+
+    from tripleaudit.extractors.alignment import Aligner, token_triples
+
+    sentences = read_triple_list(real_data / "webnlg" / "train_triples.json")
+    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
+    noise = EntityNoising(sentences, aligner.token_counts, NoiseSettings(probability=1.0), seed=1)
+    assert noise.counts["nested"] / len(sentences) == pytest.approx(0.12, abs=0.005)
+    relations = {relation: n for n, relation in enumerate(sorted({t.relation for s in sentences for t in s.triples}))}
+    part = sentences[:1500]
+    noised = [noise(each, 0) for each in part]
+    assert noise.counts["noised"] + noise.counts["unchanged_nested"] == len(part)
+    changed = [(old, new) for old, new in zip(part, noised, strict=True) if new is not None]
+    aligned = aligner.align([new.text for _, new in changed])
+    differences = Counter()
+    for (old, new), alignment in zip(changed, aligned, strict=True):
+        check_structure(old, new)
+        rows, lost = token_triples(alignment, new, relations)
+        assert lost == sum(not triple.located for triple in old.triples)
+        for triple in new.triples:  # in context an entity has as many tokens as alone
+            first, last = alignment.tokens(triple.subject.start, triple.subject.end)
+            assert last - first + 1 == aligner.token_counts([triple.subject.text])[0]
+        before = aligner.token_counts([old.triples[0].subject.text])[0]
+        differences[aligner.token_counts([new.triples[0].subject.text])[0] - before] += 1
+    assert set(differences) <= {-1, 0, 1}
