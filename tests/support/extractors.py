@@ -21,7 +21,7 @@ WORDS = (
 SYLLABLES = ("ka", "lo", "mi", "ne", "ru", "sa", "te", "vo")
 
 
-def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, seed: int = 0) -> Path:
+def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout: float = 0.0, seed: int = 0) -> Path:
     """Write a random BERT and a fast WordPiece tokenizer with a small vocabulary ([unused1] included) to ``folder``."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
@@ -41,8 +41,8 @@ def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, seed: i
         num_attention_heads=4,
         intermediate_size=2 * width,
         max_position_embeddings=160,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
     )
     BertModel(config).save_pretrained(folder)
     return folder

@@ -40,14 +40,15 @@ def pad_batch(alignments: Sequence[Alignment], pad_id: int, words: bool = False)
 
 def _word_edges(word_ids: np.ndarray) -> dict[str, np.ndarray]:
     """First and last token of every word; [B, L] word ids to two [B, Lw] arrays."""
-    batch, length = word_ids.shape
-    first = np.full((batch, int(word_ids.max(initial=-1)) + 1), -1, dtype=np.int64)
-    last = first.copy()
-    rows, columns = np.nonzero(word_ids >= 0)
-    words = word_ids[rows, columns]
-    last[rows, words] = columns  # written left to right: the last token stays
-    first[rows[::-1], words[::-1]] = columns[::-1]
-    return {"word_first": first, "word_last": last}
+    edges = {}
+    outside = np.full((len(word_ids), 1), -1, dtype=np.int64)
+    before = np.concatenate([outside, word_ids[:, :-1]], axis=1)
+    after = np.concatenate([word_ids[:, 1:], outside], axis=1)
+    for name, neighbour in (("word_first", before), ("word_last", after)):
+        edges[name] = np.full((len(word_ids), int(word_ids.max(initial=-1)) + 1), -1, dtype=np.int64)
+        rows, columns = np.nonzero((word_ids >= 0) & (word_ids != neighbour))
+        edges[name][rows, word_ids[rows, columns]] = columns
+    return edges
 
 
 def stack_triples(rows: Sequence[np.ndarray]) -> Tensor:

@@ -1,0 +1,140 @@
+"""Which sentences are trained on, in which batches, and with which random numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from support.extractors import build, sentence, toy_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences, training_loader
+
+
+@pytest.fixture(scope="module")
+def model(tiny_encoder):
+    return build(CasRel, tiny_encoder)
+
+
+def loader(model, sentences, *, seed=0, noise=None, batch_size=2, workers=0):
+    dataset = TrainingSentences(sentences, model, noise)
+    return training_loader(dataset, Collator(CasRel, model.config, 0, seed), batch_size, workers=workers)
+
+
+def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
+    model = build(CasRel, tiny_encoder, max_length=5)
+    sentences = [
+        sentence("tim leads apple and it rains today .", ("tim", "C", "apple"), id="kept"),
+        sentence("it rains today and tim leads apple .", ("tim", "C", "apple"), id="cut"),
+        Sentence("absent", "it rains .", (Triple(Span(0, 2, "it"), "C", Span(None, None, "nowhere")),)),
+        Sentence("half", "tim leads .", (
+            Triple(Span(0, 3, "tim"), "C", Span(4, 9, "leads")), Triple(Span(0, 2, "ti"), "F", Span(4, 9, "leads")),
+        )),
+        Sentence("zero", "it rains ."),
+    ]  # fmt: skip
+    dataset = TrainingSentences(sentences, model)
+    assert [example.id for example in dataset.examples] == ["kept", "half", "zero"]
+    assert dataset.counts["lost_sentences"] == 2
+    assert dataset.counts["lost_triples"] == 3
+    assert dataset.counts["truncated"] == 4  # of five tokens, two are specials
+    assert dataset.counts["zero"] == 1
+    assert [len(example.rows) for example in dataset.examples] == [1, 1, 0]
+
+
+def test_zero_triple_sentences_can_be_dropped(tiny_encoder):
+    model = build(CasRel, tiny_encoder, drop_zero=True)
+    dataset = TrainingSentences(toy_sentences(), model)
+    assert all(len(example.rows) for example in dataset.examples)
+    assert dataset.counts["dropped_zero"] == 2
+
+
+def test_batches_hold_every_sentence_once_and_similar_lengths():
+    lengths = np.random.default_rng(0).integers(5, 100, size=1003)
+    sampler = LengthGroupedBatches(lengths, 8, seed=3)
+    batches = list(sampler)
+    assert len(batches) == len(sampler) == 126
+    assert sorted(index for batch in batches for _, index in batch) == list(range(1003))
+    spread = np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in batches])
+    plain = LengthGroupedBatches(lengths, 8, seed=3, grouped=False)
+    assert spread < 0.1 * np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in plain])
+    assert list(sampler) == batches
+    sampler.set_epoch(1)
+    assert list(sampler) != batches
+    assert {epoch for batch in sampler for epoch, _ in batch} == {1}
+    assert list(LengthGroupedBatches(lengths, 8, seed=4)) != batches
+
+
+def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
+    def draws(batch_size, seed=0, epoch=0):
+        data = loader(model, toy_sentences(), seed=seed, batch_size=batch_size)
+        data.set_epoch(epoch)
+        rows = {}
+        for batch in data:
+            for ids, row in zip(batch["input_ids"].tolist(), batch["draws"].tolist(), strict=True):
+                rows[tuple(token for token in ids if token)] = row
+        return rows
+
+    assert draws(1) == draws(3) == draws(8)
+    assert draws(3) != draws(3, seed=1)
+    assert draws(3) != draws(3, epoch=1)
+
+
+def test_worker_processes_give_the_same_batches(model):
+    own, others = loader(model, toy_sentences()), loader(model, toy_sentences(), workers=2)
+    for epoch in range(2):
+        own.set_epoch(epoch)
+        others.set_epoch(epoch)
+        for left, right in zip(own, others, strict=True):
+            assert all(torch.equal(left[key], right[key]) for key in left)
+
+
+class Loud:
+    """Noise that makes every sentence longer in odd epochs."""
+
+    def __init__(self, words: int):
+        self.words = words
+
+    def __call__(self, each: Sentence, epoch: int):
+        if epoch % 2 == 0 or not each.triples:
+            return None
+        front = "rain " * self.words
+
+        def move(span):
+            return Span(span.start + len(front), span.end + len(front), span.text)
+
+        return replace(
+            each,
+            text=front + each.text,
+            triples=tuple(replace(t, subject=move(t.subject), object=move(t.object)) for t in each.triples),
+        )
+
+
+def test_noised_sentences_are_aligned_anew_in_their_epoch(model):
+    dataset = TrainingSentences(toy_sentences(), model, Loud(3))
+    before, after = dataset[0, 0], dataset[1, 0]
+    assert before.alignment is dataset.examples[0].alignment
+    assert (after.rows[:, [0, 1, 3, 4]] == before.rows[:, [0, 1, 3, 4]] + 3).all()
+    assert len(after.alignment) == len(before.alignment) + 3
+    assert after.epoch == 1
+    assert dataset[2, 0].alignment is before.alignment
+
+
+def test_noise_that_pushes_an_entity_over_the_limit_is_taken_back(tiny_encoder):
+    model = build(CasRel, tiny_encoder, max_length=12)
+    dataset = TrainingSentences(toy_sentences(), model, Loud(6))
+    assert dataset[1, 0].alignment is dataset.examples[0].alignment
+    assert dataset[1, 0].rows.tolist() == dataset.examples[0].rows.tolist()
+
+
+def test_word_tensors(tiny_encoder):
+    from tripleaudit.extractors.batches import pad_batch
+
+    model = build(CasRel, tiny_encoder)
+    texts = ["tim leads Cupertino .", "rains"]
+    batch = pad_batch(model.aligner.align(texts), 0, words=True)
+    assert batch["word_ids"].tolist() == [[-1, 0, 1, 2, 2, 2, 3, -1], [-1, 0, 0, -1, -1, -1, -1, -1]]
+    assert batch["word_first"].tolist() == [[1, 2, 3, 6], [1, -1, -1, -1]]
+    assert batch["word_last"].tolist() == [[1, 2, 5, 6], [2, -1, -1, -1]]
+    assert batch["content_mask"].tolist() == [[0, 1, 1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 0, 0, 0]]
+    assert batch["attention_mask"].tolist() == [[1] * 8, [1] * 4 + [0] * 4]

@@ -1,0 +1,113 @@
+"""Parameter groups, optimisers, schedules and clipping against their formulas."""
+
+import math
+
+import pytest
+import torch
+
+from support.extractors import build
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.training.optimizer import (
+    UncorrectedAdamW,
+    clip_each,
+    make_optimizer,
+    make_schedule,
+    parameter_groups,
+    schedule_factor,
+)
+from tripleaudit.training.settings import TrainingSettings, checked
+
+
+def test_groups_split_encoder_and_head_and_keep_vectors_from_decay(tiny_encoder):
+    model = build(CasRel, tiny_encoder)
+    settings = TrainingSettings(encoder_learning_rate=1e-5, head_learning_rate=1e-3, weight_decay=0.01)
+    groups = parameter_groups(model, settings)
+    assert [(g["role"], g["lr"], g["weight_decay"]) for g in groups] == [
+        ("encoder", 1e-5, 0.0), ("encoder", 1e-5, 0.01), ("head", 1e-3, 0.0), ("head", 1e-3, 0.01),
+    ]  # fmt: skip
+    assert sum(len(g["params"]) for g in groups) == len(list(model.parameters()))
+    assert all(p.dim() == 1 for g in groups if not g["weight_decay"] for p in g["params"])
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw"])
+def test_the_fused_optimiser_is_used(tiny_encoder, name):
+    optimizer = make_optimizer(build(CasRel, tiny_encoder), TrainingSettings(optimizer=name))
+    assert type(optimizer).__name__.lower() == name
+    assert all(group["fused"] for group in optimizer.param_groups)
+
+
+def test_adam_without_bias_correction_follows_its_formula():
+    torch.manual_seed(0)
+    weight = torch.nn.Parameter(torch.randn(3, 4, dtype=torch.float64))
+    optimizer = UncorrectedAdamW([weight], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.01)
+    expected, m, v = weight.detach().clone(), torch.zeros(3, 4).double(), torch.zeros(3, 4).double()
+    for _ in range(5):
+        gradient = torch.randn(3, 4, dtype=torch.float64)
+        weight.grad = gradient.clone()
+        optimizer.step()
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.99 * v + 0.01 * gradient**2
+        expected = expected - 0.1 * (m / (v.sqrt() + 1e-6) + 0.01 * expected)
+    torch.testing.assert_close(weight.detach(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_schedules():
+    def factor(kind, **options):
+        return schedule_factor(TrainingSettings(schedule=kind, **options), kind, 100, 10.0)
+
+    constant, linear = factor("constant", warmup=0.1), factor("linear", warmup=0.1)
+    assert [constant(s) for s in (0, 5, 10, 99)] == [0, 0.5, 1, 1]
+    assert [linear(s) for s in (5, 10, 55, 100)] == [0.5, 1, 0.5, 0]
+    cosine = factor("cosine")
+    assert [round(cosine(s), 6) for s in (0, 50, 100)] == [1, 0.5, 0]
+    restarts = factor("cosine_restarts", restart_epochs=2.0)
+    assert [round(restarts(s), 6) for s in (0, 10, 20, 30)] == [1, 0.5, 1, 0.5]
+    assert restarts(19) == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.95)))
+    steps = factor("steps", learning_rate_points=((0, 0.0), (1, 1.0), (2, 0.1)))
+    assert [round(steps(s), 6) for s in (0, 5, 10, 15, 20, 90)] == [0, 0.5, 1, 0.55, 0.1, 0.1]
+
+
+def test_the_head_may_have_its_own_schedule(tiny_encoder):
+    model = build(CasRel, tiny_encoder)
+    settings = TrainingSettings(
+        encoder_learning_rate=1.0, head_learning_rate=2.0, schedule="linear", head_schedule="constant"
+    )
+    optimizer = make_optimizer(model, settings)
+    schedule = make_schedule(optimizer, settings, 10, 5)
+    for _ in range(5):
+        optimizer.step()
+        schedule.step()
+    assert {(g["role"], g["lr"]) for g in optimizer.param_groups} == {("encoder", 0.5), ("head", 2.0)}
+
+
+def test_each_tensor_is_clipped_on_its_own():
+    small, large, none = (torch.nn.Parameter(torch.zeros(4)) for _ in range(3))
+    small.grad, large.grad = torch.full((4,), 0.1), torch.full((4,), 10.0)
+    clip_each([small, large, none], 2.0)
+    assert small.grad.tolist() == pytest.approx([0.1] * 4)
+    assert large.grad.norm().item() == pytest.approx(2.0, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"epoch": 3}, "unknown training setting 'epoch'; did you mean epochs"),
+        ({"epochs": 0}, "'epochs' is 0, expected at least 1"),
+        ({"epochs": "3"}, "'epochs' is '3', expected a value of type int"),
+        ({"bf16": 1}, "'bf16' is 1, expected a value of type bool"),
+        ({"schedule": "linar"}, "'schedule' is 'linar', expected one of constant, linear"),
+        ({"schedule": "steps"}, "needs 'learning_rate_points'"),
+        ({"warmup": 2}, "expected a share of all steps"),
+        ({"clip": "norm"}, "expected one of none, global, parameter"),
+    ],
+)
+def test_bad_settings(values, message):
+    with pytest.raises(UserError, match=message):
+        checked(TrainingSettings, values, "training")
+
+
+def test_whole_numbers_and_lists_become_what_the_setting_needs():
+    settings = checked(TrainingSettings, {"clip_norm": 2, "learning_rate_points": [[0, 1]]}, "training")
+    assert settings.clip_norm == 2.0
+    assert settings.learning_rate_points == ([0, 1],)
