@@ -247,5 +247,15 @@ def test_stored_predictions_serve_both_sides(tmp_path: Path) -> None:
 def test_stored_predictions_without_truth_are_no_gold(tmp_path: Path) -> None:
     path = tmp_path / "stored.json"
     path.write_text(json.dumps([{"text": "Ann", "predict": []}]))
-    with pytest.raises(UserError, match="item 1: field 'truth' is missing"):
+    with pytest.raises(UserError, match="the format cannot be told from the content"):
         load_pair(path, path)
+    with pytest.raises(UserError, match="item 1: field 'truth' is missing"):
+        load_pair(path, path, "predictions")
+
+
+def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> None:
+    gold, found = tmp_path / "gold.json", tmp_path / "found.jsonl"
+    gold.write_text(json.dumps([{"text": "Ann wrote Emma", "triple_list": [["Ann", "wrote", "Emma"]]}]))
+    save_sentences(found, [sentence("0", "Ann wrote Emma", ("Ann", "wrote", "Emma"))])
+    right, guess = load_pair(gold, found, "triple-list")
+    assert right == guess

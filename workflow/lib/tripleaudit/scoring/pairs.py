@@ -3,25 +3,20 @@
 import logging
 import unicodedata
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 
 log = logging.getLogger(__name__)
 
-STORED = "predict-truth"
-"""Name of the stored-prediction form: a list of ``{"text", "predict": [[s, r, o], …], "truth": [[s, r, o], …]}``."""
-
 
 def load_pair(gold: str | Path, predictions: str | Path, format: str = "auto") -> tuple[list[Sentence], list[Sentence]]:
     """Read and align a gold file and a prediction file (the same file, if it stores both).
 
     Args:
-        gold: any corpus format, or the stored-prediction form (its ``truth`` is read).
-        predictions: any corpus format, or the stored-prediction form (its ``predict`` is read).
+        gold: any corpus format; of stored predictions (``{"text", "predict", "truth"}``) the ``truth``.
+        predictions: any corpus format; of stored predictions the ``predict``.
         format: of the corpus files; ``auto`` to tell it from the content.
 
     Raises:
@@ -32,12 +27,21 @@ def load_pair(gold: str | Path, predictions: str | Path, format: str = "auto") -
 
 
 def load_side(path: str | Path, side: str, format: str = "auto") -> list[Sentence]:
-    """Read one file; ``side`` (``predict`` or ``truth``) says what to take from the stored-prediction form."""
-    from tripleaudit.corpora.readers import read_corpus
+    """Read one file; ``side`` (``predict`` or ``truth``) says what to take from the stored-prediction form.
 
-    if format in ("auto", STORED) and (format == STORED or _is_stored(path)):
-        return _load_stored(path, side)
-    return read_corpus(path, format=format).sentences
+    Predictions often have another format than the corpus, so theirs is told from the content wherever it shows.
+    """
+    from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.readers.detect import detect_format
+
+    name = format
+    if format == "auto" or side == "predict":
+        try:
+            name = detect_format(path)
+        except UserError:
+            if format == "auto":
+                raise
+    return read_corpus(path, format=name, **({"side": side} if name == "predictions" else {})).sentences
 
 
 def align(
@@ -74,28 +78,6 @@ def align(
     if respaced:
         log.warning("%s: %d texts differ from %s in blanks or accents only", predictions_name, respaced, gold_name)
     return ordered
-
-
-def _is_stored(path: str | Path) -> bool:
-    from tripleaudit.corpora.readers.common import first_character, read_objects
-
-    if first_character(path) not in ("[", "{"):
-        return False
-    return any(
-        "text" in value and ("predict" in value or "truth" in value) for _, value in islice(read_objects(path), 1)
-    )
-
-
-def _load_stored(path: str | Path, side: str) -> list[Sentence]:
-    from tripleaudit.corpora.corpus import RawSentence, build_corpus
-    from tripleaudit.corpora.readers.common import read_objects, string_triple, take
-
-    def raw() -> Any:
-        for number, (where, value) in enumerate(read_objects(path)):
-            triples = [string_triple(triple, where) for triple in take(value, side, list, where)]
-            yield RawSentence(str(value.get("id", number)), take(value, "text", str, where), triples, where)
-
-    return build_corpus(raw(), source=str(path), format=STORED).sentences
 
 
 def _folded(text: str) -> str:

@@ -1,0 +1,155 @@
+"""Scored runs of pretended extractors: genuine scoring of made-up predictions, written as the workflow writes them."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.files import write_jsonl
+from tripleaudit.scoring.run import score_classifier, score_run
+from tripleaudit.tables.audits import study_audit
+
+TEXT = "Ann wrote Emma in Rome"
+SPANS = {word: Span(TEXT.index(word), TEXT.index(word) + len(word), word) for word in ("Ann", "Emma", "Rome")}
+
+
+def triple(subject: str, relation: str, object_: str) -> Triple:
+    return Triple(SPANS[subject], relation, SPANS[object_])
+
+
+TRAIN = [Sentence("t1", TEXT, (triple("Ann", "wrote", "Emma"),))]
+KINDS = {
+    "entirely_seen": triple("Ann", "wrote", "Emma"),
+    "partially_seen": triple("Ann", "wrote", "Rome"),
+    "unseen": triple("Rome", "near", "Emma"),
+}
+WRONG = triple("Emma", "near", "Ann")
+
+
+def sentences_of(sentences: int = 40, zero: int = 0) -> list[Sentence]:
+    """Return sentences with one triple each, half of them entirely seen, then sentences with zero triples."""
+    kinds = ["entirely_seen", "partially_seen", "entirely_seen", "unseen"]
+    rows = [Sentence(f"s{n}", TEXT, (KINDS[kinds[n % 4]],)) for n in range(sentences)]
+    return rows + [Sentence(f"z{n}", TEXT) for n in range(zero)]
+
+
+def pretend(gold: Iterable[Sentence], quality: float, false_alarms: float, seed: int) -> list[Sentence]:
+    """Find each gold triple with probability ``quality`` and add a wrong one with ``false_alarms``."""
+    random = np.random.default_rng(seed)
+    found = []
+    for sentence in gold:
+        triples = [one for one in sentence.triples if random.random() < quality]
+        if random.random() < false_alarms:
+            triples.append(WRONG)
+        found.append(Sentence(sentence.id, sentence.text, tuple(triples)))
+    return found
+
+
+class Results:
+    """A folder of scores, counts, audits and facts of trainings of one study.
+
+    Attributes:
+        scores, counts, audits, runs, curves: the files written so far.
+    """
+
+    def __init__(self, folder: Path, study: str = "study") -> None:
+        self.folder, self.study = folder, study
+        folder.mkdir(parents=True, exist_ok=True)
+        self.scores: list[Path] = []
+        self.counts: list[Path] = []
+        self.audits: list[Path] = []
+        self.runs: list[Path] = []
+        self.curves: list[Path] = []
+        save_sentences(folder / "train.jsonl", TRAIN)
+
+    def run(
+        self,
+        extractor: str,
+        *,
+        quality: float,
+        false_alarms: float = 0.1,
+        corpus: str = "webnlg",
+        protocol: str = "original",
+        training: str = "nz",
+        testing: str = "nz",
+        noise: str = "none",
+        seeds: Iterable[int] = (1,),
+        sentences: int = 200,
+        zero: int = 0,
+    ) -> None:
+        """Score one pretended extractor once a seed."""
+        gold = sentences_of(sentences, zero)
+        for seed in seeds:
+            name = f"{corpus}-{protocol}-{training}-{testing}-{extractor}-{noise}-{seed}"
+            save_sentences(self.folder / "gold.jsonl", gold)
+            # The random stream belongs to the extractor, so that NZ predictions are part of the WZ ones.
+            noisy = seed * 1000 + sum(map(ord, extractor + noise + training))
+            save_sentences(self.folder / "found.jsonl", pretend(gold, quality, false_alarms, noisy))
+            out = self._out(name)
+            score_run(
+                gold=self.folder / "gold.jsonl",
+                predictions=self.folder / "found.jsonl",
+                train=self.folder / "train.jsonl",
+                keys=self._keys(corpus, protocol, training, testing, extractor, noise, seed),
+                replicates=200,
+                **out,
+            )
+
+    def classifier(self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)) -> None:
+        """Score one pretended zero-cardinality classifier once a seed."""
+        gold = sentences_of(100, 150)
+        for seed in seeds:
+            random = np.random.default_rng(seed)
+            rows = [
+                {"id": s.id, "score": float(np.clip(random.normal(quality if s.triples else 1 - quality, 0.2), 0, 1))}
+                for s in gold
+            ]
+            save_sentences(self.folder / "gold.jsonl", gold)
+            write_jsonl(self.folder / "decisions.jsonl", rows)
+            stem = f"{corpus}-{name}-{seed}"
+            curve = self.folder / f"{stem}.curve.json"
+            score_classifier(
+                gold=self.folder / "gold.jsonl",
+                decisions=self.folder / "decisions.jsonl",
+                keys=self._keys(corpus, "original", "wz", "wz", name, "none", seed),
+                replicates=200,
+                out_curve=curve,
+                **self._out(stem),
+            )
+            self.curves.append(curve)
+
+    def audit(
+        self, corpus: str, protocol: str, splits: dict[str, list[Sentence]], with_zero: dict | None = None
+    ) -> None:
+        """Audit the given splits."""
+        path = self.folder / f"{corpus}-{protocol}.audit.json"
+        keys = {"study": self.study, "corpus": corpus, "protocol": protocol}
+        path.write_text(json.dumps(study_audit(keys, splits, with_zero)))
+        self.audits.append(path)
+
+    def fact(self, **fact) -> None:
+        """Write the facts of one training."""
+        path = self.folder / f"run{len(self.runs)}.json"
+        path.write_text(json.dumps(fact))
+        self.runs.append(path)
+
+    def _keys(self, corpus, protocol, training, testing, extractor, noise, seed) -> dict:
+        return {
+            "study": self.study,
+            "corpus": corpus,
+            "protocol": protocol,
+            "training": training,
+            "testing": testing,
+            "extractor": extractor,
+            "noise": noise,
+            "seed": seed,
+        }
+
+    def _out(self, stem: str) -> dict[str, Path]:
+        out = {"out_scores": self.folder / f"{stem}.csv", "out_counts": self.folder / f"{stem}.counts.csv"}
+        self.scores.append(out["out_scores"])
+        self.counts.append(out["out_counts"])
+        return out

@@ -1,0 +1,90 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from support.scored import Results
+from tripleaudit.cli import main
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.tables.audits import study_audit
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.inputs import load_inputs
+
+
+def webnlg(real_data: Path, split: str) -> str:
+    return str(real_data / "webnlg" / f"{split}_triples.json")
+
+
+def test_audit_of_webnlg_equals_the_paper(real_data: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["audit", webnlg(real_data, "train"), webnlg(real_data, "test"), "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    shares = {name: (part["count"], round(100 * part["share"], 2)) for name, part in value["triple_types"].items()}
+    assert shares == {"entirely_seen": (1464, 91.10), "partially_seen": (120, 7.47), "unseen": (23, 1.43)}
+    strata = {name: part["count"] for name, part in value["strata"].items()}
+    assert strata == {"entirely_seen": 580, "partially_seen": 42, "unseen": 17, "others": 64}
+    assert (value["sentences"], value["triples"], value["zero_triple_sentences"]) == (703, 1607, 0)
+    assert set(value["unseen_relations"]) == {"child", "officialSchoolColour", "patronSaint"}
+
+
+def test_tables_of_webnlg_equal_the_paper_to_the_last_digit(real_data: Path, tmp_path: Path) -> None:
+    splits = {
+        name: read_corpus(webnlg(real_data, file)).sentences
+        for name, file in (("train", "train"), ("valid", "val"), ("test", "test"))
+    }
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(study_audit({"study": "s", "corpus": "webnlg", "protocol": "original"}, splits)))
+    inputs = load_inputs(audits=[path])
+    for name, numbers in {
+        "triple-types": ["91.10", "7.47", "1.43"],
+        "split-sizes": ["5019", "500", "703"],
+        "strata-sizes": ["580", "42", "17", "64", "703"],
+    }.items():
+        rows = [row.cells[0] for row in build_table(name, inputs).rows][: len(numbers)]
+        assert [cell.shown for cell in rows] == numbers
+        assert [cell.reported for cell in rows] == numbers
+        assert {cell.difference for cell in rows} == {0.0}
+
+
+def test_audit_counts_repetitions_and_missing_entities(real_data: Path, capsys: pytest.CaptureFixture) -> None:
+    files = [str(real_data / "nyt" / f"{name}_triples.json") for name in ("val", "test")]
+    assert main(["audit", *files, "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert (value["triples"], value["duplicates"], value["missing_entities"]) == (8120, 496, 44)
+
+
+def test_readable_audit(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    train = [{"text": "Ann wrote Emma", "triple_list": [["Ann", "wrote", "Emma"]]}]
+    test = [
+        {"text": "Ann wrote Emma", "triple_list": [["Ann", "wrote", "Emma"]] * 2},
+        {"text": "Ann saw Bob", "triple_list": [["Ann", "s\x1b[31maw", "Bobby"]]},
+        {"text": "Nothing", "triple_list": []},
+    ]
+    for name, rows in (("train", train), ("test", test)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    assert main(["audit", str(tmp_path / "train.json"), str(tmp_path / "test.json")]) == 0
+    out = capsys.readouterr().out
+    lines = {line[:28].strip(): line[28:].split() for line in out.splitlines()}
+    assert lines["Sentences"] == ["1", "3"] and lines["with zero triples"] == ["0", "1"]
+    assert lines["Total with triples"] == ["2"]
+    assert "  Entirely seen                      1   50.00 %" in out
+    assert "Triples repeated inside a test sentence: 1" in out
+    assert "Entity mentions that are not in their test sentence: 1" in out
+    assert "with their test triples: s\ufffd[31maw (1)" in out
+
+
+def test_bad_input_gives_one_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["audit", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
+    error = capsys.readouterr().err
+    assert error.endswith("a.json: no such file\n") and error.count("\n") == 1
+
+
+def test_table_command(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    made = Results(tmp_path)
+    made.run("casrel", quality=0.7, sentences=20)
+    prefix = str(tmp_path / "out" / "type-f1")
+    command = ["table", "type-f1", "--scores", str(made.scores[0]), "--counts", str(made.counts[0])]
+    assert main([*command, "--options", '{"digits": 2}', "--out-prefix", prefix]) == 0
+    assert capsys.readouterr().out.split() == [f"{prefix}.{ending}" for ending in ("csv", "md", "tex", "html")]
+    assert "CasRel" in Path(f"{prefix}.md").read_text()
+    assert main(["table", "nothing", "--out-prefix", prefix]) == 1
+    assert "there is no table 'nothing'" in capsys.readouterr().err

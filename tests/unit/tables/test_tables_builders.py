@@ -1,0 +1,315 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.tables.builders import build_table, builders
+from tripleaudit.tables.index import RunKey
+from tripleaudit.tables.inputs import TableInputs, load_inputs
+from tripleaudit.tables.make import make_table
+from tripleaudit.tables.model import Cell, Table
+
+OWN = (
+    "augmented",
+    "cardinality-sizes",
+    "end-to-end",
+    "rearranged",
+    "sifted",
+    "split-sizes",
+    "strata-sizes",
+    "training-time",
+    "triple-types",
+    "two-step",
+    "type-f1",
+    "zcc",
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two extractors with and without noising on two corpora; NZ and WZ, classifiers and two steps on a third."""
+    made = Results(tmp_path_factory.mktemp("results"))
+    for protocol in ("original", "rearranged", "sift-1", "augmented"):
+        for extractor, quality in (("casrel", 0.5), ("prgc", 0.9)):
+            for noise, gain in (("none", 0.0), ("noising", 0.05)):
+                seeds = (1, 2) if extractor == "prgc" else (1,)
+                made.run(extractor, quality=quality + gain, noise=noise, protocol=protocol, seeds=seeds)
+    made.run("own", quality=0.8, corpus="my_corpus")
+    for training, quality, alarms in (("nz", 0.9, 0.6), ("wz", 0.8, 0.1)):
+        for testing, zero in (("nz", 0), ("wz", 200)):
+            for extractor in ("pfn", "onerel"):
+                shape = {"training": training, "testing": testing, "zero": zero, "corpus": "nyt24star"}
+                made.run(extractor, quality=quality, false_alarms=alarms, seeds=(1, 2), **shape)
+    for head in ("binary", "mcml"):
+        made.classifier(f"zcc-{head}", quality=0.8, corpus="nyt24star")
+        made.run(f"zcc-{head}+pfn", quality=0.85, testing="wz", zero=200, corpus="nyt24star", seeds=(1, 2))
+    for training, seconds in (("nz", 60.0), ("wz", 210.0)):
+        keys = {
+            "corpus": "nyt24star",
+            "protocol": "original",
+            "training": training,
+            "extractor": "pfn",
+            "noise": "none",
+        }
+        made.fact(keys={**keys, "seed": 1}, seconds_per_epoch=seconds, seconds=9 * seconds, device="a CPU")
+        made.fact(keys={**keys, "seed": 2}, seconds_per_epoch=seconds + 6, seconds=9 * seconds, device="a CPU")
+    made.fact(keys={**keys, "extractor": "zcc-mcml"}, seconds_per_epoch=60, seconds=900.0, device="a CPU")
+    test, with_zero = sentences_of(40), sentences_of(40, 90)
+    for protocol in ("original", "sift-1", "augmented"):
+        made.audit("webnlg", protocol, {"train": TRAIN, "valid": test[:8], "test": test})
+    splits = {"train": TRAIN, "valid": test, "test": test}
+    made.audit("nyt24star", "original", splits, {"train": with_zero, "valid": test, "test": with_zero})
+    return made
+
+
+@pytest.fixture(scope="module")
+def inputs(results: Results) -> TableInputs:
+    return load_inputs(scores=results.scores, counts=results.counts, audits=results.audits, runs=results.runs)
+
+
+def rows_of(table: Table) -> list[tuple[str, str]]:
+    return [(row.group, row.label) for row in table.rows]
+
+
+def test_all_tables_have_builders() -> None:
+    assert set(OWN) <= set(builders())
+
+
+def test_unknown_table() -> None:
+    with pytest.raises(UserError, match="there is no table 'type-f2'; expected one of .*type-f1"):
+        build_table("type-f2", TableInputs())
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_nothing_measured_gives_an_empty_table(name: str, tmp_path: Path) -> None:
+    paths = make_table(name, tmp_path / name)
+    assert all(path.stat().st_size for path in paths)
+
+
+def test_triple_types(inputs: TableInputs) -> None:
+    table = build_table("triple-types", inputs)
+    assert [(column.group, column.label) for column in table.columns] == [
+        ("WebNLG", "Ori."),
+        ("WebNLG", "Sift-1"),
+        ("WebNLG", "Aug."),
+        ("NYT24*", "Ori."),
+    ]
+    cell = table.cell("Entirely seen (%)", "Ori.", column_group="WebNLG")
+    assert (cell.shown, cell.reported, cell.difference) == ("50.00", "91.10", -41.1)
+    assert table.cell("Test triples", "Ori.", column_group="NYT24*").shown == "40"
+    assert table.cell("Unseen (%)", "Ori.", column_group="NYT24*").reported is None
+
+
+def test_split_sizes_have_no_training_set_of_the_augmented_protocol(inputs: TableInputs) -> None:
+    table = build_table("split-sizes", inputs)
+    assert table.cell("Train", "Aug.").shown == "" and table.cell("Test", "Aug.").shown == "40"
+    assert table.cell("Valid", "Sift-1").shown == "8"
+    assert table.cell("Train", "Sift-1").reported == "4776"
+
+
+def test_strata_sizes(inputs: TableInputs) -> None:
+    table = build_table("strata-sizes", inputs)
+    column = [row.cells[0].shown for row in table.rows]
+    assert column == ["20", "10", "10", "0", "40"]
+    assert [row.cells[0].reported for row in table.rows] == ["580", "42", "17", "64", "703"]
+    assert table.cell("Total", "Aug.").reported is None
+
+
+def test_cardinality_sizes(inputs: TableInputs) -> None:
+    table = build_table("cardinality-sizes", inputs)
+    zero = [row for row in table.rows if row.label == "Sentences with zero triples"][0]
+    shown = dict(zip(((c.group, c.label) for c in table.columns), zero.cells, strict=True))
+    assert shown["NYT24*", "Train"].shown == "90" and shown["NYT24*", "Train"].reported == "145767"
+    assert shown["WebNLG", "Test"].shown == "0"
+
+
+def test_type_f1(inputs: TableInputs) -> None:
+    table = build_table("type-f1", inputs)
+    webnlg = [label for group, label in rows_of(table) if group == "WebNLG"]
+    assert webnlg == ["CasRel", "CasRel+EN", "PRGC", "PRGC+EN"]
+    assert ("my_corpus", "own") in rows_of(table)
+    cell = table.cell("CasRel", "Unseen")
+    assert (cell.reported, cell.seeds, cell.sd) == ("45.5", 1, None)
+    assert table.cell("PRGC+EN", "F1", "WebNLG").seeds == 2
+    score = inputs.scores.values(RunKey("webnlg", "original", "nz", "nz", "casrel"), "unseen", "exact-string", "f1")
+    assert cell.value == pytest.approx(100 * score["1"])
+    assert not any("zcc" in label for _, label in rows_of(table))
+    assert any("1 to 2 seeds" in note for note in table.notes)
+
+
+def test_winner_is_bold_only_if_it_beats_everyone(inputs: TableInputs, results: Results) -> None:
+    table = build_table("type-f1", inputs)
+    assert not any(
+        cell.bold for row in table.rows for cell in row.cells if row.group == "WebNLG" and "CasRel" in row.label
+    )
+    two = load_inputs(scores=results.scores, counts=results.counts, options={"noises": ["none"]})
+    table = build_table("type-f1", two)
+    assert table.cell("PRGC", "F1").bold and not table.cell("CasRel", "F1").bold
+    assert any("Holm" in note for note in table.notes)
+    without = load_inputs(scores=results.scores, options={"noises": ["none"]})
+    assert not build_table("type-f1", without).cell("PRGC", "F1").bold
+
+
+def test_rearranged_has_both_splits_and_only_corpora_with_it(inputs: TableInputs) -> None:
+    table = build_table("rearranged", inputs)
+    assert {group for group, _ in rows_of(table)} == {"WebNLG"}
+    assert table.cell("PRGC+EN", "Unseen", column_group="Rearranged").reported == "34.4"
+    assert table.cell("PRGC+EN", "Unseen", column_group="Original").reported == "40.0"
+
+
+def test_sifted_shows_the_change_that_noising_makes(inputs: TableInputs) -> None:
+    table = build_table("sifted", inputs)
+    labels = [label for group, label in rows_of(table) if group == "CasRel"]
+    assert labels == ["Original", "Original+EN", "Sift-1", "Sift-1+EN"]
+    cell = table.cell("Sift-1+EN", "F1", "CasRel")
+    assert (cell.reported, cell.reported_change) == ("85.4", "-1.0")
+    baseline = table.cell("Sift-1", "F1", "CasRel")
+    assert cell.change == pytest.approx(cell.value - baseline.value)
+    assert baseline.change is None and baseline.reported is None
+    assert table.cell("Original", "F1", "CasRel").reported == "88.3"
+
+
+def test_augmented(inputs: TableInputs) -> None:
+    table = build_table("augmented", inputs)
+    assert [column.label for column in table.columns] == ["Prec.", "Rec.", "F1"]
+    assert table.cell("PRGC+EN", "F1").reported == "62.0"
+
+
+def test_end_to_end_drops(inputs: TableInputs) -> None:
+    table = build_table("end-to-end", inputs)
+    nz, wz = "NYT24*, trained NZ", "NYT24*, trained WZ"
+    assert rows_of(table) == [(group, label) for group in (nz, wz) for label in ("OneRel", "PFN", "PFN*")]
+    row = {c: table.cell("OneRel", "F1", wz, c) for c in ("Test NZ", "Test WZ")}
+    drop = table.cell("OneRel", "NZ→WZ", wz)
+    assert drop.value == pytest.approx(100 * (row["Test NZ"].value - row["Test WZ"].value))
+    assert drop.reported == "4.3" and drop.seeds == 2
+    usual = table.cell("OneRel", "F1", nz, "Test NZ").value
+    realistic = table.cell("OneRel", "NZ/NZ→WZ/WZ", wz)
+    assert realistic.value == pytest.approx(100 * (usual - row["Test WZ"].value))
+    assert realistic.reported == "12.2"
+    assert table.cell("OneRel", "NZ/NZ→WZ/WZ", nz) == Cell(text="")
+    recalls = [table.cell("PFN", "Rec.", nz, c).value for c in ("Test NZ", "Test WZ")]
+    assert recalls[0] == pytest.approx(recalls[1])
+
+
+def test_pfn_stands_beside_the_paper_under_partial_matching_only(inputs: TableInputs) -> None:
+    table = build_table("end-to-end", inputs)
+    group = "NYT24*, trained NZ"
+    assert table.cell("PFN", "F1", group, "Test NZ").reported is None
+    assert table.cell("PFN*", "F1", group, "Test NZ").reported == "0.905"
+    assert any(note.startswith("PFN*: partial matching") for note in table.notes)
+
+
+def test_zcc(inputs: TableInputs) -> None:
+    table = build_table("zcc", inputs)
+    assert [row.label for row in table.rows] == ["ZCC binary", "ZCC MCML"]
+    assert table.cell("ZCC MCML", "F1").reported == "0.883"
+    assert 0 < table.cell("ZCC MCML", "F1").value <= 1
+
+
+def test_two_step_changes_against_end_to_end_training(inputs: TableInputs) -> None:
+    table = build_table("two-step", inputs)
+    assert rows_of(table) == [(g, m) for g in ("ZCC binary", "ZCC MCML") for m in ("PFN", "PFN*")]
+    end_to_end = build_table("end-to-end", inputs).cell("PFN*", "F1", "NYT24*, trained WZ", "Test WZ").value
+    cell = table.cell("PFN*", "F1", "ZCC MCML")
+    change = table.cell("PFN*", "Change (points)", "ZCC MCML")
+    assert change.value == pytest.approx(100 * (cell.value - end_to_end))
+    assert (cell.reported, change.reported) == ("0.818", "5.20")
+    assert table.cell("PFN*", "F1", "ZCC binary").reported is None  # the paper pairs this corpus with MCML
+
+
+def test_training_time(inputs: TableInputs) -> None:
+    table = build_table("training-time", inputs)
+    assert [row.label for row in table.rows] == ["PFN", "ZCC MCML"]
+    nz = table.cell("PFN", "NZ")
+    assert (nz.shown, nz.reported, nz.seeds) == ("1.05", "22.40", 2)
+    assert table.cell("PFN", "WZ / NZ").value == pytest.approx(213 / 63)
+    zcc = table.cell("ZCC MCML", "WZ")
+    assert (zcc.shown, zcc.reported) == ("15.00", "14.49")
+    assert "Measured on a CPU." in table.notes
+
+
+def test_options_name_rows_that_nothing_measured(results: Results) -> None:
+    options = {"extractors": ["tdeer", "prgc"], "corpora": ["webnlg"], "digits": 2, "caption": "Mine."}
+    table = build_table("type-f1", load_inputs(scores=results.scores, options=options))
+    assert [row.label for row in table.rows] == ["TDEER", "TDEER+EN", "PRGC", "PRGC+EN"]
+    assert table.cell("TDEER", "F1").shown == "" and len(table.cell("PRGC", "F1").shown) == 5
+    assert table.caption == "Mine." and "–: not measured." in table.notes
+
+
+def test_matching_option(results: Results) -> None:
+    loaded = load_inputs(scores=results.scores, options='{"matching": "partial-first"}')
+    table = build_table("type-f1", loaded)
+    assert table.notes[0].startswith("Partial matching: entities are compared by their first word")
+    assert table.cell("CasRel", "F1").reported is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"speed": 1}, "unknown option 'speed'; expected one of matching"),
+        ("{", "not valid JSON"),
+        ("[]", "expected an object"),
+    ],
+)
+def test_bad_options(options, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_inputs(options=options)
+
+
+def test_bad_matching_option() -> None:
+    with pytest.raises(UserError, match="unknown matching 'soft'"):
+        build_table("type-f1", load_inputs(options={"matching": "soft"}))
+
+
+def test_bad_audits(results: Results, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(UserError, match="not an audit; expected 'keys'"):
+        load_inputs(audits=[tmp_path / "a.json"])
+    with pytest.raises(UserError, match="a second audit of corpus 'webnlg' and protocol 'original'"):
+        load_inputs(audits=[results.audits[0], results.audits[0]])
+    (tmp_path / "r.json").write_text("[1]")
+    with pytest.raises(UserError, match="not the facts of a training"):
+        load_inputs(runs=[tmp_path / "r.json"])
+
+
+def test_two_studies_do_not_share_a_table(results: Results, tmp_path: Path) -> None:
+    other = Results(tmp_path, study="other")
+    other.run("casrel", quality=0.5, sentences=8)
+    with pytest.raises(UserError, match=r"scores of several studies \(other, study\) cannot share a table"):
+        load_inputs(scores=results.scores + other.scores)
+
+
+def test_interval_of_several_seeds_needs_counts_to_be_joint(results: Results) -> None:
+    run = RunKey("webnlg", "original", "nz", "nz", "prgc")
+    joint = load_inputs(scores=results.scores, counts=results.counts).scores.cell(run, "f1", matching="exact-string")
+    mean = load_inputs(scores=results.scores).scores.cell(run, "f1", matching="exact-string")
+    assert joint.value == mean.value and joint.sd == mean.sd
+    assert joint.high - joint.low < mean.high - mean.low  # a mean of two runs varies less than either
+    assert joint.low < joint.value < joint.high
+
+
+def test_untrusted_names_reach_no_markup(tmp_path: Path) -> None:
+    made = Results(tmp_path / "x")
+    made.run("casrel", quality=0.5, corpus="<script>alert(1)</script>|_&%", sentences=8)
+    make_table("type-f1", tmp_path / "t", scores=made.scores)
+    assert "<script" not in (tmp_path / "t.html").read_text()
+    assert "<script" not in (tmp_path / "t.md").read_text()
+    assert "\\textbar{}\\_\\&\\%" in (tmp_path / "t.tex").read_text()
+
+
+def test_audit_of_sentences_without_triples(tmp_path: Path) -> None:
+    made = Results(tmp_path)
+    empty = [Sentence("z", TEXT)]
+    made.audit("demo", "original", {"train": TRAIN, "valid": empty, "test": empty}, {"test": empty})
+    audit = json.loads(made.audits[0].read_text())
+    assert audit["splits"]["test"] == {
+        "sentences": 1,
+        "sentences_with_triples": 0,
+        "triples": 0,
+        "zero_triple_sentences": 1,
+    }
+    assert set(KINDS) < set(audit["strata"])

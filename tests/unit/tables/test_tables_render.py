@@ -1,0 +1,234 @@
+import csv
+import io
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tripleaudit.errors import UserError
+from tripleaudit.tables.model import Cell, Column, Row, Table, number, runs_of
+from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
+from tripleaudit.tables.render.lines import lines_of
+
+EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q\" \x07\x1b[31m\u202e\n* x"
+
+
+def table(label: str = "CasRel", cell: Cell | None = None, **options) -> Table:
+    cells = (cell or Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, seeds=3, reported="88.3", bold=True), Cell())
+    return Table(
+        "type-f1",
+        "F1 & more",
+        [Column("F1", "WebNLG"), Column("Entire", "WebNLG")],
+        [Row(label, cells, "WebNLG")],
+        row_header="Method",
+        group_header="Corpus",
+        notes=["Exact matching."],
+        **options,
+    )
+
+
+class Elements(HTMLParser):
+    """Collects tags, texts and row lengths."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+
+def test_cell_lines() -> None:
+    lines = lines_of(Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, reported="88.4", change=-0.02, reported_change="0.5"))
+    assert (lines.main, lines.interval) == ("88.3 ± 0.4 (0.0)", "[87.1, 89.2]")
+    assert (lines.reported, lines.difference) == ("88.4 (+0.5)", "-0.1")
+
+
+def test_gap_keeps_the_reported_value() -> None:
+    lines = lines_of(Cell(reported="88.4"))
+    assert (lines.main, lines.reported, lines.difference) == ("–", "88.4", "")
+    assert lines_of(Cell(text="")).main == ""
+
+
+def test_difference_is_that_of_the_shown_numbers() -> None:
+    assert Cell(88.349, 1, reported="88.3").difference == 0.0
+    assert Cell(0.8349, 3, reported="0.834").difference == 0.001
+    assert Cell(None, 1, reported="88.3").difference is None
+
+
+def test_numbers() -> None:
+    assert number(-0.04, 1) == number(-0.04, 1, sign=True) == "0.0"
+    assert number(0.26, 1, sign=True) == "+0.3"
+    assert number(703, 0) == "703"
+
+
+def test_neighbouring_groups() -> None:
+    assert runs_of(["a", "a", "b", "a"]) == [("a", 2), ("b", 1), ("a", 1)]
+    assert runs_of([]) == []
+
+
+def test_csv_has_numbers_in_columns_of_their_own() -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(table()))))
+    assert rows == [
+        {
+            "Corpus": "WebNLG",
+            "Method": "CasRel",
+            "WebNLG F1": "88.3",
+            "WebNLG F1 sd": "0.4",
+            "WebNLG F1 low": "87.1",
+            "WebNLG F1 high": "89.2",
+            "WebNLG F1 reported": "88.3",
+            "WebNLG F1 difference": "0.0",
+            "WebNLG F1 significant": "yes",
+            "WebNLG Entire": "",
+            "Seeds": "3",
+        }
+    ]
+
+
+def test_markdown_form() -> None:
+    assert to_markdown(table()).splitlines() == [
+        "**F1 &amp; more**",
+        "",
+        "| Corpus | Method | WebNLG<br>F1 | WebNLG<br>Entire |",
+        "| :--- | :--- | ---: | ---: |",
+        "| WebNLG | CasRel | **88.3 ± 0.4**<br>[87.1, 89.2]<br>reported 88.3, Δ 0.0 | – |",
+        "",
+        "- Exact matching.",
+    ]
+
+
+def test_latex_form() -> None:
+    text = to_latex(table())
+    assert "\\multicolumn{2}{c}{WebNLG} \\\\\n\\cmidrule(lr){3-4}\n" in text
+    assert "\\textbf{88.3 \\ensuremath{\\pm} 0.4}\\\\ \\scriptsize [87.1, 89.2]\\\\ \\scriptsize reported 88.3" in text
+    assert " & -- \\\\\n\\bottomrule" in text
+    assert text.count("\\begin{") == text.count("\\end{") == 3
+
+
+def test_html_form() -> None:
+    text = to_html(table())
+    elements = Elements(text)
+    assert not elements.open and elements.tags.count("td") == 2
+    assert text.isascii()
+    for part in ("88.3 ± 0.4", "[87.1, 89.2]", "reported 88.3", "Δ 0.0", "–", "F1 & more", "Exact matching."):
+        assert part in elements.text
+    assert '<th scope="rowgroup" rowspan="1">WebNLG</th>' in text
+    assert "<strong>" in text
+
+
+def test_html_groups_span_their_rows_and_columns() -> None:
+    rows = [Row("a", (Cell(1),), "g"), Row("b", (Cell(2),), "g"), Row("c", (Cell(3),), "h")]
+    text = to_html(Table("t", "", [Column("x")], rows))
+    assert re.findall(r'rowspan="(\d)">(\w)', text) == [("2", "g"), ("1", "h")]
+    assert text.count('<tr class="first">') == 1
+
+
+def test_minus_is_typeset_and_words_are_not() -> None:
+    words = table("a-b", Cell(text="sift-1"))
+    assert "&#8722;" not in to_html(words) and "ensuremath{-}" not in to_latex(words)
+    assert "&#8722;3.0" in to_html(table(cell=Cell(-3.0)))
+    assert "\\ensuremath{-}3.0" in to_latex(table(cell=Cell(-3.0)))
+
+
+@pytest.mark.parametrize("place", ["label", "group", "column", "caption", "note", "text"])
+def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
+    made = Table(
+        "t",
+        EVIL if place == "caption" else "caption",
+        [Column(EVIL if place == "column" else "F1", "group")],
+        [
+            Row(
+                EVIL if place == "label" else "x",
+                (Cell(text=EVIL if place == "text" else "1"),),
+                EVIL if place == "group" else "g",
+            )
+        ],
+        notes=[EVIL if place == "note" else "note"],
+    )
+    html = to_html(made)
+    elements = Elements(html)
+    assert "script" not in elements.tags and "<script" not in html
+    assert "<script>alert('x')</script> & _a_ 50% $x$ | \\" in elements.text
+    markdown = to_markdown(made)
+    assert "<script" not in markdown
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len(rows) == 3 and len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    latex = to_latex(made)
+    shown = latex.replace("\\%", "").replace("% needs \\usepackage{booktabs}", "")
+    assert "%" not in shown
+    assert "\\textless{}script\\textgreater{}" in latex and "\\_a\\_ 50\\% \\$x\\$" in latex
+    for render in FORMS.values():
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(made))
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@x"])
+def test_csv_labels_are_no_formulas(label: str) -> None:
+    row = list(csv.reader(io.StringIO(to_csv(table(label)))))[1]
+    assert row[1] == f"'{label}"
+
+
+def test_csv_numbers_may_be_negative() -> None:
+    assert list(csv.reader(io.StringIO(to_csv(table(cell=Cell(-1.5))))))[1][2] == "-1.5"
+
+
+@given(st.text(max_size=60))
+def test_any_text_survives_html_and_stays_one_line(text: str) -> None:
+    shown = Elements(f"<p>{escape.html(text)}</p>").text
+    assert shown == escape.clean(text)
+    for one in (escape.html(text), escape.markdown(text), escape.latex(text), escape.csv(text)):
+        assert len(one.splitlines()) <= 1
+
+
+@given(st.text(alphabet=st.characters(codec="ascii"), max_size=60))
+def test_latex_specials_never_stand_alone(text: str) -> None:
+    bare = re.sub(r"\\[A-Za-z]+\{\}|\\ensuremath\{[^}]*\}|\\[&%$#_{}]", "", escape.latex(text))
+    assert not set(bare) & set("\\&%$#_{}~^")
+
+
+def test_rows_must_fill_the_columns() -> None:
+    with pytest.raises(ValueError, match="row 'x' has 1 cells, not 2"):
+        Table("t", "", [Column("a"), Column("b")], [Row("x", (Cell(1),))])
+
+
+def test_cells_are_found_by_their_labels() -> None:
+    made = table()
+    assert made.cell("CasRel", "F1").value == 88.31
+    with pytest.raises(UserError, match="0 cells are called 'CasRel', 'Recall'"):
+        made.cell("CasRel", "Recall")
+
+
+def test_four_files_are_written(tmp_path: Path) -> None:
+    paths = write_table(table(), tmp_path / "tables" / "type-f1")
+    assert [path.name for path in paths] == ["type-f1.csv", "type-f1.md", "type-f1.tex", "type-f1.html"]
+    assert all(path.stat().st_size for path in paths)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+def test_latex_compiles(tmp_path: Path) -> None:
+    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+    made = table(
+        escape.clean(EVIL), Cell(-1.5, 1, sd=0.1, low=-2, high=1, reported="1.0", change=1.0, reported_change="2")
+    )
+    notes = Table(made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ “a” … · ’", EVIL])
+    (tmp_path / "t.tex").write_text(document + to_latex(made) + to_latex(notes) + "\\end{document}\n", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout[-2000:]
