@@ -89,6 +89,11 @@ def test_randomisation_approaches_the_exact_permutation_test(seed: int) -> None:
     assert randomisation_test(first, second, shuffles=40_000) == pytest.approx(exact_p(first, second), abs=0.02)
 
 
+def test_randomisation_where_every_difference_recurs() -> None:
+    first, second = np.array([[1, 1, 1]] * 6 + [[0, 0, 1]] * 2), np.array([[0, 1, 1]] * 6 + [[1, 1, 1]] * 2)
+    assert randomisation_test(first, second, shuffles=40_000) == pytest.approx(exact_p(first, second), abs=0.02)
+
+
 def test_randomisation_of_equal_and_of_very_different_systems() -> None:
     good, bad = some_counts(200, 0.9, 7), some_counts(200, 0.3, 7)
     assert randomisation_test(good, good) == 1.0

@@ -1,7 +1,7 @@
 """Percentile bootstrap intervals of micro scores, resampling sentences.
 
-Sentences with the same counts are interchangeable, so a resample of n sentences is one multinomial draw over the few
-different count rows. That is the usual bootstrap exactly, at a cost that does not grow with the corpus.
+Sentences with the same counts are interchangeable, so a resample of n sentences is one multinomial draw over the
+different count rows. That is the usual bootstrap exactly; where rows are few, its cost does not grow with the corpus.
 """
 
 from dataclasses import dataclass
@@ -61,12 +61,23 @@ def intervals(
     rows = rows.astype(np.float64)  # exact for counts, and much faster to multiply than integers
     random = np.random.default_rng(seed)
     samples = np.empty((replicates, len(METRICS)))
-    step = max(1, _CELLS_AT_ONCE // len(rows))
+    step = max(1, _CELLS_AT_ONCE // len(flat))
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
-        weights = random.multinomial(len(flat), frequencies / len(flat), size=size)
+        weights = _resamples(random, frequencies, size)
         scores = scores_of((weights.astype(np.float64) @ rows).reshape(size, *counts.shape[1:]))
         samples[start : start + size] = scores if counts.ndim == 2 else scores.mean(axis=1)
     tail = (1 - level) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
     return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
+
+
+def _resamples(random: np.random.Generator, frequencies: np.ndarray, size: int) -> np.ndarray:
+    """Draw how often each different row is in each resample, ``[size, rows]``; both ways have one distribution."""
+    total, rows = int(frequencies.sum()), len(frequencies)
+    if rows * 8 < total:
+        return random.multinomial(total, frequencies / total, size=size)
+    row_of = np.repeat(np.arange(rows), frequencies)
+    drawn = row_of[random.integers(0, total, size=(size, total))]
+    drawn += np.arange(size)[:, None] * rows
+    return np.bincount(drawn.ravel(), minlength=size * rows).reshape(size, rows)
