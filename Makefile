@@ -31,15 +31,15 @@ test: $(READY) lint ## check style, then run all tests
 	$(BIN)/pytest -n $(CORES) --dist worksteal
 
 lint: $(READY) ## ruff, snakefmt and snakemake --lint
-	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check --quiet .
-	$(BIN)/snakefmt --check --quiet Snakefile workflow
+	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint > /dev/null
 
 format: $(READY) ## format all code
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
-	$(BIN)/snakefmt --quiet Snakefile workflow
+	$(BIN)/snakefmt Snakefile workflow
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks
 	$(BIN)/python -m tests.benchmarks

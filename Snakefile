@@ -7,7 +7,10 @@ from snakemake.utils import min_version
 min_version("9.20")
 
 
-configfile: "config/config.yaml"
+# A study named with --configfile stands alone; Snakemake would otherwise merge it into the demo's configuration.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/config.yaml"
 
 
 report: "workflow/report/workflow.rst"

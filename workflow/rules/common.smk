@@ -30,7 +30,8 @@ wildcard_constraints:
     testing="nz|wz",
     split="train|valid|test",
     trainset="|".join(map(re.escape, STUDY.trainsets)),
-    extractor="|".join(map(re.escape, [*STUDY.extractors, *STUDY.classifiers])) or "none",
+    extractor="|".join(map(re.escape, [*STUDY.extractors, *STUDY.classifiers]))
+    or "none",
     noise="none|noising",
     testset="test|augmented",
     seed=r"\d+",

@@ -24,9 +24,13 @@ rule prepare_corpus:
         mem_mb=2000,
         runtime=30,
     params:
-        options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split),
+        options=lambda wildcards: STUDY.prepare_options(
+            wildcards.corpus, wildcards.split
+        ),
         code=code_version("prepare"),
-        origin=lambda wildcards, input: STUDY.prepare_origin(wildcards.corpus, wildcards.split, input),
+        origin=lambda wildcards, input: STUDY.prepare_origin(
+            wildcards.corpus, wildcards.split, input
+        ),
     shell:
         "{PYTHON} -m tripleaudit prepare {params.origin:q} {params.options:q} "
         "--out {output.sentences:q} --report {output.report:q} > {log:q} 2>&1"

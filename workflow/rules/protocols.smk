@@ -8,14 +8,14 @@ def protocol_inputs(wildcards):
 
 
 rule original_split:
-    """The original split of a corpus in one cardinality setting."""
-    localrule: True
     input:
         "<study>/corpora/{corpus}/{split}.jsonl",
     output:
         "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
+    """The original split of a corpus in one cardinality setting."""
+    localrule: True
     conda:
         "../../envs/light.yaml"
     script:

@@ -3,7 +3,11 @@
 
 def gold_file(wildcards):
     """The gold test set in one testing setting."""
-    protocol = "augmented" if wildcards.testset == "augmented" else wildcards.trainset.rsplit("-", 1)[0]
+    protocol = (
+        "augmented"
+        if wildcards.testset == "augmented"
+        else wildcards.trainset.rsplit("-", 1)[0]
+    )
     return f"<study>/protocols/{wildcards.corpus}/{protocol}/{wildcards.testing}/test.jsonl"
 
 
@@ -14,12 +18,24 @@ def seen_file(wildcards):
 
 
 def score_files(kind="scores"):
-    """Every scores file of the study's extractors."""
-    return [
-        f"<study>/{kind}/{run.path}/{testset}-{testing}.csv"
-        for run in STUDY.runs
-        for testset, testing in STUDY.testsets(run)
-    ]
+    """Every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
+    return (
+        [
+            f"<study>/{kind}/{run.path}/{testset}-{testing}.csv"
+            for run in STUDY.runs
+            for testset, testing in STUDY.testsets(run)
+        ]
+        + [
+            f"<study>/{kind}/{run.path}/classification.csv"
+            for run in STUDY.classifier_runs
+        ]
+        + [f"<study>/{kind}/{run.path}/{gate}.csv" for run, gate in STUDY.two_step_runs]
+    )
+
+
+def curve_files():
+    """The precision-recall curve of every classifier."""
+    return [f"<study>/scores/{run.path}/curve.json" for run in STUDY.classifier_runs]
 
 
 rule score:
@@ -43,9 +59,52 @@ rule score:
         "../scripts/score.py"
 
 
+rule score_classifier:
+    """P/R/F1 of a zero-cardinality classifier on the class "has triples", and its precision-recall curve."""
+    input:
+        gold="<study>/protocols/{corpus}/original/wz/test.jsonl",
+        decisions="<study>/predictions/<run>/test.jsonl",
+    output:
+        scores="<study>/scores/<run>/classification.csv",
+        counts="<study>/counts/<run>/classification.csv",
+        curve="<study>/scores/<run>/curve.json",
+    log:
+        "<logs>/score_classifier/<run>.log",
+    wildcard_constraints:
+        extractor="|".join(STUDY.classifiers) or "none",
+    conda:
+        "../../envs/light.yaml"
+    params:
+        study=STUDY.name,
+        scoring=config["scoring"],
+    script:
+        "../scripts/score_classifier.py"
+
+
+rule score_two_step:
+    """Two-step extraction: what an nz-trained extractor predicts on the sentences that a classifier lets through."""
+    input:
+        gold="<study>/protocols/{corpus}/original/wz/test.jsonl",
+        predictions="<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/test.jsonl",
+        decisions="<study>/predictions/{corpus}/original-wz/{gate}/none/seed{seed}/test.jsonl",
+        train="<study>/protocols/{corpus}/original/nz/train.jsonl",
+    output:
+        scores="<study>/scores/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/{gate}.csv",
+        counts="<study>/counts/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/{gate}.csv",
+    log:
+        "<logs>/score_two_step/{corpus}/{extractor}/{noise}/seed{seed}/{gate}.log",
+    wildcard_constraints:
+        gate="zcc-(binary|mcml)",
+    conda:
+        "../../envs/light.yaml"
+    params:
+        study=STUDY.name,
+        scoring=config["scoring"],
+    script:
+        "../scripts/score_two_step.py"
+
+
 rule merge_scores:
-    """One tidy scores file of the whole study."""
-    localrule: True
     input:
         score_files(),
     output:
@@ -53,6 +112,8 @@ rule merge_scores:
         provenance="<study>/scores.provenance.json",
     log:
         "<logs>/merge_scores.log",
+    """One tidy scores file of the whole study."""
+    localrule: True
     conda:
         "../../envs/light.yaml"
     script:

@@ -15,32 +15,30 @@ def model_folder(model):
 ENCODER = f"{model_folder(config['encoder']['model'])}/config.json"
 
 
-if not config["raw_root"]:
-
-    rule fetch_raw:
-        """Fetch one registered raw file and verify it."""
-        localrule: True
-        output:
-            protected("<downloads>/raw/{file}"),
-        log:
-            "<logs>/fetch_raw/{file}.log",
-        wildcard_constraints:
-            file=".+",
-        conda:
-            "../../envs/light.yaml"
-        shell:
-            "{PYTHON} -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
+rule fetch_raw:
+    """Fetch one registered raw file and verify it."""
+    localrule: True
+    output:
+        protected("<downloads>/raw/{file}"),
+    log:
+        "<logs>/fetch_raw/{file}.log",
+    wildcard_constraints:
+        file=".+",
+    conda:
+        "../../envs/light.yaml"
+    shell:
+        "{PYTHON} -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule fetch_model:
-    """Fetch one pretrained model and verify it."""
-    localrule: True
     output:
         "<downloads>/models/{model}/config.json",
     log:
         "<logs>/fetch_model/{model}.log",
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
+    """Fetch one pretrained model and verify it."""
+    localrule: True
     conda:
         "../../envs/light.yaml"
     params:

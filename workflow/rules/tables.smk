@@ -3,29 +3,45 @@
 
 def audit_files():
     """One audit of each corpus and protocol."""
-    return [f"<study>/audits/{corpus}/{protocol}.json" for corpus in STUDY.corpora for protocol in STUDY.protocols]
+    return [
+        f"<study>/audits/{corpus}/{protocol}.json"
+        for corpus in STUDY.corpora
+        for protocol in STUDY.protocols
+    ]
 
 
 def table_inputs(wildcards):
     """What one table is made from; the tables about data need no training."""
     needs = STUDY.needs_of_table(wildcards.table)
     return {
-        "audits": audit_files() if "audits" in needs else [],
-        "scores": ["<study>/scores.csv"] if "scores" in needs else [],
-        "counts": score_files("counts") if "counts" in needs else [],
-        "gates": classifier_files() if "gates" in needs else [],
-        "runs": run_files() if "runs" in needs else [],
+        "audits": audit_files() if needs == "audits" else [],
+        "scores": ["<study>/scores.csv"] if needs == "scores" else [],
+        "counts": score_files("counts") if needs == "scores" else [],
+        "runs": ["<study>/trainings.json"] if needs == "runs" else [],
     }
 
 
-def run_files():
-    """The provenance of every training, with its times."""
-    return [f"<study>/models/{run.path}/provenance.json" for run in STUDY.runs + STUDY.classifier_runs]
+rule training_facts:
+    input:
+        [
+            f"<study>/models/{run.path}/provenance.json"
+            for run in STUDY.runs + STUDY.classifier_runs
+        ],
+    output:
+        "<study>/trainings.json",
+    log:
+        "<logs>/training_facts.log",
+    """How long every training took, on what, and how it went."""
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        runs=lambda wildcards: STUDY.run_keys(STUDY.runs + STUDY.classifier_runs),
+    script:
+        "../scripts/training_facts.py"
 
 
 rule audit:
-    """Triple types, strata and sizes of a test set against its training set."""
-    localrule: True
     input:
         train=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/train.jsonl",
         valid=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/valid.jsonl",
@@ -39,6 +55,8 @@ rule audit:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
         "<logs>/audit/{corpus}/{protocol}.log",
+    """Triple types, strata and sizes of a test set against its training set."""
+    localrule: True
     conda:
         "../../envs/light.yaml"
     params:
@@ -48,19 +66,23 @@ rule audit:
 
 
 rule table:
-    """One paper-style table in four formats, reported values beside measured ones."""
-    localrule: True
     input:
         unpack(table_inputs),
     output:
         csv="<study>/tables/{table}.csv",
         md="<study>/tables/{table}.md",
         tex="<study>/tables/{table}.tex",
-        html=report("<study>/tables/{table}.html", category="Tables", labels={"table": "{table}"}),
+        html=report(
+            "<study>/tables/{table}.html",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
     log:
         "<logs>/table/{table}.log",
     wildcard_constraints:
         table="|".join(STUDY.possible_tables),
+    """One paper-style table in four formats, reported values beside measured ones."""
+    localrule: True
     conda:
         "../../envs/light.yaml"
     params:
@@ -71,7 +93,7 @@ rule table:
 
 
 rule tables:
-    """All tables of the study."""
-    localrule: True
     input:
         [f"<study>/tables/{name}.md" for name in STUDY.tables],
+    """All tables of the study."""
+    localrule: True

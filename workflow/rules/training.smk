@@ -1,12 +1,19 @@
 # Training and prediction: one rule for all extractors and classifiers; their differences live in the package.
 
 
+GPU = config["gpu"]  # where a job runs does not decide what it computes, so it is no parameter
+
+
 def trainset_files(wildcards):
     """Training and validation set of a run; a sifted run may choose its epoch on its test set, as the paper did."""
     protocol, setting = wildcards.trainset.rsplit("-", 1)
     folder = f"<study>/protocols/{wildcards.corpus}/{protocol}/{setting}"
     select_on = STUDY.protocol(protocol).get("select_on", "valid")
-    return {"train": f"{folder}/train.jsonl", "valid": f"{folder}/{select_on}.jsonl", "encoder": ENCODER}
+    return {
+        "train": f"{folder}/train.jsonl",
+        "valid": f"{folder}/{select_on}.jsonl",
+        "encoder": ENCODER,
+    }
 
 
 def testset_files(wildcards):
@@ -33,8 +40,11 @@ rule train:
         "../../envs/torch.yaml"
     threads: 4
     resources:
-        gpu=min(1, config["gpu"]),
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        gpu=0 if config["gpu"] == 0 else 1,
+        mem_mb=lambda wildcards, attempt: STUDY.resource(
+            wildcards.extractor, "mem_mb", 8000
+        )
+        * attempt,
         runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
     params:
         settings=lambda wildcards: STUDY.training_json(
@@ -45,7 +55,7 @@ rule train:
         "{PYTHON} -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
         "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} "
-        "--gpu {resources.gpu} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--gpu {GPU} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule predict:
@@ -61,22 +71,27 @@ rule predict:
         "<benchmarks>/predict/<run>.jsonl"
     wildcard_constraints:
         trainset="|".join(
-            t for t in STUDY.trainsets if t != "original-nz" or "augmented" not in STUDY.protocols
+            t
+            for t in STUDY.trainsets
+            if t != "original-nz" or "augmented" not in STUDY.protocols
         )
         or "none",
     conda:
         "../../envs/torch.yaml"
     threads: 4
     resources:
-        gpu=min(1, config["gpu"]),
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        gpu=0 if config["gpu"] == 0 else 1,
+        mem_mb=lambda wildcards, attempt: STUDY.resource(
+            wildcards.extractor, "mem_mb", 8000
+        )
+        * attempt,
         runtime="1h",
     params:
         batch_size=config["prediction"]["batch_size"],
         code=lambda wildcards: code_version("predict", wildcards.extractor),
     shell:
         "{PYTHON} -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
-        "--threads {threads} --gpu {resources.gpu} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
+        "--threads {threads} --gpu {GPU} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
 use rule predict as predict_with_augmented with:
@@ -84,6 +99,9 @@ use rule predict as predict_with_augmented with:
         weights="<study>/models/<run>/model.safetensors",
         test=[testset_files, "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
     output:
-        test=["<study>/predictions/<run>/test.jsonl", "<study>/predictions/<run>/augmented.jsonl"],
+        test=[
+            "<study>/predictions/<run>/test.jsonl",
+            "<study>/predictions/<run>/augmented.jsonl",
+        ],
     wildcard_constraints:
         trainset="original-nz" if "augmented" in STUDY.protocols else "none",

@@ -41,7 +41,7 @@ def test_every_problem_is_listed_at_once():
     assert message.splitlines()[0] == "Configuration is not usable:"
     assert "(top level): unknown key 'seed', did you mean 'seeds'?" in message
     assert "seeds/0: expected integer, got 'one'" in message
-    assert "gpu: -1 is less than the minimum of 0" in message
+    assert "gpu: -1 is not one of" in message
     assert "settings" in message
 
 

@@ -23,18 +23,18 @@ ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
 
 # Kinds of input of each table. A table about the data must not wait for a training.
 TABLE_NEEDS = {
-    "triple-types": ("audits",),
-    "split-sizes": ("audits",),
-    "strata-sizes": ("audits",),
-    "cardinality-sizes": ("audits",),
-    "type-f1": ("scores", "counts"),
-    "rearranged": ("scores", "counts"),
-    "sifted": ("scores", "counts"),
-    "augmented": ("scores", "counts"),
-    "end-to-end": ("scores", "counts"),
-    "zcc": ("gates",),
-    "two-step": ("scores", "gates"),
-    "training-time": ("runs",),
+    "triple-types": "audits",
+    "split-sizes": "audits",
+    "strata-sizes": "audits",
+    "cardinality-sizes": "audits",
+    "type-f1": "scores",
+    "rearranged": "scores",
+    "sifted": "scores",
+    "augmented": "scores",
+    "end-to-end": "scores",
+    "zcc": "scores",
+    "two-step": "scores",
+    "training-time": "runs",
 }
 
 
@@ -144,6 +144,27 @@ class Study:
         return [
             Run(corpus, "original", "wz", classifier, "none", seed)
             for corpus, classifier, seed in itertools.product(self.corpora, self.classifiers, self.seeds)
+        ]
+
+    @cached_property
+    def two_step_runs(self) -> list[tuple[Run, str]]:
+        """Each nz training of an extractor with each classifier of the same seed before it."""
+        first = [run for run in self.runs if run.trainset == "original-nz"]
+        return [(run, classifier) for run in first for classifier in self.classifiers]
+
+    def run_keys(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        """The keys of each training as the scores file names them."""
+        return [
+            {
+                "study": self.name,
+                "corpus": run.corpus,
+                "protocol": run.protocol,
+                "training": run.setting,
+                "extractor": run.extractor,
+                "noise": run.noise,
+                "seed": run.seed,
+            }
+            for run in runs
         ]
 
     def testsets(self, run: Run) -> list[tuple[str, str]]:
@@ -292,8 +313,8 @@ class Study:
             names += ["two-step"] if self.extractors else []
         return names
 
-    def needs_of_table(self, name: str) -> tuple[str, ...]:
-        """The kinds of input of a table: audits, scores, counts (per sentence), gates (classifiers), runs."""
+    def needs_of_table(self, name: str) -> str:
+        """The kind of input of a table: audits of the data, scores, or runs (facts of the trainings)."""
         return TABLE_NEEDS[name]
 
     def table_options(self, name: str) -> str:

@@ -20,7 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
     parser.add_argument("--batch-size", type=int, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
-    parser.add_argument("--gpu", type=int, default=0, metavar="0|1", help="1 predicts on the first GPU (default: 0)")
+    parser.add_argument(
+        "--gpu", default="auto", choices=("auto", "0", "1"), help="auto predicts on a GPU where there is one (default)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

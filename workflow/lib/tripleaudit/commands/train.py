@@ -18,7 +18,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
-    parser.add_argument("--gpu", type=int, default=0, metavar="0|1", help="1 trains on the first GPU (default: 0)")
+    parser.add_argument(
+        "--gpu", default="auto", choices=("auto", "0", "1"), help="auto trains on a GPU where there is one (default)"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
 
 
@@ -28,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.extractors.registry import register_from, resolve
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import micro
-    from tripleaudit.training.session import set_up
+    from tripleaudit.training.session import device, set_up
 
     values = read_settings(args.settings)
     if values.get("module"):
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         score=score,
         inputs=files,
-        gpu=args.gpu > 0,
+        gpu=device(args.gpu).type == "cuda",
     )
     best = result.progress.best_f1
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"

@@ -26,12 +26,16 @@ def set_up(threads: int = 0, level: int = logging.INFO) -> None:
         torch.set_num_threads(threads)
 
 
-def device(gpu: int) -> torch.device:
-    """Return the first GPU if ``gpu`` is not 0, else the CPU.
+def device(gpu: str) -> torch.device:
+    """Return where a model runs.
+
+    Args:
+        gpu: ``auto`` is the first GPU where there is one, else the CPU; ``0`` is the CPU, ``1`` the first GPU.
 
     Raises:
         UserError: a GPU is asked for and there is none.
     """
-    if gpu and not torch.cuda.is_available():
+    if gpu == "1" and not torch.cuda.is_available():
         raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
-    return torch.device("cuda", 0) if gpu else torch.device("cpu")
+    wanted = gpu == "1" or (gpu == "auto" and torch.cuda.is_available())
+    return torch.device("cuda", 0) if wanted else torch.device("cpu")

@@ -1,0 +1,28 @@
+"""The facts of a study's trainings, one file for the tables about time and for the summary of a run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.files import read_json, write_json
+
+FACTS = ("seconds", "seconds_per_epoch", "validation_seconds", "epochs", "steps", "best_epoch", "best_f1", "counts")
+
+
+def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of one training with its times (seconds), epochs, best validation F1 and device."""
+    record = read_json(provenance)
+    training = record["training"]
+    return {
+        "keys": dict(keys),
+        "device": record["device"],
+        "finished": record["finished"],
+        **{name: training.get(name) for name in FACTS},
+    }
+
+
+def write_training_facts(
+    provenances: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path
+) -> None:
+    """Write a JSON list with the :func:`training_fact` of every training, in order."""
+    write_json(out, [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)])
