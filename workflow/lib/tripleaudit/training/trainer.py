@@ -202,6 +202,7 @@ class ExtractorTrainer(Trainer):
             "epoch %.1f, step %d: validation %s; best F1 %.4f",
             epoch, step, ", ".join(f"{name} {value:.4f}" for name, value in metrics.items()), self.progress.best_f1,
         )  # fmt: skip
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
     def _save_checkpoint(self, model, trial) -> None:

@@ -1,0 +1,162 @@
+"""``tripleaudit train``, ``predict`` and ``extract`` from the command line."""
+
+import json
+import logging
+import os
+from dataclasses import replace
+
+import pytest
+
+from support.extractors import build, toy_sentences
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.extractors.casrel import CasRel
+
+SETTINGS = {"epochs": 25, "batch_size": 7, "encoder_learning_rate": 2e-3, "head_learning_rate": 5e-3, "patience": 0}
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Leave the logging of the test run as it was."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, tiny_encoder):
+    folder = tmp_path_factory.mktemp("commands")
+    rows = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences(chain=False)]
+    save_sentences(folder / "train.jsonl", [row for row in rows if row.triples])
+    save_sentences(folder / "zero.jsonl", [row for row in rows if not row.triples])
+    save_sentences(folder / "valid.jsonl", toy_sentences(chain=False))
+    return folder
+
+
+def train(home, tiny_encoder, *more, settings=SETTINGS, extractor="casrel", out="model"):
+    return main(
+        ["train", "--train", str(home / "train.jsonl"), "--valid", str(home / "valid.jsonl"),
+         "--encoder", str(tiny_encoder), "--extractor", extractor, "--settings", json.dumps(settings),
+         "--seed", "1", "--out", str(home / out), *more]
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model(home, tiny_encoder):
+    assert train(home, tiny_encoder, "--train-zero", str(home / "zero.jsonl")) == 0
+    return home / "model"
+
+
+def test_training_uses_the_zero_triple_sentences(model):
+    record = json.loads((model / "provenance.json").read_text())
+    assert record["training"]["counts"]["zero"] == 8
+    assert set(record["inputs"]) == {"train", "valid", "train_zero"}
+    assert record["training"]["best_f1"] == 1.0
+
+
+def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkeypatch):
+    predicted, batches = [], CasRel.predict_batch
+
+    def watched(self, batch):
+        predicted.append(len(batch["input_ids"]))
+        return batches(self, batch)
+
+    monkeypatch.setattr(CasRel, "predict_batch", watched)
+    data = [str(home / "valid.jsonl"), str(home / "train.jsonl")]
+    out = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+    assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
+    assert sum(predicted) == 7  # the 20 training sentences repeat texts of the validation set
+    first, second = load_sentences(out[0]), load_sentences(out[1])
+    assert [each.id for each in first] == [each.id for each in toy_sentences(chain=False)]
+    assert [set(each.triples) for each in first] == [set(each.triples) for each in toy_sentences(chain=False)]
+    assert all(0 < triple.score <= 1 for each in [*first, *second] for triple in each.triples)
+    sidecar = json.loads((tmp_path / "a.jsonl.provenance.json").read_text())
+    assert sidecar["extractor"] == "casrel"
+    assert len(sidecar["inputs"]["model"]["sha256"]) == 64
+
+
+def test_relations_that_only_the_test_set_has_are_reported_as_misses(model, home, tmp_path, capsys):
+    (first, *_) = toy_sentences(chain=False)
+    odd = replace(first, triples=(replace(first.triples[0], relation="unheard"),))
+    save_sentences(tmp_path / "test.jsonl", [odd])
+    assert (
+        main(["predict", "--model", str(model), "--data", str(tmp_path / "test.jsonl"), "--out", str(tmp_path / "p")])
+        == 0
+    )
+    assert "1 test.jsonl triples have a relation that was not in training (unheard)" in capsys.readouterr().err
+
+
+def test_extract_prints_triples_and_json(model, tmp_path, capsys):
+    text = "ada lovelace wrote notes on the engine ."
+    assert main(["extract", str(model), text, "it rains today ."]) == 0
+    out = capsys.readouterr().out
+    assert "(ada lovelace; W; notes)" in out
+    assert "no triples" in out
+    (tmp_path / "in.txt").write_text(f"{text}\n\nit rains today .\n", encoding="utf-8")
+    assert main(["extract", str(model), "--input", str(tmp_path / "in.txt"), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["text"] for row in rows] == [text, "it rains today ."]
+    assert rows[0]["triples"][0]["subject"] == {"start": 0, "end": 12, "text": "ada lovelace"}
+    save_sentences(tmp_path / "in.jsonl", [Sentence("x", text)])
+    assert main(["extract", str(model), "--input", str(tmp_path / "in.jsonl"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["id"] == "x"
+
+
+def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, capsys):
+    def fails(arguments, message):
+        assert main(arguments) == 1
+        error = capsys.readouterr().err.strip()
+        assert error.startswith("error: ")
+        assert message in error
+        assert len(error.splitlines()) == 1
+
+    data = str(home / "valid.jsonl")
+    fails(["extract", str(model)], "nothing to extract from")
+    fails(["extract", str(tmp_path), "text"], "not a trained extractor")
+    fails(["extract", str(tiny_encoder), "text"], "holds a model of type 'bert'")
+    fails(["predict", "--model", str(model), "--data", data, data, "--out", "x"], "2 data files but 1 output files")
+    fails(["predict", "--model", str(model), "--data", "missing.jsonl", "--out", "x"], "missing.jsonl: no such file")
+    fails(
+        ["predict", "--model", str(model), "--data", data, "--out", "x", "--gate", str(model)],
+        "holds the extractor casrel",
+    )
+    if not os.environ.get("CUDA_VISIBLE_DEVICES"):
+        import torch
+
+        if not torch.cuda.is_available():
+            fails(["extract", str(model), "text", "--gpu", "1"], "a GPU was asked for, but PyTorch sees none")
+
+
+def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys):
+    def fails(message, *more, **options):
+        assert train(home, tiny_encoder, *more, out="bad", **options) == 1
+        assert message in capsys.readouterr().err
+        assert not (home / "bad").exists()
+
+    fails("unknown extractor 'casrell'; did you mean casrel", extractor="casrell")
+    fails("--settings: expected a JSON object", settings=[1])
+    fails("unknown training setting 'epoch'", settings={"epoch": 1})
+    fails("has triples, expected sentences without any", "--train-zero", str(home / "train.jsonl"))
+    fails("unknown matching 'exactly'", settings={"matching": "exactly"})
+    save_sentences(tmp_path / "zero.jsonl", [Sentence("z", "it rains .")])
+    assert main(
+        ["train", "--train", str(tmp_path / "zero.jsonl"), "--valid", str(home / "valid.jsonl"), "--encoder",
+         str(tiny_encoder), "--extractor", "casrel", "--out", str(home / "bad")]
+    ) == 1  # fmt: skip
+    assert "the training set has no triples" in capsys.readouterr().err
+
+
+def test_the_gate_empties_rejected_sentences(tiny_encoder):
+    from tripleaudit.training.predict import gated
+
+    class Gate:
+        def decide(self, texts, batch_size):
+            return [0.51 if "ada" in text else 0.5 for text in texts]
+
+    result = gated(toy_sentences(), Gate(), 8)
+    for before, after in zip(toy_sentences(), result, strict=True):
+        assert after.triples == (before.triples if "ada" in before.text else ())
+    assert build(CasRel, tiny_encoder).kind == "extractor"

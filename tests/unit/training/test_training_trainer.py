@@ -1,0 +1,316 @@
+"""Whole training runs on a tiny encoder: resuming, early stopping, equal seeds, noise in every epoch."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.protocols.noising import EntityNoising
+from tripleaudit.training import checkpoints
+from tripleaudit.training.data import TrainingSentences
+from tripleaudit.training.run import train_to
+from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.trainer import ExtractorTrainer, Progress, train_extractor
+
+SETTINGS = {
+    "epochs": 4,
+    "batch_size": 4,
+    "encoder_learning_rate": 1e-3,
+    "head_learning_rate": 3e-3,
+    "schedule": "linear",
+    "noising": {"probability": 0.5},
+    "save_every": 3,
+    "patience": 0,
+}
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.training.run import train_to
+import json
+
+folder, settings, steps = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
+calls, forward = [], CasRel.forward
+
+def counting(self, *args, **kwargs):
+    if kwargs.get("triples") is not None:
+        calls.append(None)
+        if len(calls) > steps:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return forward(self, *args, **kwargs)
+
+CasRel.forward = counting
+data = load_sentences(folder / "train.jsonl")
+train_to(
+    folder / "killed", name="casrel", train=data, valid=data[:7], encoder=folder / "encoder", values=settings, seed=5,
+    score=lambda gold, found: {"f1": 0.5}, inputs={"train": folder / "train.jsonl"},
+)
+"""
+
+
+def sentences(copies: int = 4):
+    return [replace(each, id=f"{copy}-{each.id}") for copy in range(copies) for each in toy_sentences(chain=False)]
+
+
+def score(expected, found):
+    return {"f1": f1(gold(expected), gold(found))}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """An encoder with dropout, so that its random numbers matter, and training sentences."""
+    folder = tmp_path_factory.mktemp("training")
+    save_tiny_encoder(folder / "encoder", dropout=0.1)
+    save_sentences(folder / "train.jsonl", sentences())
+    return folder
+
+
+def run(home: Path, out: Path, seed: int = 5, scorer=score, **changes):
+    values = {**SETTINGS, **changes}
+    return train_to(
+        out,
+        name="casrel",
+        train=sentences(),
+        valid=sentences()[:7],
+        encoder=home / "encoder",
+        values=values,
+        seed=seed,
+        score=scorer,
+        inputs={"train": home / "train.jsonl"},
+    )
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def same(left: dict, right: dict) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[key], right[key]) for key in left)
+
+
+@pytest.fixture(scope="module")
+def reference(home):
+    """An uninterrupted run."""
+    result = run(home, home / "reference")
+    return result, weights(home / "reference")
+
+
+def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
+    result, _ = reference
+    folder = home / "reference"
+    assert not (folder / "checkpoints").exists()
+    assert load_extractor(folder).config.relations == ["C", "F", "L", "W"]
+    history = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    losses = [row for row in history if "loss" in row]
+    validations = [row for row in history if "f1" in row]
+    assert len(validations) == 4
+    assert all({"step", "epoch", "learning_rate", "seconds"} <= row.keys() for row in losses)
+    assert sum(row["loss"] for row in losses[-7:]) < sum(row["loss"] for row in losses[:7])
+    record = json.loads((folder / "provenance.json").read_text())
+    assert record["seed"] == 5
+    assert record["device"] == "cpu"
+    assert record["training"]["steps"] == result.steps == 28
+    assert record["training"]["best_f1"] == max(row["f1"] for row in validations)
+    assert record["training"]["counts"]["noise_noised"] > 0
+    assert len(record["inputs"]["train"]["sha256"]) == 64
+    assert record["settings"] == SETTINGS
+
+
+def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
+    run(home, tmp_path / "again")
+    assert same(weights(tmp_path / "again"), reference[1])
+    run(home, tmp_path / "other", seed=6)
+    assert not same(weights(tmp_path / "other"), reference[1])
+
+
+def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
+    """SIGKILL in the middle of the third epoch; the resumed run equals one that was never interrupted."""
+    constant = lambda expected, found: {"f1": 0.5}  # noqa: E731
+    whole = run(home, tmp_path / "whole", scorer=constant, min_delta=0.0)
+    command = [sys.executable, "-c", KILLED, str(home), json.dumps({**SETTINGS, "min_delta": 0.0}), "17"]
+    killed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    out = home / "killed"
+    assert [path.name for path in checkpoints.checkpoints(out / "checkpoints")] == ["checkpoint-15"]
+    assert not (out / "model.safetensors").exists()
+    seen = Counter()
+    original = TrainingSentences.__getitem__
+
+    def watched(self, key):
+        seen[key[0]] += 1
+        return original(self, key)
+
+    TrainingSentences.__getitem__ = watched
+    try:
+        resumed = run(home, out, scorer=constant, min_delta=0.0)
+    finally:
+        TrainingSentences.__getitem__ = original
+    assert seen == {2: 24, 3: 28}  # epochs 0 and 1 are not repeated; of epoch 2 one batch of four was done
+    assert same(weights(out), weights(tmp_path / "whole"))
+    assert resumed.progress.best_step == whole.progress.best_step
+    assert [row["step"] for row in resumed.history] == [row["step"] for row in whole.history]
+    assert resumed.progress.training_seconds > 0
+
+
+@pytest.mark.parametrize("moment", ["after the checkpoint", "while it is written", "at the end of an epoch"])
+def test_interruptions_around_checkpoints(home, reference, tmp_path, monkeypatch, moment):
+    class Interrupt(BaseException):
+        pass
+
+    done, complete, evaluate = [], checkpoints.complete, ExtractorTrainer.evaluate
+
+    def interrupted(folder, progress):
+        if moment == "after the checkpoint":
+            complete(folder, progress)
+        done.append(None)
+        if len(done) == 3:
+            raise Interrupt
+        if moment != "after the checkpoint":
+            complete(folder, progress)
+
+    def interrupted_evaluation(self, *args, **kwargs):
+        result = evaluate(self, *args, **kwargs)
+        done.append(None)
+        if len(done) == 2:
+            raise Interrupt
+        return result
+
+    with monkeypatch.context() as patch:
+        if moment == "at the end of an epoch":
+            patch.setattr(ExtractorTrainer, "evaluate", interrupted_evaluation)
+        else:
+            patch.setattr(checkpoints, "complete", interrupted)
+        with pytest.raises(Interrupt):
+            run(home, tmp_path / "model")
+    assert list((tmp_path / "model" / "checkpoints").glob("checkpoint-*"))
+    run(home, tmp_path / "model")
+    assert same(weights(tmp_path / "model"), reference[1])
+
+
+def test_checkpoints_of_another_run_are_not_continued(home, reference, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(ExtractorTrainer, "evaluate", lambda *args, **kwargs: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(home, tmp_path / "model", seed=9)
+    assert list((tmp_path / "model" / "checkpoints").glob("checkpoint-*"))
+    run(home, tmp_path / "model")
+    assert same(weights(tmp_path / "model"), reference[1])
+
+
+def test_early_stopping_keeps_the_best_weights(home, tmp_path):
+    scores = iter([0.2, 0.5, 0.4, 0.45, 0.9])
+    seen = []
+
+    def scorer(expected, found):
+        seen.append(next(scores))
+        return {"f1": seen[-1]}
+
+    result = run(home, tmp_path / "model", scorer=scorer, epochs=6, patience=2, schedule="constant")
+    assert seen == [0.2, 0.5, 0.4, 0.45]
+    assert result.epochs == 4
+    assert (result.progress.best_f1, result.progress.best_step) == (0.5, 14)
+    kept = run(home, tmp_path / "two", scorer=iter_scores([0.1, 0.2]), epochs=2, schedule="constant")
+    assert kept.progress.best_step == 14
+    assert same(weights(tmp_path / "model"), weights(tmp_path / "two"))
+
+
+def iter_scores(values):
+    values = iter(values)
+    return lambda expected, found: {"f1": next(values)}
+
+
+def test_progress_counts_small_gains_as_none_and_waits_for_any_skill():
+    settings = TrainingSettings(patience=2, min_delta=0.1)
+    progress = Progress()
+    for f1_ in (0.0, 0.0, 0.0, 0.0):  # no skill yet: patience does not run out, the newest weights are kept
+        assert progress.observe(f1_, 1, 1.0, settings)
+        assert not progress.stopped
+    assert progress.observe(0.3, 2, 2.0, settings)
+    assert progress.observe(0.35, 3, 3.0, settings)  # better, yet by too little
+    assert progress.stale == 1
+    assert not progress.observe(0.35, 4, 4.0, settings)
+    assert progress.stopped
+    assert progress.best_step == 3
+
+
+def test_accumulated_batches_equal_one_large_batch_for_a_mean_loss(home, tmp_path):
+    """Two sentences of equal length and one subject each: the mean of two batches is the mean of the joint one."""
+    pair = [each for each in toy_sentences() if each.id in ("1", "3")]
+    pair = [replace(each, text=pair[0].text, triples=pair[0].triples) for each in pair]
+    results = []
+    for batch_size, accumulation in ((2, 1), (1, 2)):
+        torch.manual_seed(0)
+        model = build(CasRel, home / "encoder", encoder_layers=1)
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        model.config.encoder.attention_probs_dropout_prob = 0.0
+        for layer in model.encoder.encoder.layer:
+            layer.attention.self.dropout.p = 0.0
+        settings = TrainingSettings(epochs=2, batch_size=batch_size, accumulation=accumulation, clip="global")
+        result = train_extractor(
+            model, TrainingSentences(pair, model), settings, seed=1, folder=tmp_path / f"c{batch_size}"
+        )
+        assert result.steps == 2
+        results.append({name: value.detach().clone() for name, value in model.named_parameters()})
+    for name, value in results[0].items():
+        torch.testing.assert_close(value, results[1][name], rtol=1e-4, atol=1e-6)
+
+
+def test_every_epoch_is_noised_anew(home, monkeypatch, tmp_path):
+    epochs, original = Counter(), EntityNoising.__call__
+
+    def watched(self, each, epoch):
+        noised = original(self, each, epoch)
+        epochs[epoch] += noised is not None
+        return noised
+
+    monkeypatch.setattr(EntityNoising, "__call__", watched)
+    run(home, tmp_path / "model", epochs=3)
+    assert set(epochs) == {0, 1, 2}
+    assert all(5 <= count <= 20 for count in epochs.values())  # 20 sentences with triples, half of them noised
+
+
+def test_the_step_is_known_to_the_model(home, monkeypatch, tmp_path):
+    steps, forward = [], CasRel.forward
+
+    def watched(self, *args, **kwargs):
+        if kwargs.get("triples") is not None:
+            steps.append(self.step)
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(CasRel, "forward", watched)
+    run(home, tmp_path / "model", epochs=1, noising=None)
+    assert steps == list(range(7))
+
+
+def test_bad_runs_fail_before_training(home, tmp_path):
+    with pytest.raises(UserError, match="unknown training setting 'learning_rate'"):
+        run(home, tmp_path / "a", learning_rate=1.0)
+    with pytest.raises(UserError, match="unknown noising setting 'probabilty'; did you mean probability"):
+        run(home, tmp_path / "b", noising={"probabilty": 0.1})
+    with pytest.raises(UserError, match="casrel has no setting 'layers'"):
+        run(home, tmp_path / "c", model={"layers": 3})
+    model = build(CasRel, home / "encoder")
+    nothing = TrainingSentences([each for each in toy_sentences() if not each.triples][:0], model)
+    with pytest.raises(UserError, match="no training sentence is left"):
+        train_extractor(model, nothing, TrainingSettings(), seed=1, folder=tmp_path / "d")
+
+
+def test_divergence_is_one_clear_sentence(home, tmp_path):
+    with pytest.raises(UserError, match="training diverged; expected settings with a lower learning rate"):
+        run(home, tmp_path / "model", encoder_learning_rate=1e30, head_learning_rate=1e30, schedule="constant")
