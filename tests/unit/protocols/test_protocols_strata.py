@@ -1,4 +1,5 @@
 import pytest
+
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.protocols.strata import STRATA, audit_corpus, stratify
 from tripleaudit.protocols.types import SeenTriples

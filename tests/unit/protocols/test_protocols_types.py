@@ -1,4 +1,5 @@
 import pytest
+
 from support.webnlg import sentence
 from tripleaudit.protocols.types import SeenTriples, distinct_triples
 

@@ -1,0 +1,75 @@
+"""``tripleaudit split``: make a rearranged, sifted or augmented data set from one's own files."""
+
+import argparse
+from pathlib import Path
+
+HELP = "make a rearranged, overlap-sifted or augmented data set from your own files"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    for name in ("train", "valid", "test"):
+        parser.add_argument(name, metavar=name.upper(), help=f"{name} set, any corpus format")
+    parser.add_argument("--protocol", required=True, choices=("rearranged", "sifted", "augmented"))
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json")
+    parser.add_argument("--format", default="auto", metavar="F", help="format of the three files (default: auto)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all draws (default: 0)")
+    sifted = parser.add_argument_group("sifted")
+    sifted.add_argument("--rule", choices=("frequency", "sample"), help="which test triples to hide from training")
+    sifted.add_argument("--max-count", type=int, metavar="N", help="frequency: those in at most N training sentences")
+    sifted.add_argument("--percent", type=float, metavar="K", help="sample: K %% of the different test triples")
+    rearranged = parser.add_argument_group("rearranged")
+    rearranged.add_argument("--valid-size", type=int, metavar="N", help="validation sentences (default: as now)")
+    rearranged.add_argument("--test-size", type=int, metavar="N", help="test sentences (default: as now)")
+    rearranged.add_argument("--counts", choices=("corpus", "remaining"), help="how rarity is counted (default: corpus)")
+    rearranged.add_argument("--ties", choices=("most-triples", "corpus-order"), help="(default: most-triples)")
+    augmented = parser.add_argument_group("augmented")
+    augmented.add_argument("--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model")
+    augmented.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form")
+    augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
+    augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 10)")
+    augmented.add_argument("--beams", type=int, metavar="N", help="partial candidates of long entities (default: 5)")
+    augmented.add_argument("--mlm-steps", type=int, metavar="N", help="training steps of the masked LM (default: 200)")
+
+
+_BELONGS = {
+    "rearranged": ("valid_size", "test_size", "counts", "ties"),
+    "sifted": ("rule", "max_count", "percent"),
+    "augmented": ("k", "beams", "mlm_steps", "masked_lm", "vectors", "encoder"),
+}
+_PLACES = ("masked_lm", "vectors", "encoder")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.store import save_sentences
+    from tripleaudit.errors import UserError
+    from tripleaudit.files import write_json
+    from tripleaudit.protocols.build import build_protocol
+    from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
+
+    for protocol, names in _BELONGS.items():
+        for name in names:
+            if protocol != args.protocol and getattr(args, name) is not None:
+                raise UserError(f"--{name.replace('_', '-')} belongs to protocol {protocol}, not {args.protocol}")
+    splits = Splits(*(read_corpus(getattr(args, name), format=args.format).sentences for name in SPLIT_NAMES))
+    options = {name: getattr(args, name) for name in _BELONGS[args.protocol] if name not in _PLACES}
+    built, report = build_protocol(
+        args.protocol,
+        splits,
+        {**options, "seed": args.seed},
+        **{name: getattr(args, name) for name in _PLACES},
+    )
+    for name, sentences in built:
+        save_sentences(args.out / f"{name}.jsonl", sentences)
+    write_json(args.out / "report.json", report)
+    print(_readable(report, args.out))
+    return 0
+
+
+def _readable(report: dict, out: Path) -> str:
+    lines = [f"{out}: {report['protocol']}"]
+    for name, size in report["sizes"].items():
+        lines.append(f"  {name:<6} {size['sentences']:>8} sentences {size['triples']:>8} triples")
+    for name, row in report["audit"]["triple_types"].items():
+        lines.append(f"  {name.replace('_', ' '):<15} {row['count']:>7} test triples {100 * row['share']:7.2f} %")
+    return "\n".join(lines)

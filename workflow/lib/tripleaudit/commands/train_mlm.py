@@ -1,0 +1,40 @@
+"""``tripleaudit train-mlm``: give an encoder a masked-LM head, trained on a study's own training text."""
+
+import argparse
+from pathlib import Path
+
+HELP = "train a masked language model on an encoder, for augmented test sets"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the encoder")
+    parser.add_argument("--train", required=True, metavar="FILE", help="training set, any corpus format")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the masked language model")
+    parser.add_argument("--steps", type=int, default=200, metavar="N", help="updates (default: 200)")
+    parser.add_argument("--layers", type=int, metavar="N", help="layers to load, from the bottom (default: all)")
+    parser.add_argument("--batch-size", type=int, default=16, metavar="N", help="sentences of an update (default: 16)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="(default: 0)")
+
+
+def run(args: argparse.Namespace) -> int:
+    import json
+    import logging
+
+    from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.files import write_json
+    from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    sentences = read_corpus(args.train).sentences
+    report = train_masked_lm(
+        args.encoder,
+        sentences,
+        args.out,
+        steps=args.steps,
+        layers=args.layers,
+        batch_size=args.batch_size,
+        seed=args.seed,
+    )
+    write_json(args.out / "training.json", report)
+    print(json.dumps(report, indent=2))
+    return 0

@@ -1,0 +1,80 @@
+"""The augmented test set T_ss + T_su + T_us + T_uu (rte-generalization 3.3 and appendix C)."""
+
+import logging
+from collections import Counter
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.augmented.candidates import find_candidates
+from tripleaudit.protocols.augmented.choose import OUTCOMES, PARTS, choose
+from tripleaudit.protocols.augmented.masked_lm import WordFiller
+from tripleaudit.protocols.augmented.mentions import lay_out, rewrite
+from tripleaudit.protocols.augmented.surface import replaceable
+from tripleaudit.protocols.augmented.vectors import NearestWords
+from tripleaudit.protocols.splits import Splits
+from tripleaudit.protocols.types import SeenTriples
+
+log = logging.getLogger(__name__)
+
+DEFAULT_K = 10
+DEFAULT_BEAMS = 5
+
+
+def augment(
+    splits: Splits,
+    model: WordFiller,
+    nearest: NearestWords,
+    *,
+    k: int = DEFAULT_K,
+    beams: int = DEFAULT_BEAMS,
+    seed: int = 0,
+) -> tuple[Splits, dict[str, Any]]:
+    """Replace the entities of every test sentence four times; training and validation stay.
+
+    Args:
+        splits: the data set; "seen" means: an entity of a triple in ``splits.train``.
+        model: fills masks.
+        nearest: finds neighbours of words.
+        k: similar entities to draw from, >= 1.
+        beams: partial candidates kept while an entity of several words is filled, >= 1.
+        seed: of the draws; each draw depends on the seed, the part, the sentence's number and the entity alone.
+
+    Returns:
+        The splits, whose test set holds the sentences of ss, su, us and uu one part after the other (ids end in
+        ``.ss`` and so on) and then the zero-triple sentences, once; and a report: ``candidates`` (entities by the way
+        their candidates were found) and ``parts`` (entities by outcome).
+
+    Raises:
+        UserError: k or beams below 1, a test set without triples, or vectors that have no word of its entities.
+    """
+    for name, value in (("k", k), ("beams", beams)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise UserError(f"augmented: {name} is {value!r}, expected a whole number >= 1")
+    positives = [sentence for sentence in splits.test if sentence.triples]
+    if not positives:
+        raise UserError("augmented: the test set has no sentence with triples, expected at least one")
+    layouts = [lay_out(sentence) for sentence in positives]
+    words = {word for layout in layouts for entity in layout.entities.values() for word in entity.words}
+    nearest.check_overlap(sorted(filter(replaceable, words)))
+    candidates, ways = find_candidates(positives, layouts, model, nearest, k=k, beams=beams)
+    if hasattr(model, "seconds"):
+        log.info(
+            "masked LM: %d masked sentences in %.1f s (%.0f a second)",
+            model.sentences,
+            model.seconds,
+            model.sentences / max(model.seconds, 1e-9),
+        )
+    known = SeenTriples(splits.train).entities
+    test: list[Sentence] = []
+    parts: dict[str, dict[str, int]] = {}
+    for part in PARTS:
+        total: Counter[str] = Counter()
+        for number, (sentence, layout) in enumerate(zip(positives, layouts, strict=True)):
+            chosen, outcomes = choose(sentence, layout, candidates[number], part, known, f"{seed} {number}")
+            test.append(rewrite(sentence, layout, chosen, f"{sentence.id}.{part}"))
+            total += outcomes
+        parts[part] = {name: total[name] for name in OUTCOMES}
+    zero = [sentence for sentence in splits.test if not sentence.triples]
+    report = {"candidates": dict(sorted(ways.items())), "parts": parts}
+    return Splits(splits.train, splits.valid, test + zero), report

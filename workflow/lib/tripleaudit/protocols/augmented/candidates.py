@@ -1,0 +1,134 @@
+"""Similar entities for every entity of a test sentence (rte-generalization, appendix C).
+
+A single word that the masked language model has as one piece is masked and filled by the model; a single word of
+several pieces is replaced by its nearest words in a vector space; the words of a longer entity are masked and filled
+one after the other, left to right, each in sight of those before it. All words of all entities of the sentence are
+masked at the same time, one mask a word, so that the candidates of an entity do not depend on the other entities.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
+from tripleaudit.protocols.augmented.mentions import Entity, Layout, Place, Words, replace_places
+from tripleaudit.protocols.augmented.surface import like, replaceable, same
+from tripleaudit.protocols.augmented.vectors import NearestWords
+
+
+@dataclass(slots=True)
+class _Search:
+    """The unfinished candidates of one entity: words so far, the sum of their log-probabilities."""
+
+    sentence: int
+    entity: Entity
+    open: list[int]  # numbers of the words still to be filled, left to right
+    beam: list[tuple[float, Words]]
+    others: dict[Place, str] = field(default_factory=dict)  # masks of the sentence's other entities
+
+
+def find_candidates(
+    sentences: Sequence[Sentence],
+    layouts: Sequence[Layout],
+    model: WordFiller,
+    nearest: NearestWords,
+    *,
+    k: int,
+    beams: int,
+) -> tuple[list[dict[str, list[Words]]], Counter[str]]:
+    """Return the ``k`` most similar entities of each entity of each sentence, best first.
+
+    Args:
+        sentences: test sentences.
+        layouts: their mentions; frozen entities get no candidates.
+        model: the masked language model.
+        nearest: the vector space.
+        k: candidates of an entity.
+        beams: partial candidates of an entity of several words that are kept after each word but the last.
+
+    Returns:
+        One mapping for each sentence from entity string to words, and how many entities went to ``masked_word``,
+        ``vectors``, ``masked_words`` or ``no_words`` (nothing to replace).
+    """
+    found: list[dict[str, list[Words]]] = [{} for _ in sentences]
+    ways: Counter[str] = Counter()
+    searches: list[_Search] = []
+    near = cache(lambda word: nearest.nearest(word, k))
+    for number, layout in enumerate(layouts):
+        masks = {
+            slot: model.mask_token
+            for text, entity in layout.entities.items()
+            if text not in layout.frozen and not entity.nested
+            for mention in entity.mentions
+            for slot, word in zip(entity.slots(mention), entity.words, strict=True)
+            if replaceable(word)
+        }
+        for text, entity in layout.entities.items():
+            if text in layout.frozen:
+                continue
+            open_words = [place for place, word in enumerate(entity.words) if replaceable(word)]
+            if not open_words:
+                ways["no_words"] += 1
+            elif len(entity.words) == 1 and not model.is_single_piece(text):
+                ways["vectors"] += 1
+                found[number][text] = [(word,) for word in near(text)]
+            else:
+                ways["masked_words" if len(entity.words) > 1 else "masked_word"] += 1
+                searches.append(_Search(number, entity, open_words, [(0.0, entity.words)], masks))
+    while searches:
+        _extend(searches, sentences, model, k=k, beams=beams)
+        for search in searches:
+            if not search.open:
+                found[search.sentence][search.entity.text] = [words for _, words in search.beam]
+        searches = [search for search in searches if search.open]
+    return found, ways
+
+
+def _extend(
+    searches: Sequence[_Search], sentences: Sequence[Sentence], model: WordFiller, *, k: int, beams: int
+) -> None:
+    """Fill the next word of every search, all in one pass of the model."""
+    queries: defaultdict[str, set[int]] = defaultdict(set)
+    asked: list[list[tuple[str, int]]] = []
+    for search in searches:
+        keys = [_masked(sentences[search.sentence].text, search, words, model.mask_token) for _, words in search.beam]
+        asked.append(keys)
+        for text, number in keys:
+            queries[text].add(number)
+    # Two more than needed: the word itself is dropped, in small letters and capitals.
+    answers = model.fill({text: sorted(numbers) for text, numbers in queries.items()}, k + 2)
+    for search, keys in zip(searches, asked, strict=True):
+        place = search.open.pop(0)
+        width = beams if search.open else k
+        grown = [
+            (score + more, (*words[:place], word, *words[place + 1 :]))
+            for (score, words), key in zip(search.beam, keys, strict=True)
+            for word, more in _spelled(answers.get(key, []), search.entity.words[place], model.cased)
+        ]
+        search.beam = sorted(grown, key=lambda item: -item[0])[:width]  # stable: ties keep the order of the beam
+        if not search.beam:
+            search.open.clear()
+
+
+def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, int]:
+    """Return the sentence with masks for the open words, and the number of the mask of the next one in it."""
+    slots = dict(search.others)
+    for mention in search.entity.mentions:
+        for place, slot in enumerate(search.entity.slots(mention)):
+            if replaceable(search.entity.words[place]):
+                slots[slot] = mask if place in search.open else words[place]
+    target = search.entity.slots(search.entity.mentions[0])[search.open[0]]
+    masked, _ = replace_places(text, slots)
+    before = text[: target[0]].count(mask)  # a text may quote the mask token itself
+    return masked, before + sum(slot < target and word == mask for slot, word in slots.items())
+
+
+def _spelled(ranked: Ranked, original: str, cased: bool) -> Ranked:
+    """Give the words of an uncased model the case of the word they replace, and drop that word itself."""
+    spelled: dict[str, float] = {}
+    for word, score in ranked:
+        if not same(word, original):
+            spelled.setdefault(word if cased else like(word, original), score)
+    return list(spelled.items())

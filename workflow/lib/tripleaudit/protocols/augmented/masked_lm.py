@@ -1,0 +1,159 @@
+"""Any masked language model of the transformers library, asked for the likeliest words behind many masks at once."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.augmented.surface import replaceable
+
+Ranked = list[tuple[str, float]]
+"""Words with the natural logarithms of their probabilities, likeliest first."""
+
+
+class WordFiller(Protocol):
+    """What candidate generation needs of a masked language model."""
+
+    mask_token: str
+    cased: bool
+
+    def is_single_piece(self, word: str) -> bool:
+        """Whether the model has the word as one piece."""
+
+    def fill(self, queries: Mapping[str, Iterable[int]], top: int) -> dict[tuple[str, int], Ranked]:
+        """Return the ``top`` likeliest words for masks, by text and number of the mask in it."""
+
+
+class MaskedLanguageModel:
+    """A masked language model and its tokenizer from a local folder.
+
+    Only whole words are offered: pieces that begin a word and hold a letter or a digit, no special tokens.
+
+    Attributes:
+        mask_token: what to write in place of a word.
+        cased: whether the tokenizer tells capitals from small letters.
+        sentences: masked texts that went through the model so far.
+        seconds: wall time they took.
+    """
+
+    def __init__(self, path: str | Path, *, batch_size: int = 64, device: str | None = None) -> None:
+        """Load model and tokenizer.
+
+        Raises:
+            UserError: the folder is not there, holds no masked language model with a trained head, or has no mask
+                token.
+        """
+        import torch
+        from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+        if not (Path(path) / "config.json").is_file():
+            raise UserError(f"{path}: expected the folder of a masked language model with a config.json")
+        try:
+            self._tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise UserError(f"{path}: the tokenizer cannot be loaded ({_first_line(error)})") from error
+        if not self._tokenizer.is_fast:
+            raise UserError(f"{path}: expected a fast tokenizer (tokenizer.json)")
+        if self._tokenizer.mask_token is None:
+            raise UserError(f"{path}: the tokenizer has no mask token; expected a masked language model")
+        try:
+            self._model, info = AutoModelForMaskedLM.from_pretrained(
+                path, local_files_only=True, use_safetensors=True, output_loading_info=True
+            )
+        except (OSError, ValueError, KeyError) as error:
+            raise UserError(f"{path}: no masked language model can be loaded ({_first_line(error)})") from error
+        if info["missing_keys"]:
+            raise UserError(
+                f"{path}: the model has no trained masked-LM head ({sorted(info['missing_keys'])[0]} is missing); "
+                "expected one made by 'tripleaudit train-mlm' or a pre-trained masked language model"
+            )
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._model.to(self._device).eval()
+        self._batch_size = batch_size
+        self._max_length = min(self._tokenizer.model_max_length, self._model.config.max_position_embeddings, 512)
+        self.mask_token: str = self._tokenizer.mask_token
+        self.cased: bool = self._tokenizer.tokenize("A") != self._tokenizer.tokenize("a")
+        self.sentences = 0
+        self.seconds = 0.0
+        self._words = _whole_words(self._tokenizer)
+        self._blocked = torch.full((self._model.config.vocab_size,), float("-inf"), device=self._device)
+        self._blocked[list(self._words)] = 0.0
+        # The head then sees the masked positions alone, not every position of the batch.
+        self._model.base_model.register_forward_hook(self._keep_masked)
+        self._masked: Any = None
+
+    def is_single_piece(self, word: str) -> bool:
+        pieces = self._tokenizer.tokenize(" " + word)
+        return len(pieces) == 1 and pieces[0] != self._tokenizer.unk_token
+
+    def fill(self, queries: Mapping[str, Iterable[int]], top: int) -> dict[tuple[str, int], Ranked]:
+        """Return the ``top`` likeliest words of each mask that is asked for.
+
+        Args:
+            queries: masked texts, each with the numbers (from 0, in reading order) of the masks in question.
+            top: words for each mask.
+
+        Returns:
+            Ranked words by (text, number); a mask beyond the length limit of the model has no entry.
+        """
+        began = time.perf_counter()
+        answers: dict[tuple[str, int], Ranked] = {}
+        texts = sorted(queries, key=lambda text: (len(text), text))  # equal lengths waste no padding
+        for at in range(0, len(texts), self._batch_size):
+            batch = texts[at : at + self._batch_size]
+            answers |= self._fill_batch(batch, [list(queries[text]) for text in batch], top)
+        self.sentences += len(texts)
+        self.seconds += time.perf_counter() - began
+        return answers
+
+    def _fill_batch(self, texts: Sequence[str], wanted: Sequence[Sequence[int]], top: int) -> dict:
+        import torch
+
+        batch = self._tokenizer(
+            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self._max_length
+        ).to(self._device)
+        keys, rows, columns = [], [], []
+        for row, numbers in enumerate(wanted):
+            masks = (batch["input_ids"][row] == self._tokenizer.mask_token_id).nonzero()[:, 0].tolist()
+            for number in numbers:
+                if number < len(masks):
+                    keys.append((texts[row], number))
+                    rows.append(row)
+                    columns.append(masks[number])
+        if not keys:
+            return {}
+        self._masked = torch.tensor(rows), torch.tensor(columns)
+        with torch.inference_mode():
+            logits = self._model(**batch).logits[0].float()  # [masks, vocabulary]
+            scores, ids = (logits.log_softmax(-1) + self._blocked).topk(min(top, len(self._words)), dim=-1)
+        return {
+            key: [(self._words[token], score) for token, score in zip(*row, strict=True)]
+            for key, row in zip(keys, zip(ids.tolist(), scores.tolist(), strict=True), strict=True)
+        }
+
+    def _keep_masked(self, _module: Any, _inputs: Any, output: Any) -> Any:
+        rows, columns = self._masked
+        output.last_hidden_state = output.last_hidden_state[rows, columns][None]
+        return output
+
+
+def _whole_words(tokenizer: Any) -> dict[int, str]:
+    """Return the vocabulary's whole words by token id; how a piece shows that it begins a word differs by kind."""
+    pieces = tokenizer.get_vocab()
+    special = set(tokenizer.all_special_tokens)
+    prefix = next((mark for mark in ("Ġ", "▁") if any(piece.startswith(mark) for piece in pieces)), "")
+    words = {}
+    for piece, token in pieces.items():
+        if piece in special or piece.startswith("##") or not piece.startswith(prefix):
+            continue
+        word = piece.removeprefix(prefix)
+        if prefix == "Ġ" and not word.isascii():
+            continue  # byte-level pieces of other scripts are not readable as they stand
+        if replaceable(word) and not (word.startswith("[unused") and word.endswith("]")):
+            words[token] = word
+    return words
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,121 @@
+"""Word vectors: reading them, deriving them from an encoder, and the nearest words of a word."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from gensim.models import KeyedVectors
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.augmented.surface import like, replaceable, same
+
+
+def load_vectors(path: str | Path) -> KeyedVectors:
+    """Read word vectors in text form (GloVe without a header line, or word2vec) or in word2vec's binary form (.bin).
+
+    Raises:
+        UserError: the file is missing, is not of these forms, or is gensim's native form, whose pickles are not
+            loaded because they can run code.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such file, expected word vectors")
+    stem = path.name.removesuffix(".gz")
+    if stem.endswith((".kv", ".model", ".pkl", ".pickle")):
+        raise UserError(
+            f"{path}: vectors saved by gensim's save() are pickles and are not loaded; expected the text or binary "
+            "form that save_word2vec_format() writes"
+        )
+    binary = stem.endswith(".bin")
+    try:
+        headless = not binary and not _has_header(path)
+        return KeyedVectors.load_word2vec_format(str(path), binary=binary, no_header=headless)
+    except (ValueError, EOFError, UnicodeDecodeError, IndexError, OSError) as error:
+        raise UserError(f"{path}: not word vectors in text or word2vec form ({error})") from error
+
+
+def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> KeyedVectors:
+    """Make vectors for the words of a corpus: the mean of the encoder's input embeddings of each word's pieces.
+
+    Args:
+        encoder: local folder of a transformers encoder.
+        sentences: their texts give the vocabulary, in order of first use; words without letters and digits are left
+            out, and so are capitals where the tokenizer does not tell them apart.
+
+    Raises:
+        UserError: the folder holds no encoder, or the corpus no word.
+    """
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
+        model = AutoModel.from_pretrained(encoder, local_files_only=True, use_safetensors=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(f"{encoder}: expected the folder of an encoder ({str(error).splitlines()[0]})") from error
+    cased = tokenizer.tokenize("A") != tokenizer.tokenize("a")
+    spelled = (word for sentence in sentences for word in sentence.text.split() if replaceable(word))
+    words = list(dict.fromkeys(word if cased else word.lower() for word in spelled))
+    if not words:
+        raise UserError("word vectors: the corpus has no words to derive vectors for")
+    pieces = tokenizer([" " + word for word in words], add_special_tokens=False)["input_ids"]
+    with torch.inference_mode():
+        table = model.get_input_embeddings().weight
+        means = torch.stack([table[ids].mean(0) if ids else torch.zeros(table.shape[1]) for ids in pieces])
+    vectors = KeyedVectors(vector_size=means.shape[1])
+    vectors.add_vectors(words, means.float().numpy())
+    return vectors
+
+
+class NearestWords:
+    """The nearest words of a word by cosine; a word that is not there is looked up in small letters."""
+
+    def __init__(self, vectors: KeyedVectors) -> None:
+        self._vectors = vectors
+        self._unit = vectors.get_normed_vectors()
+
+    def check_overlap(self, words: Iterable[str]) -> None:
+        """Check that the vectors have at least one of the words.
+
+        Raises:
+            UserError: they have none.
+        """
+        words = list(words)
+        if words and all(self._key(word) is None for word in words):
+            raise UserError(
+                f"the word vectors ({len(self._vectors)} words, such as {self._vectors.index_to_key[0]!r}) have none "
+                f"of the {len(words)} words of the test entities, such as {words[0]!r}; expected vectors of the "
+                "corpus' language"
+            )
+
+    def nearest(self, word: str, top: int) -> list[str]:
+        """Return up to ``top`` words, nearest first, equally near ones in the order of the vectors' file.
+
+        Words that differ in case alone, and ones without letters and digits, are left out. Where the word was found in
+        small letters, the answers get its case.
+        """
+        key = self._key(word)
+        if key is None:
+            return []
+        near = self._unit @ self._unit[self._vectors.key_to_index[key]]
+        found: dict[str, None] = {}
+        for place in np.argsort(-near, kind="stable"):
+            other = self._vectors.index_to_key[place]
+            if replaceable(other) and not same(other, word):
+                found[other if key == word else like(other, word)] = None
+                if len(found) == top:
+                    break
+        return list(found)
+
+    def _key(self, word: str) -> str | None:
+        return next((key for key in (word, word.lower()) if key in self._vectors.key_to_index), None)
+
+
+def _has_header(path: Path) -> bool:
+    """Whether the first line is word2vec's ``words dimensions``."""
+    from gensim import utils
+
+    with utils.open(str(path), "rb") as stream:
+        first: Sequence[bytes] = stream.readline().split()
+    return len(first) == 2 and all(part.isdigit() for part in first)

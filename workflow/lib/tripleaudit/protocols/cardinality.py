@@ -1,0 +1,128 @@
+"""Cardinality settings NZ and WZ, and the data sets with zero-triple sentences (zero-cardinality 4, table 2).
+
+NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sentences without any.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
+
+SETTINGS: Final = ("nz", "wz")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sentences of a set in train, valid, test; table 2 of the paper."""
+
+    positive: tuple[int, int, int]
+    zero: tuple[int, int, int]
+
+
+PUBLISHED_SIZES: Final[Mapping[str, Sizes]] = {
+    "nyt24": Sizes((56_196, 5_000, 5_000), (145_767, 4_969, 4_969)),
+    "nyt29": Sizes((63_306, 7_033, 4_006), (177_861, 4_940, 4_601)),
+}
+
+
+def apply_setting(sentences: Iterable[Sentence], setting: str, zero: Iterable[Sentence] = ()) -> list[Sentence]:
+    """Return the sentences of one setting.
+
+    Args:
+        sentences: a set, with or without zero-triple sentences.
+        setting: ``"nz"`` drops zero-triple sentences; ``"wz"`` keeps them.
+        zero: further zero-triple sentences, which ``"wz"`` appends.
+
+    Raises:
+        UserError: an unknown setting, or a sentence of ``zero`` has triples.
+    """
+    if setting == "nz":
+        return [sentence for sentence in sentences if sentence.triples]
+    if setting != "wz":
+        raise UserError(f"unknown cardinality setting {setting!r}, expected one of {', '.join(SETTINGS)}")
+    return [*sentences, *_without_triples(zero)]
+
+
+def add_zero_sentences(
+    splits: Splits, raw: Iterable[Sentence], sizes: tuple[int, int, int], *, seed: int = 0
+) -> tuple[Splits, dict[str, Any]]:
+    """Add zero-triple sentences of the raw corpus to each set of a prepared data set (NYT24* and NYT29*).
+
+    Zero-triple sentences are those that the raw corpus lists without any relation. A text that also occurs with
+    triples, in ``splits`` or in the raw corpus, is no zero-triple sentence, and a text counts once. A seeded shuffle
+    divides them: first test, then validation, then training.
+
+    Args:
+        splits: the prepared data set, whose sentences with triples are kept as they are; other sentences are dropped.
+        raw: every sentence of the raw corpus.
+        sizes: zero-triple sentences of (train, valid, test).
+        seed: of the division.
+
+    Returns:
+        The splits and a report: ``zero_sentences_found`` and ``zero_sentences_used`` (distinct texts).
+
+    Raises:
+        UserError: the raw corpus has fewer zero-triple sentences than asked for.
+    """
+    positive = {name: apply_setting(sentences, "nz") for name, sentences in splits}
+    taken = {_text_key(sentence.text) for sentences in positive.values() for sentence in sentences}
+    candidates: dict[str, Sentence] = {}
+    for sentence in raw:
+        key = _text_key(sentence.text)
+        if sentence.triples:
+            taken.add(key)
+        else:
+            candidates.setdefault(key, sentence)
+    zero = [sentence for key, sentence in candidates.items() if key not in taken]
+    if len(zero) < sum(sizes):
+        raise UserError(
+            f"the raw corpus has {len(zero)} different sentences with zero triples, expected at least {sum(sizes)} "
+            f"({sizes[0]} for training, {sizes[1]} for validation, {sizes[2]} for testing)"
+        )
+    chosen = _deal(zero, sizes, seed)
+    report = {"zero_sentences_found": len(zero), "zero_sentences_used": sum(sizes)}
+    return Splits(*(positive[name] + chosen[name] for name in SPLIT_NAMES)).with_unique_ids(), report
+
+
+def split_raw(raw: Iterable[Sentence], sizes: Sizes, *, seed: int = 0) -> tuple[Splits, dict[str, Any]]:
+    """Build a data set of both kinds from the raw corpus alone, where no prepared split of it is at hand.
+
+    The sentences with triples are divided by the same seeded shuffle as the zero-triple ones, so that only the sizes,
+    not the single sentences, are those of the published split. Errors and report as :func:`add_zero_sentences`.
+    """
+    raw = list(raw)
+    positive = list({_text_key(sentence.text): sentence for sentence in raw if sentence.triples}.values())
+    if len(positive) < sum(sizes.positive):
+        raise UserError(
+            f"the raw corpus has {len(positive)} different sentences with triples, expected at least "
+            f"{sum(sizes.positive)}"
+        )
+    chosen = _deal(positive, sizes.positive, seed)
+    return add_zero_sentences(Splits(**chosen), raw, sizes.zero, seed=seed)
+
+
+def _deal(sentences: list[Sentence], sizes: tuple[int, int, int], seed: int) -> dict[str, list[Sentence]]:
+    """Shuffle, fill test, then valid, then train, and put each set back into corpus order."""
+    order = list(range(len(sentences)))
+    random.Random(seed).shuffle(order)
+    chosen, at = {}, 0
+    for name, size in reversed(list(zip(SPLIT_NAMES, sizes, strict=True))):
+        chosen[name] = [sentences[number] for number in sorted(order[at : at + size])]
+        at += size
+    return chosen
+
+
+def _text_key(text: str) -> str:
+    """Texts that differ in blanks and quotes around them alone are the same sentence (as in the raw NYT files)."""
+    return " ".join(text.split()).strip("\" '")
+
+
+def _without_triples(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+    for sentence in sentences:
+        if sentence.triples:
+            raise UserError(f"sentence {sentence.id} has triples, expected a zero-triple sentence")
+        yield sentence
