@@ -20,10 +20,10 @@ include: "workflow/rules/common.smk"
 
 
 pathvars:
-    study="<results>/" + STUDY.name,
-    logs="<results>/" + STUDY.name + "/logs",
-    benchmarks="<results>/" + STUDY.name + "/benchmarks",
-    temp="<results>/" + STUDY.name + "/tmp",
+    study=f"<results>/{STUDY.name}",
+    logs=f"<results>/{STUDY.name}/logs",
+    benchmarks=f"<results>/{STUDY.name}/benchmarks",
+    temp=f"<results>/{STUDY.name}/tmp",
     downloads="<resources>/downloads",
     run="{corpus}/{trainset}/{extractor}/{noise}/seed{seed}",
 

@@ -11,16 +11,16 @@ sys.path.insert(0, str(LIB))
 from tripleaudit.configuration import validated
 from tripleaudit.errors import UserError
 from tripleaudit.study import Study
-from tripleaudit.workflow import code_version, export_pythonpath, shipped
-
-export_pythonpath(LIB)
-PYTHON = sys.executable  # `python` on the PATH may be another one
+from tripleaudit.workflow import code_version, export_environment, shipped
 
 try:
     config = validated(config)
     STUDY = Study(config)
 except UserError as error:
     raise WorkflowError(str(error))
+
+export_environment(LIB, config["gpu"])
+PYTHON = sys.executable
 
 
 wildcard_constraints:
@@ -30,8 +30,127 @@ wildcard_constraints:
     testing="nz|wz",
     split="train|valid|test",
     trainset="|".join(map(re.escape, STUDY.trainsets)),
-    extractor="|".join(map(re.escape, [*STUDY.extractors, *STUDY.classifiers]))
-    or "none",
+    extractor="|".join(map(re.escape, [*STUDY.extractors, *STUDY.classifiers])) or "none",
     noise="none|noising",
     testset="test|augmented",
     seed=r"\d+",
+
+
+# sources
+
+
+def raw_root():
+    """The folder with raw files: the study's own, or where the rule below fetches them to."""
+    return config["raw_root"] or "<downloads>/raw"
+
+
+def model_folder(model):
+    """The folder of a model named in the configuration, fetched unless it is a local folder already."""
+    local = STUDY.local_model(model)
+    return local or f"<downloads>/models/{STUDY.model_slug(model)}"
+
+
+ENCODER = f"{model_folder(config['encoder']['model'])}/config.json"
+
+
+# corpora
+
+
+def raw_inputs(wildcards):
+    """The files that a split is made of."""
+    files = STUDY.files_of_split(wildcards.corpus, wildcards.split)
+    if STUDY.registered(wildcards.corpus) is None:
+        return [shipped(path) for path in files]
+    return [f"{raw_root()}/{name}" for name in files]
+
+
+# protocols
+
+
+def protocol_inputs(wildcards):
+    """The original nz splits."""
+    folder = f"<study>/protocols/{wildcards.corpus}/original/nz"
+    return {split: f"{folder}/{split}.jsonl" for split in ("train", "valid", "test")}
+
+
+def augmentation_models(wildcards):
+    """The masked language model, the encoder that vectors are derived from, and vectors of one's own."""
+    options = STUDY.protocol("augmented")
+    own = options["masked_lm"]
+    masked_lm = f"{model_folder(own)}/config.json" if own else f"<study>/masked_lm/{wildcards.corpus}/config.json"
+    vectors = {"vectors": shipped(options["vectors"])} if options["vectors"] else {}
+    return {"masked_lm": masked_lm, "encoder": ENCODER, **vectors}
+
+
+# training
+
+
+def trainset_files(wildcards):
+    """Training and validation set of a run; a sifted run may choose its epoch on its test set, as the paper did."""
+    protocol, setting = wildcards.trainset.rsplit("-", 1)
+    folder = f"<study>/protocols/{wildcards.corpus}/{protocol}/{setting}"
+    select_on = STUDY.protocol(protocol).get("select_on", "valid")
+    return {
+        "train": f"{folder}/train.jsonl",
+        "valid": f"{folder}/{select_on}.jsonl",
+        "encoder": ENCODER,
+    }
+
+
+def testset_files(wildcards):
+    """The test sets that one prediction job covers, each as large as the study scores it."""
+    protocol, setting = wildcards.trainset.rsplit("-", 1)
+    largest = STUDY.settings[-1] if protocol == "original" else "nz"
+    return f"<study>/protocols/{wildcards.corpus}/{protocol}/{largest}/test.jsonl"
+
+
+# scoring
+
+
+def gold_file(wildcards):
+    """The gold test set in one testing setting."""
+    protocol = "augmented" if wildcards.testset == "augmented" else wildcards.trainset.rsplit("-", 1)[0]
+    return f"<study>/protocols/{wildcards.corpus}/{protocol}/{wildcards.testing}/test.jsonl"
+
+
+def seen_file(wildcards):
+    """The training triples that decide which test triples count as seen: those of the nz training set."""
+    protocol = wildcards.trainset.rsplit("-", 1)[0]
+    return f"<study>/protocols/{wildcards.corpus}/{protocol}/nz/train.jsonl"
+
+
+def score_files(kind="scores"):
+    """Every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
+    return (
+        [
+            f"<study>/{kind}/{run.path}/{testset}-{testing}.csv"
+            for run in STUDY.runs
+            for testset, testing in STUDY.testsets(run)
+        ]
+        + [f"<study>/{kind}/{run.path}/classification.csv" for run in STUDY.classifier_runs]
+        + [f"<study>/{kind}/{run.path}/{gate}.csv" for run, gate in STUDY.two_step_runs]
+    )
+
+
+def curve_files():
+    """The precision-recall curve of every classifier."""
+    return [f"<study>/scores/{run.path}/curve.json" for run in STUDY.classifier_runs]
+
+
+# tables
+
+
+def audit_files():
+    """One audit of each corpus and protocol."""
+    return [f"<study>/audits/{corpus}/{protocol}.json" for corpus in STUDY.corpora for protocol in STUDY.protocols]
+
+
+def table_inputs(wildcards):
+    """What one table is made from; the tables about data need no training."""
+    needs = STUDY.needs_of_table(wildcards.table)
+    return {
+        "audits": audit_files() if needs == "audits" else [],
+        "scores": ["<study>/scores.csv"] if needs == "scores" else [],
+        "counts": score_files("counts") if needs == "scores" else [],
+        "runs": ["<study>/trainings.json"] if needs == "runs" else [],
+    }

@@ -1,14 +1,6 @@
 # From raw files of any format to sentences with spans, one file and one report for each split.
 
 
-def raw_inputs(wildcards):
-    """The files that a split is made of."""
-    files = STUDY.files_of_split(wildcards.corpus, wildcards.split)
-    if STUDY.registered(wildcards.corpus) is None:
-        return [shipped(path) for path in files]
-    return [f"{raw_root()}/{name}" for name in files]
-
-
 rule prepare_corpus:
     """Read one split of a corpus, find its spans, and report what was found and what was not."""
     input:
@@ -24,13 +16,9 @@ rule prepare_corpus:
         mem_mb=2000,
         runtime=30,
     params:
-        options=lambda wildcards: STUDY.prepare_options(
-            wildcards.corpus, wildcards.split
-        ),
+        options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split),
         code=code_version("prepare"),
-        origin=lambda wildcards, input: STUDY.prepare_origin(
-            wildcards.corpus, wildcards.split, input
-        ),
+        origin=lambda wildcards, input: STUDY.prepare_origin(wildcards.corpus, wildcards.split, input),
     shell:
-        "{PYTHON} -m tripleaudit prepare {params.origin:q} {params.options:q} "
+        "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
         "--out {output.sentences:q} --report {output.report:q} > {log:q} 2>&1"

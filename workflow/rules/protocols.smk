@@ -1,20 +1,14 @@
 # From prepared corpora to the training and test sets of every protocol and cardinality setting.
 
 
-def protocol_inputs(wildcards):
-    """The original nz splits, and the masked language model and vectors where the protocol needs them."""
-    folder = f"<study>/protocols/{wildcards.corpus}/original/nz"
-    return {split: f"{folder}/{split}.jsonl" for split in ("train", "valid", "test")}
-
-
 rule original_split:
+    """The original split of a corpus in one cardinality setting."""
     input:
         "<study>/corpora/{corpus}/{split}.jsonl",
     output:
         "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
-    """The original split of a corpus in one cardinality setting."""
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -46,7 +40,62 @@ rule build_protocol:
         options=lambda wildcards: STUDY.protocol_json(wildcards.protocol),
         code=code_version("protocol"),
     shell:
-        "{PYTHON} -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
+        "python -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
         "--out-train {output.train:q} --out-valid {output.valid:q} --out-test {output.test:q} "
         "--report {output.report:q} > {log:q} 2>&1"
+
+
+rule train_masked_lm:
+    """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
+    input:
+        train="<study>/protocols/{corpus}/original/nz/train.jsonl",
+        encoder=ENCODER,
+    output:
+        weights="<study>/masked_lm/{corpus}/model.safetensors",
+        config="<study>/masked_lm/{corpus}/config.json",
+    log:
+        "<logs>/train_masked_lm/{corpus}.log",
+    benchmark:
+        "<benchmarks>/train_masked_lm/{corpus}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
+    threads: 4
+    resources:
+        mem_mb=8000,
+        runtime=120,
+    params:
+        options=STUDY.masked_lm_options,
+        code=code_version("protocol"),
+    shell:
+        "python -m tripleaudit train-mlm --encoder $(dirname {input.encoder:q}) --train {input.train:q} "
+        "{params.options:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
+
+
+rule build_augmented:
+    """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
+    input:
+        unpack(protocol_inputs),
+        unpack(augmentation_models),
+    output:
+        test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
+        report="<study>/protocols/{corpus}/augmented/report.json",
+    log:
+        "<logs>/build_augmented/{corpus}.log",
+    benchmark:
+        "<benchmarks>/build_augmented/{corpus}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
+    threads: 4
+    resources:
+        mem_mb=8000,
+        runtime=240,
+    params:
+        options=STUDY.protocol_json("augmented"),
+        vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],
+        code=code_version("protocol"),
+    shell:
+        "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
+        "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
+        "--masked-lm $(dirname {input.masked_lm:q}) --encoder $(dirname {input.encoder:q}) {params.vectors:q} "
+        "--out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"

@@ -1,43 +1,6 @@
 # From predictions to one tidy scores file.
 
 
-def gold_file(wildcards):
-    """The gold test set in one testing setting."""
-    protocol = (
-        "augmented"
-        if wildcards.testset == "augmented"
-        else wildcards.trainset.rsplit("-", 1)[0]
-    )
-    return f"<study>/protocols/{wildcards.corpus}/{protocol}/{wildcards.testing}/test.jsonl"
-
-
-def seen_file(wildcards):
-    """The training triples that decide which test triples count as seen: those of the nz training set."""
-    protocol = wildcards.trainset.rsplit("-", 1)[0]
-    return f"<study>/protocols/{wildcards.corpus}/{protocol}/nz/train.jsonl"
-
-
-def score_files(kind="scores"):
-    """Every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
-    return (
-        [
-            f"<study>/{kind}/{run.path}/{testset}-{testing}.csv"
-            for run in STUDY.runs
-            for testset, testing in STUDY.testsets(run)
-        ]
-        + [
-            f"<study>/{kind}/{run.path}/classification.csv"
-            for run in STUDY.classifier_runs
-        ]
-        + [f"<study>/{kind}/{run.path}/{gate}.csv" for run, gate in STUDY.two_step_runs]
-    )
-
-
-def curve_files():
-    """The precision-recall curve of every classifier."""
-    return [f"<study>/scores/{run.path}/curve.json" for run in STUDY.classifier_runs]
-
-
 rule score:
     """Micro and type P/R/F1 with intervals of one prediction file, under every matching rule."""
     input:
@@ -105,6 +68,7 @@ rule score_two_step:
 
 
 rule merge_scores:
+    """One tidy scores file of the whole study."""
     input:
         score_files(),
     output:
@@ -112,7 +76,6 @@ rule merge_scores:
         provenance="<study>/scores.provenance.json",
     log:
         "<logs>/merge_scores.log",
-    """One tidy scores file of the whole study."""
     localrule: True
     conda:
         "../../envs/light.yaml"

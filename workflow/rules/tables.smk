@@ -1,37 +1,14 @@
 # From the tidy scores, the audits of the data and the facts of the trainings to paper-style tables and the report.
 
 
-def audit_files():
-    """One audit of each corpus and protocol."""
-    return [
-        f"<study>/audits/{corpus}/{protocol}.json"
-        for corpus in STUDY.corpora
-        for protocol in STUDY.protocols
-    ]
-
-
-def table_inputs(wildcards):
-    """What one table is made from; the tables about data need no training."""
-    needs = STUDY.needs_of_table(wildcards.table)
-    return {
-        "audits": audit_files() if needs == "audits" else [],
-        "scores": ["<study>/scores.csv"] if needs == "scores" else [],
-        "counts": score_files("counts") if needs == "scores" else [],
-        "runs": ["<study>/trainings.json"] if needs == "runs" else [],
-    }
-
-
 rule training_facts:
+    """How long every training took, on what, and how it went."""
     input:
-        [
-            f"<study>/models/{run.path}/provenance.json"
-            for run in STUDY.runs + STUDY.classifier_runs
-        ],
+        [f"<study>/models/{run.path}/provenance.json" for run in STUDY.runs + STUDY.classifier_runs],
     output:
         "<study>/trainings.json",
     log:
         "<logs>/training_facts.log",
-    """How long every training took, on what, and how it went."""
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -42,6 +19,7 @@ rule training_facts:
 
 
 rule audit:
+    """Triple types, strata and sizes of a test set against its training set."""
     input:
         train=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/train.jsonl",
         valid=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/valid.jsonl",
@@ -55,7 +33,6 @@ rule audit:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
         "<logs>/audit/{corpus}/{protocol}.log",
-    """Triple types, strata and sizes of a test set against its training set."""
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -66,6 +43,7 @@ rule audit:
 
 
 rule table:
+    """One paper-style table in four formats, reported values beside measured ones."""
     input:
         unpack(table_inputs),
     output:
@@ -81,7 +59,6 @@ rule table:
         "<logs>/table/{table}.log",
     wildcard_constraints:
         table="|".join(STUDY.possible_tables),
-    """One paper-style table in four formats, reported values beside measured ones."""
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -93,7 +70,7 @@ rule table:
 
 
 rule tables:
+    """All tables of the study."""
     input:
         [f"<study>/tables/{name}.md" for name in STUDY.tables],
-    """All tables of the study."""
     localrule: True

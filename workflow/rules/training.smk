@@ -1,28 +1,6 @@
 # Training and prediction: one rule for all extractors and classifiers; their differences live in the package.
 
 
-GPU = config["gpu"]  # where a job runs does not decide what it computes, so it is no parameter
-
-
-def trainset_files(wildcards):
-    """Training and validation set of a run; a sifted run may choose its epoch on its test set, as the paper did."""
-    protocol, setting = wildcards.trainset.rsplit("-", 1)
-    folder = f"<study>/protocols/{wildcards.corpus}/{protocol}/{setting}"
-    select_on = STUDY.protocol(protocol).get("select_on", "valid")
-    return {
-        "train": f"{folder}/train.jsonl",
-        "valid": f"{folder}/{select_on}.jsonl",
-        "encoder": ENCODER,
-    }
-
-
-def testset_files(wildcards):
-    """The test sets that one prediction job covers, each as large as the study scores it."""
-    protocol, setting = wildcards.trainset.rsplit("-", 1)
-    largest = STUDY.settings[-1] if protocol == "original" else "nz"
-    return f"<study>/protocols/{wildcards.corpus}/{protocol}/{largest}/test.jsonl"
-
-
 rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
@@ -41,21 +19,16 @@ rule train:
     threads: 4
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.resource(
-            wildcards.extractor, "mem_mb", 8000
-        )
-        * attempt,
+        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
     params:
-        settings=lambda wildcards: STUDY.training_json(
-            wildcards.corpus, wildcards.extractor, wildcards.noise
-        ),
+        settings=lambda wildcards: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
         code=lambda wildcards: code_version("train", wildcards.extractor),
     shell:
-        "{PYTHON} -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
+        "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
         "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} "
-        "--gpu {GPU} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--out $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule predict:
@@ -70,34 +43,27 @@ rule predict:
     benchmark:
         "<benchmarks>/predict/<run>.jsonl"
     wildcard_constraints:
-        trainset="|".join(
-            t
-            for t in STUDY.trainsets
-            if t != "original-nz" or "augmented" not in STUDY.protocols
-        )
+        trainset="|".join(t for t in STUDY.trainsets if t != "original-nz" or "augmented" not in STUDY.protocols)
         or "none",
     conda:
         "../../envs/torch.yaml"
     threads: 4
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.resource(
-            wildcards.extractor, "mem_mb", 8000
-        )
-        * attempt,
+        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime="1h",
     params:
         batch_size=config["prediction"]["batch_size"],
         code=lambda wildcards: code_version("predict", wildcards.extractor),
     shell:
-        "{PYTHON} -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
-        "--threads {threads} --gpu {GPU} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
+        "python -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
+        "--threads {threads} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
 use rule predict as predict_with_augmented with:
     input:
         weights="<study>/models/<run>/model.safetensors",
-        test=[testset_files, "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
+        test=lambda wildcards: [testset_files(wildcards), "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
     output:
         test=[
             "<study>/predictions/<run>/test.jsonl",

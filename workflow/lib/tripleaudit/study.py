@@ -272,8 +272,17 @@ class Study:
 
     def protocol_json(self, name: str) -> str:
         """What decides the sets of a protocol besides the corpus, as canonical JSON."""
-        options = {key: value for key, value in self.protocol(name).items() if key != "select_on"}
+        others = ("select_on", "masked_lm", "vectors", "mlm_steps")  # of other rules, or inputs of the rule
+        options = {key: value for key, value in self.protocol(name).items() if key not in others}
         return json.dumps(options, sort_keys=True)
+
+    @property
+    def masked_lm_options(self) -> list[str]:
+        """Options of ``tripleaudit train-mlm`` for the study's own masked language model."""
+        options = self.protocol("augmented")
+        layers = self.config["encoder"]["layers"]
+        steps = ["--steps", str(options.get("mlm_steps", 300)), "--seed", str(options.get("seed", 0))]
+        return steps + (["--layers", str(layers)] if layers else [])
 
     def trained_on(self, protocol: str) -> str:
         """The protocol whose training set a test set is measured against; augmented tests go with the original."""

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -49,11 +50,16 @@ CODE = {
 }
 
 
-def export_pythonpath(library: Path) -> None:
-    """Let every job, on this machine or a cluster node, import the package from ``library``."""
-    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if str(library) not in known:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(library), *known]))
+def export_environment(library: Path, gpu: str | int) -> None:
+    """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
+
+    Where a job runs does not decide what it computes, so the device is no parameter that would rerun it.
+    """
+    for name, first in (("PYTHONPATH", str(library)), ("PATH", str(Path(sys.executable).parent))):
+        known = os.environ.get(name, "").split(os.pathsep)
+        if known[0] != first:
+            os.environ[name] = os.pathsep.join(filter(None, [first, *known]))
+    os.environ["TRIPLEAUDIT_GPU"] = str(gpu)
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """``tripleaudit predict``: the triples of one or several test sets, by a trained model."""
 
 import argparse
+import os
 from pathlib import Path
 
 HELP = "predict the triples of test sets with a trained extractor"
@@ -24,7 +25,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
-        "--gpu", default="auto", choices=("auto", "0", "1"), help="auto predicts on a GPU where there is one (default)"
+        "--gpu",
+        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
+        choices=("auto", "0", "1"),
+        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
 
 

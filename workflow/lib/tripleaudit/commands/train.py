@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 HELP = "train an extractor on a corpus"
@@ -19,7 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
-        "--gpu", default="auto", choices=("auto", "0", "1"), help="auto trains on a GPU where there is one (default)"
+        "--gpu",
+        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
+        choices=("auto", "0", "1"),
+        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
 
