@@ -97,11 +97,16 @@ def trainset_files(wildcards):
     }
 
 
-def testset_files(wildcards):
-    """The test sets that one prediction job covers, each as large as the study scores it."""
-    protocol, setting = wildcards.trainset.rsplit("-", 1)
-    largest = STUDY.settings[-1] if protocol == "original" else "nz"
-    return f"<study>/protocols/{wildcards.corpus}/{protocol}/{largest}/test.jsonl"
+def testset_file(wildcards):
+    """The test set of a training's own protocol, as large as the study scores it."""
+    if wildcards.trainset.startswith("original-"):
+        return original_test_file(wildcards)
+    return f"<study>/protocols/{wildcards.corpus}/{wildcards.trainset.removesuffix('-nz')}/nz/test.jsonl"
+
+
+def original_test_file(wildcards):
+    """The original test set, with zero-triple sentences if the study has them."""
+    return f"<study>/protocols/{wildcards.corpus}/original/{STUDY.settings[-1]}/test.jsonl"
 
 
 # scoring

@@ -35,16 +35,13 @@ rule predict:
     """Predict the triples of the test set of a training's own protocol."""
     input:
         weights="<study>/models/<run>/model.safetensors",
-        test=testset_files,
+        test=testset_file,
     output:
         test="<study>/predictions/<run>/test.jsonl",
     log:
         "<logs>/predict/<run>.log",
     benchmark:
         "<benchmarks>/predict/<run>.jsonl"
-    wildcard_constraints:
-        trainset="|".join(t for t in STUDY.trainsets if t != "original-nz" or "augmented" not in STUDY.protocols)
-        or "none",
     conda:
         "../../envs/torch.yaml"
     threads: 4
@@ -60,14 +57,22 @@ rule predict:
         "--threads {threads} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
-use rule predict as predict_with_augmented with:
-    input:
-        weights="<study>/models/<run>/model.safetensors",
-        test=lambda wildcards: [testset_files(wildcards), "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
-    output:
-        test=[
-            "<study>/predictions/<run>/test.jsonl",
-            "<study>/predictions/<run>/augmented.jsonl",
-        ],
-    wildcard_constraints:
-        trainset="original-nz" if "augmented" in STUDY.protocols else "none",
+if "augmented" in STUDY.protocols:
+
+    # one job for both test sets of the original nz training, so that its model is loaded once
+    use rule predict as predict_with_augmented with:
+        input:
+            weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
+            test=lambda wildcards: [original_test_file(wildcards), "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
+        output:
+            test=multiext(
+                "<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
+                "test.jsonl",
+                "augmented.jsonl",
+            ),
+        log:
+            "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
+        benchmark:
+            "<benchmarks>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.jsonl"
+
+    ruleorder: predict_with_augmented > predict
