@@ -151,6 +151,12 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
         CasRel.from_encoder(tiny_encoder, [])
     with pytest.raises(UserError, match="casrel has no setting 'max_lenght'; did you mean max_length"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_lenght=9)
+    with pytest.raises(UserError, match="casrel setting 'max_length' is '9', expected a value of type int"):
+        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_length="9")
+    with pytest.raises(UserError, match="'max_length' is 2, expected at least 8 tokens"):
+        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_length=2)
+    with pytest.raises(UserError, match="occurrence: 'last' is unknown"):
+        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, occurrence="last")
     with pytest.raises(UserError, match="encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, 3)
 
@@ -192,3 +198,13 @@ def test_the_base_class_loads_any_extractor(saved):
     assert type(loaded) is CasRel
     assert loaded.aligner.tokenizer.is_fast
     assert loaded.config.relations == list(TOY_RELATIONS)
+
+
+def test_a_saved_model_keeps_no_path_of_the_machine(saved, tiny_encoder, tmp_path):
+    again = tmp_path / "again"
+    load_extractor(saved).save_pretrained(again)
+    for folder in (saved, again):
+        for file in folder.glob("*.json"):
+            text = file.read_text(encoding="utf-8")
+            assert str(tiny_encoder) not in text
+            assert str(tmp_path) not in text

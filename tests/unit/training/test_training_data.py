@@ -23,10 +23,10 @@ def loader(model, sentences, *, seed=0, noise=None, batch_size=2, workers=0):
 
 
 def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
-    model = build(CasRel, tiny_encoder, max_length=5)
+    model = build(CasRel, tiny_encoder, max_length=8)
     sentences = [
-        sentence("tim leads apple and it rains today .", ("tim", "C", "apple"), id="kept"),
-        sentence("it rains today and tim leads apple .", ("tim", "C", "apple"), id="cut"),
+        sentence("tim leads apple and it was in london today .", ("tim", "C", "apple"), id="kept"),
+        sentence("it was in london today and tim leads apple .", ("tim", "C", "apple"), id="cut"),
         Sentence("absent", "it rains .", (Triple(Span(0, 2, "it"), "C", Span(None, None, "nowhere")),)),
         Sentence("half", "tim leads .", (
             Triple(Span(0, 3, "tim"), "C", Span(4, 9, "leads")), Triple(Span(0, 2, "ti"), "F", Span(4, 9, "leads")),
@@ -37,7 +37,7 @@ def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
     assert [example.id for example in dataset.examples] == ["kept", "half", "zero"]
     assert dataset.counts["lost_sentences"] == 2
     assert dataset.counts["lost_triples"] == 3
-    assert dataset.counts["truncated"] == 4  # of five tokens, two are specials
+    assert dataset.counts["truncated"] == 2
     assert dataset.counts["zero"] == 1
     assert [len(example.rows) for example in dataset.examples] == [1, 1, 0]
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import pad_batch
@@ -230,7 +231,7 @@ class Extractor(PreTrainedModel):
             )
         except (OSError, ValueError) as error:
             raise UserError(f"encoder {folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
-        config = cls.config_class(encoder=model.config.to_dict(), relations=relations, **settings)
+        config = _configuration(cls, model.config, relations, settings)
         extractor = cls(config, encoder=model.float())
         extractor.tokenizer = tokenizer
         _ = extractor.aligner  # refuse an unfit tokenizer now
@@ -263,7 +264,9 @@ class Extractor(PreTrainedModel):
         return (model, info) if want_info else model
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **options: Any) -> Any:
-        """Save configuration, weights (safetensors) and the tokenizer."""
+        """Save configuration, weights (safetensors) and the tokenizer; no path of this machine is kept."""
+        for config in (self.config, self.config.encoder, self.encoder.config):
+            config._name_or_path = ""
         result = super().save_pretrained(save_directory, *args, **options)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(save_directory)
@@ -380,6 +383,19 @@ def encoder_limit(config: PreTrainedConfig) -> int:
     return min(positions, TEST_LIMIT)
 
 
+def _configuration(
+    extractor: type[Extractor], encoder: PreTrainedConfig, relations: Sequence[str], settings: dict[str, Any]
+) -> ExtractorConfig:
+    """Build and check the configuration of an untrained extractor."""
+    own = encoder.to_dict()
+    own.pop("_name_or_path", None)
+    config = extractor.config_class(encoder=own, relations=list(relations), **settings)
+    check_occurrence(config.occurrence)
+    if config.max_length < 8:
+        raise UserError(f"{extractor.name} setting 'max_length' is {config.max_length}, expected at least 8 tokens")
+    return config
+
+
 def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:
     """Log how many texts were cut to the encoder's limit."""
     cut = [text for text, alignment in alignments.items() if alignment.truncated]
@@ -391,18 +407,26 @@ def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:
 
 
 def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None:
-    """Refuse settings that are no field of the extractor's config class.
+    """Refuse settings that are no field of the extractor's config class, or have the wrong type.
 
     Raises:
-        UserError: an unknown or reserved setting; the message suggests close names.
+        UserError: an unknown or reserved setting (the message suggests close names), or a value of another type.
     """
     reserved = {field.name for field in fields(PreTrainedConfig)} | {"encoder", "relations"}
-    known = sorted({field.name for field in fields(extractor.config_class)} - reserved)
-    for name in settings:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=2)
+    types = {field.name: field.type for field in fields(extractor.config_class) if field.name not in reserved}
+    for name, value in settings.items():
+        if name not in types:
+            close = difflib.get_close_matches(name, types, n=2)
             hint = f"did you mean {' or '.join(close)}? " if close else ""
-            raise UserError(f"{extractor.name} has no setting {name!r}; {hint}expected one of {', '.join(known)}")
+            raise UserError(
+                f"{extractor.name} has no setting {name!r}; {hint}expected one of {', '.join(sorted(types))}"
+            )
+        allowed = get_args(types[name]) or (types[name],)
+        if isinstance(value, list | tuple | dict) or any(isinstance(kind, str) for kind in allowed):
+            continue  # what containers hold is the extractor's own business
+        if type(value) not in allowed and not (type(value) is int and float in allowed):
+            expected = " or ".join(getattr(kind, "__name__", str(kind)) for kind in allowed)
+            raise UserError(f"{extractor.name} setting {name!r} is {value!r}, expected a value of type {expected}")
 
 
 def _load_tokenizer(folder: Path, **options: Any):
