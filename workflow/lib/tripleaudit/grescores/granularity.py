@@ -66,7 +66,7 @@ def count_parts(answer: str) -> int:
     """
     try:
         value = json.loads(strip_fence(answer))
-    except ValueError:
+    except (ValueError, RecursionError):
         return min(count_brackets(answer), MOST_PARTS)
     if isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()

@@ -106,6 +106,6 @@ def _questions(system: System) -> list[tuple[str, StringTriple]]:
 def _is_json(answer: str) -> bool:
     try:
         value = json.loads(strip_fence(answer))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, list | Mapping)

@@ -1,0 +1,209 @@
+"""All scores of a system at once, hard matching, intervals, and whole data sets."""
+
+import json
+import logging
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.grescores.aggregate import mean_score, micro_scores
+from tripleaudit.grescores.batch import score_dataset
+from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
+from tripleaudit.grescores.matching import hard_match
+from tripleaudit.grescores.plan import GrePlan, problems
+from tripleaudit.grescores.systems import System
+from tripleaudit.scoring.scores import read_scores
+
+A, B, C = ["a", "r", "b"], ["c", "r", "d"], ["e", "r", "f"]
+PLAIN = Settings(resamples=0)
+OFFICIAL = Settings("official", resamples=0)
+
+
+def values(system, settings=PLAIN, **inputs):
+    return {name: score.value for name, score in evaluate(Inputs(System(system), **inputs), settings).scores.items()}
+
+
+def test_scores_are_absent_where_their_input_is():
+    assert set(values({"x": [A]})) == {"ntri", "ntok", "coverage"}
+    assert "fs" in values({"x": [A]}, verdicts={"x": [True]})
+    assert "gs" in values({"x": [A]}, splits={"x": {"t": "N/A"}})
+    assert {"precision", "recall", "f1"} <= set(values({"x": [A]}, gold=System({"x": [A]})))
+
+
+def test_lengths_and_coverage_by_mode():
+    system = {"x": [A, ["a b", "r", ""]], "y": []}
+    assert values(system) == {"ntri": 0.5, "ntok": 3, "coverage": 0.5}
+    assert values(system, OFFICIAL) == {"ntri": 1, "ntok": 1.5, "coverage": 0.5}
+
+
+def test_hard_matching_in_closed_form():
+    """Two predicted, one of them gold, three gold."""
+    gold = System({"x": [A, ["c", "R_1", "d"], C]})
+    scores = hard_match(System({"x": [["a", "r", "B"], ["c", "r 1", "x"]]}), gold, False, 0, 0)
+    assert [scores[name].value for name in ("precision", "recall", "f1")] == pytest.approx([0.5, 1 / 3, 0.4])
+
+
+def test_hard_matching_by_mode():
+    gold = System({"x": [A, B], "y": [C], "z": []})
+    system = System({"x": [A, A, C], "y": [], "z": [A]})
+    micro = hard_match(system, gold, False, 0, 0)
+    assert [micro[name].value for name in ("precision", "recall", "f1")] == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+    macro = hard_match(system, gold, True, 0, 0)  # y has no prediction, z no gold: both are left out
+    assert [macro[name].value for name in ("precision", "recall")] == pytest.approx([2 / 3, 0.5])
+    assert macro["f1"].texts == 1
+    both = values(system.texts, gold=gold)
+    assert (both["precision"], both["official_precision"]) == pytest.approx((1 / 3, 2 / 3))
+    both = values(system.texts, OFFICIAL, gold=gold)
+    assert (both["precision"], both["micro_precision"]) == pytest.approx((2 / 3, 1 / 3))
+
+
+def test_texts_that_a_system_lacks_count_as_empty(caplog):
+    gold = System({"x": [A], "y": [B]}, source="gold.json")
+    with caplog.at_level(logging.WARNING):
+        scores = values({"x": [A]}, gold=gold)
+    assert (scores["coverage"], scores["recall"], scores["ntri"]) == (0.5, 0.5, 0.5)
+    assert "lacks 1 of the 2 reference texts" in caplog.text
+    with pytest.raises(UserError, match="none of the 2 texts of gold.json occurs here"):
+        values({"z": [A]}, gold=gold)
+
+
+def test_judgements_that_cover_other_texts_are_reported(caplog):
+    with caplog.at_level(logging.WARNING):
+        result = evaluate(Inputs(System({"x": [A], "y": [A]}), verdicts={"x": [True], "z": [True]}), PLAIN)
+    assert "FS rests on 1 texts; 2 have triples, 1 judged texts are not among them" in caplog.text
+    assert result.record["scored_texts"]["fs"] == 1
+
+
+def test_shares_of_unreadable_and_refused_answers():
+    system = System({"x": [A], "y": [], "z": [], "w": []}, {"x": "ok", "y": "failed", "z": "refused", "w": "truncated"})
+    scores = evaluate(Inputs(system), PLAIN).scores
+    assert (scores["parse_failures"].value, scores["refusals"].value) == (0.5, 0.25)
+
+
+def test_record_says_how_scores_were_made():
+    record = evaluate(Inputs(System({"x": [A, ["", "r", "b"]], "y": []})), PLAIN).record
+    assert (record["texts"], record["texts_without_triples"], record["dropped_triples"]) == (2, 1, 1)
+    assert record["mode"] == "default"
+    with pytest.raises(UserError, match="mode is 'strict'"):
+        Settings("strict")
+    with pytest.raises(UserError, match="no text to score"):
+        evaluate(Inputs(System({})), PLAIN)
+
+
+def test_intervals_hold_the_mean_and_follow_the_seed():
+    draws = [0.0, 0.25, 0.5, 1.0] * 20
+    score = mean_score(draws, 500, seed=1)
+    assert score == mean_score(draws, 500, seed=1) != mean_score(draws, 500, seed=2)
+    assert score.low < score.value == 0.4375 < score.high
+    # The standard error of the mean is 0.042, so the interval is about 0.164 wide.
+    assert score.high - score.low == pytest.approx(0.164, abs=0.03)
+    assert mean_score([1.0], 500) == mean_score([1.0], 0)
+    assert mean_score([]) is None
+    micro = micro_scores([(1, 2, 2), (0, 1, 0)] * 10, 200)
+    assert micro["precision"].value == pytest.approx(1 / 3)
+    assert micro["precision"].low < 1 / 3 < micro["precision"].high
+
+
+SECTION = {
+    "mode": "default",
+    "bootstrap": 0,
+    "seed": 0,
+    "matching": {"phi": None, "combine": "sum", "one_to_one": False, "directional": False, "phi_role": 0.8},
+    "judge": {"endpoint": "e", "factualness_prompt": "judge", "granularity_prompt": "split"},
+    "datasets": {
+        "cdr": {
+            "level": "document",
+            "gold": {"triples": "gold.json", "granularity": "gold-gs.json"},
+            "systems": {
+                "openchat": {"triples": "o.json", "factualness": "o-fs.json", "setting": "open", "judge": True},
+                "mine": {"triples": "m.jsonl", "setting": "semi-open", "seed": 7},
+            },
+        },
+        "own": {"level": "sentence", "generative": "lm", "extractors": True, "systems": {}},
+    },
+}
+RUN = ("casrel-1", {"extractor": "casrel", "training": "nz", "noise": "none", "seed": "1"}, "p.jsonl")
+PLAN = GrePlan(
+    SECTION,
+    runs={"own": [RUN]},
+    extractions={"lm": [("smollm", {"extractor": "smollm", "setting": "open"}, "answers.jsonl")]},
+    golds={"own": "reference.jsonl"},
+    originals={"own": "texts.jsonl"},
+)
+
+
+def test_plan_names_systems_files_and_questions():
+    assert [system.name for system in PLAN.systems("cdr")] == ["groundtruth", "openchat", "mine"]
+    assert [(system.name, system.asked) for system in PLAN.asked("cdr")] == [("openchat", ("granularity",))]
+    assert [system.name for system in PLAN.systems("own")] == ["groundtruth", "smollm", "casrel-1"]
+    assert PLAN.tables == ["gre-sentence", "gre-document", "gre-hard-matching"]
+    text, files = PLAN.spec("cdr", {("openchat", "granularity"): "judged.json"})
+    assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", "judged.json", "m.jsonl"]
+    assert not any(file in text for file in files)
+    spec = json.loads(text)
+    assert spec["systems"][1]["granularity"] == 4
+    assert spec["systems"][2]["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
+
+
+def test_problems_of_a_section_are_found_before_anything_runs():
+    assert problems(SECTION, [], {"endpoints": {"e": {}}, "datasets": {"lm": {}}}) == []
+    bad = {
+        "judge": {"endpoint": "nowhere"},
+        "embedder": {"endpoint": "e"},
+        "datasets": {
+            "a": {"gold": {"triples": "x"}, "corpus": "c", "systems": {"groundtruth": {"triples": "y"}}},
+            "b": {"generative": "lm"},
+        },
+    }
+    found = problems(bad, ["d"], {"endpoints": {"e": {}}})
+    assert [line.split(":")[0] for line in found] == [
+        "grescores/judge/endpoint",
+        "grescores/datasets/a",
+        "grescores/datasets/a/corpus",
+        "grescores/datasets/a/systems",
+        "grescores/datasets/b/generative",
+    ]
+
+
+def test_a_data_set_is_scored_into_tidy_rows(tmp_path):
+    write = lambda name, value: (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")  # noqa: E731
+    write("gold.json", {"x": [A, B], "y": [C]})
+    write("gold-gs.json", {"x": {"1": "N/A"}})
+    write("o.json", {"x": [A], "y": []})
+    write("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
+    write("judged.json", {"x": {"1": "N/A"}})
+    (tmp_path / "m.jsonl").write_text(json.dumps({"text": "x", "triples": []}) + "\n", encoding="utf-8")
+    text, files = PLAN.spec("cdr", {("openchat", "granularity"): "judged.json"})
+    score_dataset(json.loads(text), [tmp_path / file for file in files], tmp_path / "s.csv", study="s")
+    rows = {
+        (row.key("protocol"), row.key("extractor"), row.metric): row.value for row in read_scores(tmp_path / "s.csv")
+    }
+    assert rows["gre-document-gold", "groundtruth", "f1"] == 1
+    assert rows["gre-document-open", "openchat", "fs"] == 1
+    assert rows["gre-document-open", "openchat", "recall"] == pytest.approx(1 / 3)
+    assert rows["gre-document-semi-open", "mine", "coverage"] == 0
+    assert ("gre-document-semi-open", "mine", "fs") not in rows
+    sidecar = json.loads((tmp_path / "s.provenance.json").read_text(encoding="utf-8"))
+    assert len(sidecar["systems"]) == 3
+
+
+def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path):
+    def lines(name, rows):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def row(text, *triples):
+        names = ("subject", "relation", "object")
+        return {"text": text, "triples": [dict(zip(names, triple, strict=True)) for triple in triples]}
+
+    lines("texts.jsonl", [row("x", ["a", "/p/birthPlace", "b"])])
+    lines("reference.jsonl", [row("x", ["a", "born in", "b"])])
+    lines("answers.jsonl", [row("x")])
+    other = ["a", "/p/placeLived", "b"]
+    lines("p.jsonl", [row("not drawn", other), row("x", ["a", "/p/birthPlace", "b"], other)])
+    text, files = PLAN.spec("own", {("smollm", kind): "none.json" for kind in ("factualness", "granularity")})
+    (tmp_path / "none.json").write_text("{}", encoding="utf-8")
+    score_dataset(json.loads(text), [tmp_path / file for file in files], tmp_path / "s.csv", study="s")
+    scores = {row.metric: row for row in read_scores(tmp_path / "s.csv") if row.key("extractor") == "casrel"}
+    assert (scores["recall"].value, scores["precision"].value, scores["ntri"].value) == (1, 0.5, 2)
+    assert scores["recall"].keys == ("s", "own", "gre-sentence-trained", "nz", "", "casrel", "none", "1")

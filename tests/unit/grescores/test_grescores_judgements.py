@@ -1,0 +1,142 @@
+"""Factualness and granularity: reading answers, scoring stored ones, and asking a judge."""
+
+import json
+import math
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint
+from tripleaudit.errors import UserError
+from tripleaudit.generative.client import Client, Endpoint
+from tripleaudit.generative.prompts import load_prompt
+from tripleaudit.grescores.factualness import factualness, parse_verdict, read_verdicts
+from tripleaudit.grescores.granularity import count_brackets, count_parts, granularity, read_splits
+from tripleaudit.grescores.judging import judge, split
+from tripleaudit.grescores.systems import System
+
+A, B = ["a", "r", "b"], ["c", "r", "d"]
+
+
+@pytest.mark.parametrize(
+    "answer, default, official",
+    [
+        ("true", True, True),
+        (" True\n", True, True),
+        ("true.", True, False),
+        ("Yes, it does", True, False),
+        ("**False**", False, False),
+        ("unsupported", False, False),
+        ("I think so", None, False),
+        ("", None, False),
+    ],
+)
+def test_verdicts(answer, default, official):
+    assert parse_verdict(answer) is default
+    assert parse_verdict(answer, official=True) is official
+
+
+def test_factualness_by_mode():
+    system = System({"x": [A, B], "empty": [], "unjudged": [A]})
+    verdicts = {"x": [True, False], "empty": [], "foreign": [True]}
+    assert factualness(system, verdicts, official=True) == {"x": 0.5, "empty": 0, "foreign": 1}
+    assert factualness(system, verdicts, official=False) == {"x": 0.5}
+
+
+def test_verdicts_of_malformed_triples_are_left_out_by_default():
+    system = System({"x": [A, ["", "r", "b"]]})
+    assert factualness(system, {"x": [True, False]}, official=False) == {"x": 1}
+    assert factualness(system, {"x": [True, False]}, official=True) == {"x": 0.5}
+
+
+@pytest.mark.parametrize(
+    "answer, brackets, parts",
+    [
+        ("N/A", 0, 0),
+        ('["a", "r", "b"]', 0, 0),
+        ('["a", "r", "b"]\n["a", "r", "c"]\nGranularity: 2', 2, 2),
+        ("[ [ [ ] ]", 2, 2),
+        ('{"parts": []}', 0, 0),
+        ('[["a", "r", "b"]]', 2, 0),
+        ('```json\n[["a", "r", "b"], ["a", "r", "c"]]\n```', 3, 2),
+        ('{"parts": [["a", "r", "b"], ["a", "r", "c"], ["a", "r", "d"]]}', 4, 3),
+        ("[" + ", ".join(['["a", "r", "b"]'] * 15) + "]", 16, 10),
+        ("parts: " + "[x]" * 30, 30, 10),
+        pytest.param("[" * 100_000 + "]" * 100_000, 100_000, 10, id="deep"),
+    ],
+)
+def test_numbers_of_parts(answer, brackets, parts):
+    assert count_brackets(answer) == brackets
+    assert count_parts(answer) == parts
+
+
+def test_granularity_in_closed_form():
+    """The poster's example: four triples with 3, 0, 0 and 2 parts."""
+    answers = {str(number): "[]" * parts for number, parts in enumerate((3, 0, 0, 2))}
+    system = System({"x": [A], "empty": [], "unsplit": [A]})
+    splits = {"x": answers, "empty": {}, "foreign": {"t": "N/A"}}
+    expected = (math.exp(-3) + 1 + 1 + math.exp(-2)) / 4
+    assert expected == pytest.approx(0.54628, abs=1e-5)
+    assert granularity(system, splits, official=True) == {"x": pytest.approx(expected), "foreign": 1}
+    assert granularity(system, splits, official=False) == {"x": pytest.approx(expected)}
+
+
+def test_stored_answers_of_another_form_are_refused(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"t": [True]}), encoding="utf-8")
+    with pytest.raises(UserError, match="has no list 'results'"):
+        read_verdicts(path)
+    with pytest.raises(UserError, match="is not mapped to answers"):
+        read_splits(path)
+
+
+def last_message(body):
+    return body["messages"][-1]["content"]
+
+
+def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(tmp_path):
+    asked = []
+
+    def answer(body):
+        text = last_message(body)
+        asked.append(text)
+        if '"c"' in text:
+            return "hm"
+        return "True." if "sunny" in text else "false"
+
+    system = System({"It is sunny.": [A, A, B, ["", "r", "b"]], "It rains.": [A], "Nothing.": []})
+    with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
+        details, report = judge(system, client, load_prompt("judge"))
+    assert details["It is sunny."] == {"score": 0.5, "results": [True, True, False, False]}
+    assert details["It rains."]["results"] == [False]
+    assert details["Nothing."] == {"score": 0.0, "results": []}
+    assert len(asked) == 4  # three questions, the unreadable one twice
+    assert (report.asked, report.repeated, report.unparsed, report.refused) == (3, 1, 1, 0)
+    assert all("Claim:" in text for text in asked)
+
+
+def test_splitting_asks_once_for_a_triple_of_many_texts(tmp_path):
+    asked = []
+
+    def answer(body):
+        asked.append(last_message(body))
+        return '{"parts": [["a", "r", "x"], ["a", "r", "y"]]}' if '"a"' in asked[-1] else "no idea"
+
+    system = System({"x": [A, B], "y": [A], "empty": []})
+    with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
+        details, report = split(system, client, load_prompt("split"))
+        paid = len(asked)
+        assert split(system, client, load_prompt("split"))[0] == details
+        assert len(asked) == paid  # all from the cache
+    assert paid == 3  # two triples, the unreadable one twice
+    assert (report.asked, report.repeated, report.unparsed) == (2, 1, 1)
+    values = granularity(system, details, official=False)
+    assert values == {"x": pytest.approx((math.exp(-2) + 1) / 2), "y": pytest.approx(math.exp(-2))}
+
+
+def test_own_judgements_are_stored_in_the_published_form(tmp_path):
+    system = System({"x": [A, B]})
+    with FakeEndpoint(answer="true") as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
+        details, _ = judge(system, client, load_prompt("judge"))
+    path = tmp_path / "details.json"
+    path.write_text(json.dumps(details), encoding="utf-8")
+    assert factualness(system, read_verdicts(path), official=True) == {"x": 1}

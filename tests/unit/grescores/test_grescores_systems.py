@@ -1,0 +1,94 @@
+"""Reading extracted and gold triples in every stored form."""
+
+import json
+
+import pytest
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.grescores.labels import plain_relation
+from tripleaudit.grescores.systems import clean, read_system, system_of
+
+
+def write(path, value):
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_processed_results_keep_malformed_triples(tmp_path):
+    path = write(tmp_path / "s.json", {"t": [["a", "r", "b"], ["a", "r"], ["a", "", "b"], ["a", 1, True]]})
+    system = read_system(path)
+    assert len(system.texts["t"]) == 4
+    assert clean(system.texts["t"]) == ([("a", "r", "b"), ("a", "1", "true")], 2)
+
+
+def test_gold_with_the_relation_last_is_recognised_by_its_inventory(tmp_path):
+    gold = {f"text {n}": [[f"s{n}", f"o{n}", "/people/person/place_lived"]] for n in range(20)}
+    assert read_system(write(tmp_path / "g.json", gold)).texts["text 3"] == [["s3", "place lived", "o3"]]
+    few = dict(list(gold.items())[:5])
+    assert read_system(write(tmp_path / "f.json", few)).texts["text 3"] == [["s3", "o3", "/people/person/place_lived"]]
+    assert read_system(tmp_path / "f.json", "sor").texts["text 3"] == [["s3", "place lived", "o3"]]
+
+
+def test_cdr_labels_and_gold_sentences(tmp_path):
+    cdr = {
+        "t": [["D1", "D2", "CROSS", "1:CID:2"], ["D1", "D3", "CROSS", "1:NR:2"], ["D1", "D4", "CROSS", "not_include"]]
+    }
+    assert read_system(write(tmp_path / "c.json", cdr)).texts["t"] == [
+        ["D2", "induced by", "D1"],
+        ["D3", "not induced by", "D1"],
+    ]
+    spoken = {"t": ['The relation between "A" and "B" is "capital of"']}
+    assert read_system(write(tmp_path / "s.json", spoken)).texts["t"] == [["A", "capital of", "B"]]
+
+
+def test_project_lines_join_equal_texts(tmp_path):
+    triple = Triple(Span(0, 1, "A"), "near", Span(2, 3, "B"), 0.5)
+    sentences = [Sentence("1", "A B", (triple,)), Sentence("2", "A B", (triple,)), Sentence("3", "C", ())]
+    save_sentences(tmp_path / "p.jsonl", sentences)
+    system = read_system(tmp_path / "p.jsonl")
+    assert system.texts == {"A B": [["A", "near", "B"], ["A", "near", "B"]], "C": []}
+    assert system_of(sentences).texts == system.texts
+
+
+def test_extractions_of_language_models_have_a_status(tmp_path):
+    row = {"id": "1", "text": "A B", "parse_status": "truncated", "answers": []}
+    row["triples"] = [{"subject": "A", "relation": "near", "object": "B", "repeats": 2}]
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    system = read_system(tmp_path / "a.jsonl")
+    assert (system.texts, system.status) == ({"A B": [["A", "near", "B"]]}, {"A B": "truncated"})
+
+
+@pytest.mark.parametrize(
+    "value, message",
+    [
+        ([1], "expected an object that maps each text"),
+        ({"t": "x"}, "the value of text 't' is not a list"),
+        ({"t": [{"s": 1}]}, "expected every triple to be a list"),
+        ({"t": ["A is near B"]}, "expected The relation between"),
+    ],
+)
+def test_other_forms_are_refused(tmp_path, value, message):
+    with pytest.raises(UserError, match=message):
+        read_system(write(tmp_path / "x.json", value))
+
+
+def test_bad_lines_are_named(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"text": "a", "triples": []}\n{"text": "a"}\n', encoding="utf-8")
+    with pytest.raises(UserError, match="line 2: expected an object with 'text'"):
+        read_system(tmp_path / "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    "label, expected",
+    [
+        ("/people/person/place_lived", "place lived"),
+        ("per:employee_of", "employee_of"),
+        ("org:top_members/employees", "employees"),
+        ("located in the administrative territorial entity", "located in"),
+        ("residence", "residence"),
+    ],
+)
+def test_relation_names(label, expected):
+    assert plain_relation(label) == expected
