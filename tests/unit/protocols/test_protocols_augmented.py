@@ -1,0 +1,219 @@
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support.filler import Filler, vectors
+from support.webnlg import sentence
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.augmented import augment
+from tripleaudit.protocols.augmented.candidates import find_candidates
+from tripleaudit.protocols.augmented.choose import PARTS, choose, wants_seen
+from tripleaudit.protocols.augmented.mentions import lay_out
+from tripleaudit.protocols.augmented.vectors import NearestWords
+from tripleaudit.protocols.splits import Splits
+from tripleaudit.protocols.types import SeenTriples
+
+PLACES = {"Constantinople": (1, 0), "Byzantium": (1, 0.1), "Chalcedon": (1, 0.2), "Paris": (0, 1)}
+NEAREST = NearestWords(vectors(**PLACES, Rome=(-1, 0), Bern=(-1, -0.1), New=(-1, -0.2), visits=(-1, -0.3)))
+WORDS = ["Oslo", "Rome", "Bern", "Lima", "Kiev", "Bonn", "Riga", "Graz"]
+
+
+def candidates(row, model, k=3, beams=2):
+    found, ways = find_candidates([row], [lay_out(row)], model, NEAREST, k=k, beams=beams)
+    return found[0], dict(ways)
+
+
+def test_a_single_piece_word_is_filled_behind_one_mask_with_all_entities_masked():
+    model = Filler(WORDS)
+    row = sentence("Rome likes New York .", ("Rome", "r", "New York"))
+    found, ways = candidates(row, model)
+    assert model.texts[0] == "[MASK] likes [MASK] [MASK] ."
+    assert len(found["Rome"]) == 3 and ("Rome",) not in found["Rome"]
+    assert ways == {"masked_word": 1, "masked_words": 1}
+
+
+def test_words_of_a_longer_entity_are_filled_one_after_the_other():
+    model = Filler(WORDS)
+    found, _ = candidates(sentence("New York wins .", ("New York", "r", "New York")), model, k=4, beams=2)
+    first, *others = model.texts
+    assert first == "[MASK] [MASK] wins ."
+    assert len(others) == 2 and all(re.fullmatch(r"[A-Z][a-z]+ \[MASK\] wins \.", text) for text in others)
+    assert len(found["New York"]) == 4
+
+
+def test_a_word_of_several_pieces_is_replaced_by_its_nearest_words():
+    model = Filler(WORDS)
+    found, ways = candidates(sentence("Constantinople fell .", ("Constantinople", "r", "Constantinople")), model)
+    assert found["Constantinople"] == [("Byzantium",), ("Chalcedon",), ("Paris",)]
+    assert ways == {"vectors": 1} and not model.texts
+
+
+def test_punctuation_stays_and_an_uncased_model_gets_the_case_of_the_word():
+    model = Filler(["oslo", "rome"])
+    model.cased = False
+    found, _ = candidates(sentence("NASA , Bonn", ("NASA , Bonn", "r", "NASA , Bonn")), model)
+    assert {words[1] for words in found["NASA , Bonn"]} == {","}
+    assert {words[0] for words in found["NASA , Bonn"]} == {"OSLO", "ROME"}
+    assert {words[2] for words in found["NASA , Bonn"]} == {"Oslo", "Rome"}
+
+
+def test_a_text_that_quotes_the_mask_token_is_read_at_the_right_mask():
+    model = Filler(WORDS)
+    queries = {}
+    model.fill = lambda asked, top: queries.update(asked) or {}
+    candidates(sentence("the token [MASK] hides Rome", ("Rome", "r", "Rome")), model)
+    assert queries == {"the token [MASK] hides [MASK]": [1]}
+
+
+@pytest.mark.parametrize(
+    ("part", "subject", "both", "object_"),
+    [("ss", 1, 1, 1), ("su", 1, 1, 0), ("us", 0, 1, 1), ("uu", 0, 0, 0)],
+)
+def test_parts_ask_for_seen_and_unseen_roles(part, subject, both, object_):
+    asked = [wants_seen(part, True, False), wants_seen(part, True, True), wants_seen(part, False, True)]
+    assert asked == [bool(subject), bool(both), bool(object_)]
+
+
+def test_draws_are_uniform_over_the_candidates_of_the_kind():
+    row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
+    found = {"Rome": [("Oslo",), ("Lima",), ("Kiev",), ("Bern",)]}
+    drawn = [choose(row, lay_out(row), found, "ss", {"Oslo", "Lima", "Bern"}, str(seed))[0] for seed in range(400)]
+    share = sum(chosen["Rome"] == ("Oslo",) for chosen in drawn) / 400
+    assert {chosen["Rome"] for chosen in drawn} == {("Oslo",), ("Lima",)}  # Bern is another entity here
+    assert share == pytest.approx(0.5, abs=0.1)
+    assert choose(row, lay_out(row), found, "uu", {"Oslo", "Lima"}, "0")[0] == {"Rome": ("Kiev",)}
+
+
+def test_two_entities_never_become_one():
+    row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
+    found = {"Rome": [("Oslo",)], "Bern": [("Oslo",)]}
+    chosen, outcomes = choose(row, lay_out(row), found, "uu", set(), "0")
+    assert len(chosen) == 1
+    assert (outcomes["replaced"], outcomes["none_of_this_kind"]) == (1, 1)
+
+
+def test_nested_entities_change_together_or_around_the_inner_one():
+    row = sentence("New York City is big", ("New York City", "in", "New York"))
+    layout = lay_out(row)
+    found = {"New York": [("Old", "Bern")], "New York City": [("Great", "Rome", "Town")]}
+    chosen, _ = choose(row, layout, found, "uu", set(), "0")
+    assert chosen["New York"] == ("Old", "Bern")
+    assert chosen["New York City"] in {("Old", "Bern", "City"), ("Old", "Bern", "Town")}
+    chosen, _ = choose(row, layout, {"New York City": [("Great", "Rome", "Town")]}, "uu", set(), "0")
+    assert chosen == {"New York City": ("New", "York", "Town")}
+
+
+@st.composite
+def corpora(draw):
+    """A training and a test sentence list over a small vocabulary, with shared, nested and repeated entities."""
+    words = st.sampled_from(["Rome", "Bern", "Constantinople", "New", ",", "(", "visits"])
+    rows = []
+    for number in range(draw(st.integers(1, 4))):
+        tokens = draw(st.lists(words, min_size=3, max_size=9))
+        text = draw(st.sampled_from([" ", "  "])).join(tokens)
+
+        def entity(tokens=tokens, text=text):
+            first = draw(st.integers(0, len(tokens) - 1))
+            last = draw(st.integers(first, min(len(tokens) - 1, first + 2)))
+            return ("  " if "  " in text else " ").join(tokens[first : last + 1])
+
+        facts = [(entity(), "r", entity()) for _ in range(draw(st.integers(1, 3)))]
+        rows.append(sentence(text, *facts, id_=str(number)))
+    known = draw(st.lists(st.sampled_from(WORDS + ["Byzantium", "New Rome"]), min_size=1, unique=True))
+    train = [sentence(" ".join(known), *((name, "r", name) for name in known))]
+    return Splits(train, [], rows), draw(st.integers(0, 5))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(corpora())
+def test_properties_of_the_augmented_set(case):
+    splits, seed = case
+    new, report = augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, seed=seed)
+    known = SeenTriples(splits.train).entities
+    assert len(new.test) == 4 * len(splits.test)
+    layouts = [lay_out(row) for row in splits.test]
+    for place, row in enumerate(new.test):
+        part, number = PARTS[place // len(splits.test)], place % len(splits.test)
+        old, layout = splits.test[number], layouts[number]
+        assert row.id == f"{old.id}.{part}"
+        assert not list(row.problems())
+        assert [triple.relation for triple in row.triples] == [triple.relation for triple in old.triples]
+        renamed = {}
+        for before, after in zip(old.triples, row.triples, strict=True):
+            for one, other in ((before.subject, after.subject), (before.object, after.object)):
+                assert renamed.setdefault(one.text, other.text) == other.text  # consistent in the sentence
+        assert len(set(renamed.values())) == len(renamed)
+        roles = ({t.subject.text for t in old.triples}, {t.object.text for t in old.triples})
+        for one, other in renamed.items():
+            if one != other:
+                assert (other in known) == wants_seen(part, one in roles[0], one in roles[1])
+        # Everything outside the words of entities is byte-identical, blanks included.
+        touched = [
+            slot
+            for entity in layout.entities.values()
+            if renamed[entity.text] != entity.text and not entity.nested
+            for mention in entity.mentions
+            for slot in entity.slots(mention)
+        ]
+        pattern, at = "", 0
+        for start, end in sorted(set(touched)):
+            pattern += re.escape(old.text[at:start]) + r"\S+"
+            at = end
+        assert re.fullmatch(pattern + re.escape(old.text[at:]), row.text)
+    total = sum(len({s.text for t in row.triples for s in (t.subject, t.object)}) for row in splits.test)
+    assert all(sum(part.values()) == total for part in report["parts"].values())
+    assert augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, seed=seed)[0] == new
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(corpora())
+def test_an_entity_stays_only_where_no_candidate_of_its_kind_exists(case):
+    splits, seed = case
+    known = SeenTriples(splits.train).entities
+    for number, row in enumerate(splits.test):
+        layout = lay_out(row)
+        found, _ = find_candidates([row], [layout], Filler(WORDS), NEAREST, k=4, beams=2)
+        for part in PARTS:
+            chosen, _ = choose(row, layout, found[0], part, known, f"{seed} {number}")
+            used = {span.text for t in row.triples for span in (t.subject, t.object)}
+            used |= {layout.entities[text].with_words(words) for text, words in chosen.items()}
+            subjects, objects = {t.subject.text for t in row.triples}, {t.object.text for t in row.triples}
+            for entity, *rest in layout.groups:
+                if rest or entity.text in layout.frozen or entity.text in chosen:
+                    continue
+                seen = wants_seen(part, entity.text in subjects, entity.text in objects)
+                options = {entity.with_words(words) for words in found[0].get(entity.text, ())}
+                assert not [text for text in options - used if (text in known) == seen]
+
+
+def test_zero_triple_sentences_appear_once_at_the_end():
+    train = [sentence("Rome", ("Rome", "r", "Rome"))]
+    test = [sentence("nothing", id_="z"), sentence("Constantinople", ("Constantinople", "r", "Constantinople"))]
+    new, _ = augment(Splits(train, [], test), Filler(WORDS), NEAREST)
+    assert len(new.test) == 5
+    assert new.test[-1] == test[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"k": 0}, "k is 0, expected a whole number >= 1"), ({"beams": 1.5}, "beams is 1.5"), ({"k": True}, "k is True")],
+)
+def test_impossible_numbers_are_refused(options, message):
+    row = sentence("Rome", ("Rome", "r", "Rome"))
+    with pytest.raises(UserError, match=message):
+        augment(Splits([row], [], [row]), Filler(WORDS), NEAREST, **options)
+
+
+def test_a_test_set_without_triples_is_refused():
+    with pytest.raises(UserError, match="no sentence with triples"):
+        augment(Splits([], [], [sentence("nothing")]), Filler(WORDS), NEAREST)
+
+
+def test_vectors_of_another_language_are_refused_before_the_model_runs():
+    row = sentence("Москва город", ("Москва", "r", "город"))
+    model = Filler(WORDS)
+    with pytest.raises(UserError, match="have none of the 2 words of the test entities"):
+        augment(Splits([row], [], [row]), model, NEAREST)
+    assert not model.texts

@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+from support.webnlg import sentence
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.cardinality import PUBLISHED_SIZES, Sizes, add_zero_sentences, apply_setting, split_raw
+from tripleaudit.protocols.splits import Splits
+
+POSITIVE = sentence("Ada wrote Notes", ("Ada", "author", "Notes"), id_="p")
+ZERO = sentence("It rained", id_="z")
+
+
+def test_nz_drops_and_wz_keeps_and_adds_zero_sentences():
+    assert apply_setting([POSITIVE, ZERO], "nz", [ZERO]) == [POSITIVE]
+    assert apply_setting([POSITIVE, ZERO], "wz") == [POSITIVE, ZERO]
+    assert apply_setting([POSITIVE], "wz", [ZERO]) == [POSITIVE, ZERO]
+
+
+def test_an_unknown_setting_and_a_positive_zero_sentence_are_refused():
+    with pytest.raises(UserError, match="'wn'"):
+        apply_setting([], "wn")
+    with pytest.raises(UserError, match="expected a zero-triple sentence"):
+        apply_setting([], "wz", [POSITIVE])
+
+
+@pytest.fixture
+def raw_nyt(tmp_path):
+    """A small file in the form of the raw NYT corpora: positives, sentences with None pairs only, and repetitions."""
+
+    def line(text, label):
+        mention = {"em1Text": "Ann", "em2Text": "Bonn", "label": label}
+        return {"sentText": text, "articleId": "a", "relationMentions": [mention], "entityMentions": []}
+
+    rows = [line(f"Ann went to Bonn in year {number} .\r\n", "None") for number in range(30)]
+    rows += [
+        line(f"Ann was born in Bonn , they say {number} .\r\n", "/people/person/place_of_birth") for number in range(9)
+    ]
+    rows.append(line("Ann was born in Bonn , they say 0 .\r\n", "None"))  # the same text, once without a relation
+    rows.append(line('"Ann went to Bonn in year 1 ."\r\n', "None"))
+    path = tmp_path / "train.json"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return read_corpus(path).sentences
+
+
+def test_zero_sentences_of_the_raw_corpus_join_a_prepared_split(raw_nyt):
+    positives = [row for row in raw_nyt if row.triples]
+    splits = Splits(positives[:5], positives[5:6], positives[6:8])
+    new, report = add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=1)
+    assert [sum(bool(row.triples) for row in part) for _, part in new] == [5, 1, 2]
+    assert [sum(not row.triples for row in part) for _, part in new] == [12, 3, 4]
+    assert report == {"zero_sentences_found": 30, "zero_sentences_used": 19}
+    texts = [row.text for _, part in new for row in part]
+    assert len(set(texts)) == len(texts)
+    assert add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=1)[0] == new
+    assert add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=2)[0] != new
+
+
+def test_the_raw_corpus_alone_gives_both_kinds(raw_nyt):
+    new, _ = split_raw(raw_nyt, Sizes((4, 2, 3), (20, 4, 6)))
+    assert [sum(bool(row.triples) for row in part) for _, part in new] == [4, 2, 3]
+    assert [len(part) for _, part in new] == [24, 6, 9]
+
+
+def test_too_few_sentences_are_refused(raw_nyt):
+    with pytest.raises(UserError, match="30 different sentences with zero triples, expected at least 31"):
+        add_zero_sentences(Splits([], [], []), raw_nyt, (25, 3, 3))
+    with pytest.raises(UserError, match="9 different sentences with triples, expected at least 10"):
+        split_raw(raw_nyt, Sizes((8, 1, 1), (1, 1, 1)))
+
+
+def test_published_sizes_are_those_of_the_papers_table_2():
+    assert PUBLISHED_SIZES["nyt24"] == Sizes((56196, 5000, 5000), (145767, 4969, 4969))
+    assert PUBLISHED_SIZES["nyt29"] == Sizes((63306, 7033, 4006), (177861, 4940, 4601))

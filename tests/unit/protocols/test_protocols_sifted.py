@@ -1,0 +1,97 @@
+import pytest
+
+from support.webnlg import read_triple_list, sentence
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.sifted import sift
+from tripleaudit.protocols.splits import Splits
+from tripleaudit.protocols.strata import audit_corpus
+
+A, B, C = ("A", "r", "B"), ("B", "r", "C"), ("C", "r", "D")
+
+
+def corpus(*rows, prefix):
+    return [sentence("A B C D", *row, id_=f"{prefix}{number}") for number, row in enumerate(rows)]
+
+
+@pytest.fixture
+def splits():
+    return Splits(
+        corpus([A], [A, A], [A, B], [B], [C], [], prefix="train"),  # A in 3 sentences, B in 2, C in 1
+        corpus([A], prefix="valid"),
+        corpus([A, B], [B], [("D", "r", "A")], prefix="test"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("max_count", "left", "chosen", "hidden"),
+    [
+        (0, [0, 1, 2, 3, 4, 5], 1, 0),  # only the triple that training lacks anyway
+        (2, [0, 1, 4, 5], 2, 1),
+        (3, [4, 5], 3, 2),
+    ],
+)
+def test_frequency_hides_triples_of_at_most_n_training_sentences(splits, max_count, left, chosen, hidden):
+    sifted, report = sift(splits, rule="frequency", max_count=max_count)
+    assert [row.id for row in sifted.train] == [f"train{number}" for number in left]
+    assert (sifted.valid, sifted.test) == (splits.valid, splits.test)
+    assert report == {
+        "chosen_triples": chosen,
+        "hidden_triples": hidden,
+        "dropped_train_sentences": 6 - len(left),
+    }
+
+
+def test_sample_of_everything_leaves_no_test_triple_in_training(splits):
+    sifted, report = sift(splits, rule="sample", percent=100)
+    assert [row.id for row in sifted.train] == ["train4", "train5"]
+    assert report["chosen_triples"] == 3
+    assert sift(splits, rule="sample", percent=0)[0] == splits
+
+
+def test_sample_depends_on_the_seed_alone():
+    names = [f"e{number}" for number in range(40)]
+    train = [sentence(f"{name} x", (name, "r", "x"), id_=name) for name in names]
+    splits = Splits(train, [], train)
+    drawn = [tuple(row.id for row in sift(splits, rule="sample", percent=25, seed=seed)[0].train) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert {len(ids) for ids in drawn} == {30}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "sample", "percent": 100.5}, "0 to 100"),
+        ({"rule": "sample", "percent": -1}, "0 to 100"),
+        ({"rule": "sample"}, "0 to 100"),
+        ({"rule": "frequency"}, "max_count"),
+        ({"rule": "frequency", "max_count": -1}, "max_count"),
+        ({"rule": "rarest"}, "'rarest'"),
+    ],
+)
+def test_impossible_options_are_refused(splits, options, message):
+    with pytest.raises(UserError, match=message):
+        sift(splits, **options)
+
+
+def test_sifting_everything_away_is_refused(splits):
+    everything = Splits(splits.train[:4], [], splits.test)
+    with pytest.raises(UserError, match="leaves no training sentence"):
+        sift(everything, rule="frequency", max_count=9)
+
+
+@pytest.mark.parametrize(
+    ("max_count", "size", "hidden", "shares", "strata"),
+    [
+        (2, 4776, 182, [78.03, 17.05, 4.92], [435, 82, 34, 152]),
+        (6, 3951, 410, [56.50, 30.86, 12.63], [249, 133, 63, 258]),
+        (10, 3193, 554, [39.20, 37.40, 23.40], [160, 172, 99, 272]),
+    ],
+)
+def test_published_sifted_webnlg_to_the_last_digit(real_data, max_count, size, hidden, shares, strata):
+    folder = real_data / "webnlg"
+    train, test = (read_triple_list(folder / f"{name}_triples.json") for name in ("train", "test"))
+    sifted, details = sift(Splits(train, [], test), rule="frequency", max_count=max_count)
+    report = audit_corpus(sifted.train, sifted.test)
+    assert (len(sifted.train), details["hidden_triples"]) == (size, hidden)
+    assert [round(100 * row["share"], 2) for row in report["triple_types"].values()] == shares
+    assert [row["count"] for row in report["strata"].values()] == strata
