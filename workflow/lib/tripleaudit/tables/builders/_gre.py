@@ -74,11 +74,17 @@ def runs_of(inputs: TableInputs, level: str | None = None) -> list[RunKey]:
     return [run for run in inputs.scores.runs if parts(run)[0] and level in (None, parts(run)[0])]
 
 
-def system_order(run: RunKey) -> tuple[int, int, str, str]:
+def system_order(run: RunKey) -> tuple:
     """Sort key: ground truth, language models in the paper's order, others, trained extractors."""
     setting = parts(run)[1]
     rank = list(MODELS).index(run.extractor) if run.extractor in MODELS else len(MODELS)
-    return (list(SETTINGS).index(setting) if setting == "trained" else 0, rank, run.extractor, run.noise)
+    return (
+        list(SETTINGS).index(setting) if setting == "trained" else 0,
+        rank,
+        run.extractor,
+        run.noise != "none",
+        run.training,
+    )
 
 
 def label_of(run: RunKey, with_setting: bool = True) -> str:

@@ -1,0 +1,133 @@
+"""``gre-score``, ``gre-lda``, ``gre-judge`` and ``gre-systems`` on small files, from the command line down."""
+
+import json
+import math
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint
+from tripleaudit.cli import main
+
+A, B = ["Ann", "met", "Bo"], ["Bo", "lives in", "Lyon"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(name, value):
+        path = tmp_path / name
+        path.write_text(json.dumps(value), encoding="utf-8")
+        return str(path)
+
+    return {
+        "triples": write("triples.json", {"Ann met Bo in Lyon.": [A, B], "Nothing.": []}),
+        "reference": write("reference.json", {"Ann met Bo in Lyon.": [A], "Nothing.": []}),
+        "factualness": write("fs.json", {"Ann met Bo in Lyon.": {"score": 0.5, "results": [True, False]}}),
+        "granularity": write("gs.json", {"Ann met Bo in Lyon.": {"1": "N/A", "2": "[x] [y]"}}),
+        "lda-text": write("texts.json", ["Ann met Bo in Lyon .", "Bo lives in Lyon .", "Ann sings ."] * 5),
+    }
+
+
+def score(capsys, files, kinds, *more):
+    options = [part for kind in kinds for part in (f"--{kind}", files[kind])]
+    assert main(["gre-score", *options, "--bootstrap", "50", "--json", *more]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_each_score_is_there_if_its_input_is(capsys, files):
+    assert set(score(capsys, files, ["triples"])) == {"ntri", "ntok", "coverage", "intervals", "record"}
+    found = score(capsys, files, ["triples", "reference", "factualness", "granularity", "lda-text"], "--topics", "2")
+    assert {"ntri", "ntok", "ts", "fs", "gs", "coverage", "precision", "recall", "f1"} <= set(found)
+    assert not {"us", "cs"} & set(found)
+    assert (found["ntri"], found["ntok"], found["coverage"], found["fs"]) == (1, 3.5, 0.5, 0.5)
+    assert found["gs"] == pytest.approx((1 + math.exp(-2)) / 2)
+    assert (found["precision"], found["recall"]) == (0.5, 1)
+    assert 0 < found["ts"] < 1
+    assert found["record"]["scored_texts"]["ts"] == 1  # "Nothing." has no word that the topic model knows
+
+
+def test_official_mode_and_stored_similarities(capsys, files, tmp_path):
+    stored = {"Ann met Bo in Lyon.": {str(A): [0.96, 0.2]}}
+    (tmp_path / "cs.json").write_text(json.dumps(stored), encoding="utf-8")
+    more = ["--mode", "official", "--similarities", str(tmp_path / "cs.json")]
+    found = score(capsys, files, ["triples", "reference"], *more)
+    assert (found["cs"], found["ntok"]) == (0.5, 3.5 / 2)
+    assert found["record"]["matching"]["phi"] == 0.95
+
+
+def test_embedder_gives_uniqueness_and_completeness(capsys, files, tiny_encoder, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+
+    body = Transformer(str(tiny_encoder))
+    SentenceTransformer(modules=[body, Pooling(body.get_embedding_dimension())]).save(str(tmp_path / "encoder"))
+    more = ["--embedder", str(tmp_path / "encoder")]
+    options = ["gre-score", "--triples", files["triples"], "--reference", files["reference"], *more]
+    assert main(options) == 1
+    assert "no similarity threshold is known" in capsys.readouterr().err
+    found = score(capsys, files, ["triples", "reference"], *more, "--phi", "0.9999")
+    assert (found["us"], found["cs"]) == (1, 1)
+    assert found["record"]["embedder"].startswith("encoder@")
+
+
+def test_saved_topic_model_gives_the_value_of_one_trained_now(capsys, files, tmp_path):
+    assert main(["gre-lda", "--text", files["lda-text"], "--topics", "2", "--out", str(tmp_path / "lda")]) == 0
+    capsys.readouterr()
+    now = score(capsys, files, ["triples", "lda-text"], "--topics", "2")["ts"]
+    assert score(capsys, files, ["triples"], "--lda", str(tmp_path / "lda"))["ts"] == now
+
+
+def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
+    with FakeEndpoint(answer=lambda body: "true" if "Claim" in str(body) else '{"parts": []}') as fake:
+        more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache")]
+        found = score(capsys, files, ["triples"], *more)
+        assert (found["fs"], found["gs"]) == (1, 1)
+        assert found["record"]["judge"]["fs"]["asked"] == 2
+        stored = score(capsys, files, ["triples", "factualness", "granularity"], *more)
+        assert stored["fs"] == 0.5
+    assert score(capsys, files, ["triples"], *more) == found  # the endpoint is gone; all answers are stored
+
+
+def test_readable_output_names_texts(capsys, files):
+    assert main(["gre-score", "--triples", files["triples"]]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:2] == ["ntri", "1.0000"] and lines[0].endswith("2 texts")
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (["--endpoint", "http://localhost:1/v1"], "--endpoint and --model belong together"),
+        (["--similarities", "x.json"], "--similarities needs --reference"),
+        (["--factualness", "missing.json"], "missing.json: no such file"),
+    ],
+)
+def test_errors_are_one_line(capsys, files, more, message):
+    assert main(["gre-score", "--triples", files["triples"], *more]) == 1
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_judging_and_scoring_as_the_workflow_does(capsys, files, tmp_path):
+    out = {name: str(tmp_path / f"{name}.json") for name in ("factualness", "granularity", "report")}
+    with FakeEndpoint(answer="true") as fake:
+        section = {"endpoints": {"judge": {"base_url": fake.url, "model": "fake"}}, "cache": str(tmp_path / "cache")}
+        options = ["gre-judge", "--section", json.dumps(section), "--endpoint", "judge", "--triples", files["triples"]]
+        options += [part for name, path in out.items() for part in (f"--{name}", path)]
+        assert main([*options, "--kinds", "factualness"]) == 0
+    read = {name: json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in out}
+    assert read["factualness"]["Ann met Bo in Lyon."]["results"] == [True, True]
+    assert read["granularity"] == {}
+    assert set(read["report"]) == {"factualness"}
+    spec = {
+        "corpus": "own",
+        "level": "sentence",
+        "mode": "default",
+        "bootstrap": 0,
+        "seed": 0,
+        "matching": {"phi": None},
+        "gold": 0,
+        "systems": [{"keys": {"extractor": "mine", "setting": "open"}, "triples": 1, "factualness": 2}],
+    }
+    command = ["gre-systems", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
+    assert main([*command, "--files", files["reference"], files["triples"], out["factualness"]]) == 0
+    assert "s,own,gre-sentence-open,,,mine,,,all,default,fs,1," in (tmp_path / "scores.csv").read_text(encoding="utf-8")

@@ -1,0 +1,97 @@
+"""The GenRES tables: rows, reported values, modes, and what is not measured."""
+
+import pytest
+
+from tripleaudit.scoring.scores import Score, keys_of, write_scores
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.inputs import load_inputs
+
+
+def rows(corpus, level, setting, system, mode="official", **values):
+    keys = {"study": "s", "corpus": corpus, "protocol": f"gre-{level}-{setting}", "extractor": system}
+    keys |= {name: values.pop(name) for name in ("seed", "noise", "training") if name in values}
+    return [Score(keys_of(keys), "all", mode, name, *_bounds(value)) for name, value in values.items()]
+
+
+def _bounds(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    def load(*parts, **options):
+        write_scores(tmp_path / "s.csv", [row for part in parts for row in part])
+        return load_inputs(scores=[tmp_path / "s.csv"], options=options)
+
+    return load
+
+
+def test_ground_truth_is_first_and_reported_values_stand_beside(inputs):
+    table = build_table(
+        "gre-document",
+        inputs(
+            rows("cdr", "document", "open", "openchat", ntri=8.555, fs=(0.974, 0.96, 0.98), coverage=1),
+            rows("cdr", "document", "gold", "groundtruth", ntri=10.385, cs=1),
+            rows("docred", "document", "open", "gpt-4", us=0.83),
+            rows("wiki80", "sentence", "open", "gpt-4", us=0.6),
+        ),
+    )
+    assert [row.label for row in table.rows] == ["Ground truth", "GPT-4", "OpenChat-3.5"]
+    assert {column.group for column in table.columns} == {"CDR", "DocRED"}
+    fs = table.cell("OpenChat-3.5", "FS", column_group="CDR")
+    assert (fs.shown, fs.reported, fs.low) == ("97.4", "97.4", pytest.approx(96))
+    assert table.cell("Ground truth", "#tri", column_group="CDR").reported == "10.1"
+    assert table.cell("GPT-4", "FS", column_group="DocRED").reported == "98.6"
+    assert table.cell("GPT-4", "US", column_group="CDR").value is None
+    assert any("Published rules" in note for note in table.notes)
+
+
+def test_parse_failures_have_columns_where_there_are_answers(inputs):
+    one = rows("own", "sentence", "open", "smollm", mode="default", ntri=1, parse_failures=0.25, refusals=0)
+    table = build_table("gre-sentence", inputs(one))
+    assert table.cell("smollm", "Fail.").shown == "25.0"
+    assert table.cell("smollm", "Ref.").shown == "0.0"
+    assert any("Default rules" in note for note in table.notes)
+    without = build_table("gre-sentence", inputs(rows("own", "sentence", "open", "smollm", ntri=1)))
+    assert "Fail." not in [column.label for column in without.columns]
+
+
+def test_trained_extractors_come_last_and_are_averaged_over_seeds(inputs):
+    parts = [
+        rows("own", "sentence", "trained", "casrel", training="nz", noise=noise, seed=seed, us=0.5 + 0.1 * int(seed))
+        for noise in ("none", "noising")
+        for seed in ("1", "2")
+    ]
+    table = build_table("gre-sentence", inputs(*parts, rows("own", "sentence", "open", "a-model", us=0.3)))
+    assert [row.label for row in table.rows] == ["a-model", "CasRel (NZ)", "CasRel+EN (NZ)"]
+    cell = table.cell("CasRel (NZ)", "US")
+    assert (cell.shown, cell.seeds, round(cell.sd, 2)) == ("65.0", 2, 7.07)
+
+
+def test_names_of_systems_cannot_break_a_table(inputs, tmp_path):
+    from tripleaudit.tables.render import write_table
+
+    table = build_table("gre-sentence", inputs(rows("own", "sentence", "open", "<b>a|b</b>_$x$", us=0.3)))
+    write_table(table, tmp_path / "t")
+    assert "<b>a" not in (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert r"\$x\$" in (tmp_path / "t.tex").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("mode", ["default", "official"])
+def test_hard_matching_shows_both_counting_rules(inputs, mode):
+    micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
+    closed = {f"{micro}f1": 0.25, f"{macro}f1": 0.275, "coverage": 1}
+    table = build_table(
+        "gre-hard-matching",
+        inputs(
+            rows("nyt10m", "bag", "closed", "gpt-3.5_closed", mode=mode, **closed),
+            rows("nyt10m", "bag", "gold", "groundtruth", mode=mode, f1=1, ntri=1.44),
+        ),
+    )
+    assert [row.label for row in table.rows] == ["Ground truth", "Closed: GPT-3.5-Turbo-Instruct"]
+    published = table.cell("Closed: GPT-3.5-Turbo-Instruct", "F1", column_group="As published")
+    assert (published.shown, published.reported) == ("27.5", "27.5")
+    own = table.cell("Closed: GPT-3.5-Turbo-Instruct", "F1", column_group="Micro, all texts")
+    assert (own.shown, own.reported) == ("25.0", None)
+    assert table.cell("Ground truth", "F1", column_group="As published").value is None
+    assert table.cell("Ground truth", "#tri").reported == "1.4"
