@@ -33,6 +33,8 @@ include: "workflow/rules/corpora.smk"
 include: "workflow/rules/protocols.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/scoring.smk"
+include: "workflow/rules/generative.smk"
+include: "workflow/rules/grescores.smk"
 include: "workflow/rules/tables.smk"
 
 

@@ -24,7 +24,7 @@ PYTHON = sys.executable
 
 
 wildcard_constraints:
-    corpus="|".join(map(re.escape, STUDY.corpora)),
+    corpus="|".join(map(re.escape, STUDY.corpora)) or "none",
     protocol="|".join(map(re.escape, STUDY.protocols)),
     setting="nz|wz",
     testing="nz|wz",
@@ -155,7 +155,7 @@ def table_inputs(wildcards):
     needs = STUDY.needs_of_table(wildcards.table)
     return {
         "audits": audit_files() if needs == "audits" else [],
-        "scores": ["<study>/scores.csv"] if needs == "scores" else [],
+        "scores": {"scores": ["<study>/scores.csv"], "gre": ["<study>/gre/scores.csv"]}.get(needs, []),
         "counts": score_files("counts") if needs == "scores" else [],
         "runs": ["<study>/trainings.json"] if needs == "runs" else [],
     }

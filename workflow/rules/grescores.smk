@@ -6,10 +6,7 @@ from tripleaudit.sources.registry import raw_files
 
 GRE = config["grescores"]
 if found := gre_plan.problems(GRE, STUDY.corpora, config["generative"]):
-    raise WorkflowError(
-        "Configuration is not usable:\n"
-        + "\n".join(f"- {problem}" for problem in found)
-    )
+    raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
 
 
 def gre_file(path):
@@ -24,11 +21,7 @@ def gre_located(value):
     """The section with every file of the configuration where it lies."""
     if isinstance(value, dict):
         return {
-            key: (
-                gre_file(part)
-                if key in GRE_FILES and isinstance(part, str)
-                else gre_located(part)
-            )
+            key: (gre_file(part) if key in GRE_FILES and isinstance(part, str) else gre_located(part))
             for key, part in value.items()
         }
     return value
@@ -77,17 +70,11 @@ def gre_extractions():
     for dataset, system in LM_SYSTEMS:
         setting = config["generative"]["systems"][system]["setting"]
         path = f"<study>/generative/{dataset}/{system}/answers.jsonl"
-        found.setdefault(dataset, []).append(
-            (system, {"extractor": system, "setting": setting}, path)
-        )
+        found.setdefault(dataset, []).append((system, {"extractor": system, "setting": setting}, path))
     return found
 
 
-GRE_OWN = {
-    name: settings
-    for name, settings in GRE["datasets"].items()
-    if not settings.get("gold")
-}
+GRE_OWN = {name: settings for name, settings in GRE["datasets"].items() if not settings.get("gold")}
 GRE_PLAN = gre_plan.GrePlan(
     {**GRE, "datasets": gre_located(GRE["datasets"])},
     runs={name: gre_runs(settings) for name, settings in GRE_OWN.items()},
@@ -156,18 +143,12 @@ def gre_embedding_options():
 
 def gre_topic_model(wildcards):
     """The topic model of a data set, if it has one."""
-    return (
-        f"<study>/gre/{wildcards.dataset}/topics/lda.json"
-        if GRE_PLAN.topics(wildcards.dataset)
-        else []
-    )
+    return f"<study>/gre/{wildcards.dataset}/topics/lda.json" if GRE_PLAN.topics(wildcards.dataset) else []
 
 
 def gre_judged(wildcards):
     """A system that the judge is asked about."""
-    return {system.name: system for system in GRE_PLAN.asked(wildcards.dataset)}[
-        wildcards.system
-    ]
+    return {system.name: system for system in GRE_PLAN.asked(wildcards.dataset)}[wildcards.system]
 
 
 rule train_topics:
@@ -218,9 +199,7 @@ rule judge_triples:
     params:
         judge=lambda wildcards: {
             **GRE["judge"],
-            "model": generative_settings.endpoint(
-                config["generative"], GRE["judge"]["endpoint"]
-            ).model,
+            "model": generative_settings.endpoint(config["generative"], GRE["judge"]["endpoint"]).model,
         },
         kinds=lambda wildcards: gre_judged(wildcards).asked,
         code=code_version("gre-judge"),
@@ -264,6 +243,7 @@ rule score_triples:
 
 
 rule merge_gre_scores:
+    """One tidy file of the study's GREScores."""
     input:
         [f"<study>/gre/{dataset}/scores.csv" for dataset in GRE_PLAN.datasets],
     output:
@@ -271,7 +251,6 @@ rule merge_gre_scores:
         provenance="<study>/gre/scores.provenance.json",
     log:
         "<logs>/merge_gre_scores.log",
-    """One tidy file of the study's GREScores."""
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -279,35 +258,8 @@ rule merge_gre_scores:
         "../scripts/merge_scores.py"
 
 
-rule gre_table:
-    input:
-        "<study>/gre/scores.csv",
-    output:
-        csv="<study>/tables/{table}.csv",
-        md="<study>/tables/{table}.md",
-        tex="<study>/tables/{table}.tex",
-        html=report(
-            "<study>/tables/{table}.html",
-            category="Tables",
-            labels={"table": "{table}"},
-        ),
-    log:
-        "<logs>/gre_table/{table}.log",
-    wildcard_constraints:
-        table="gre-[a-z-]+",
-    """One GenRES table in four formats, ground truth first and reported values beside measured ones."""
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    params:
-        options=lambda wildcards: STUDY.table_options(wildcards.table),
-    shell:
-        "{PYTHON} -m tripleaudit table {wildcards.table:q} --scores {input:q} --options {params.options:q} "
-        "--out-prefix $(dirname {output.md:q})/{wildcards.table:q} > {log:q} 2>&1"
-
-
 rule gre_tables:
+    """All tables of the GREScores."""
     input:
         [f"<study>/tables/{table}.md" for table in GRE_PLAN.tables],
-    """All tables of the GREScores."""
     localrule: True

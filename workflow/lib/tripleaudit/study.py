@@ -14,6 +14,7 @@ import yaml
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import BUILTIN
+from tripleaudit.grescores.plan import GrePlan
 from tripleaudit.sources import registry
 from tripleaudit.workflow import PROJECT, shipped
 
@@ -35,6 +36,10 @@ TABLE_NEEDS = {
     "zcc": "scores",
     "two-step": "scores",
     "training-time": "runs",
+    "gre-sentence": "gre",
+    "gre-bag": "gre",
+    "gre-document": "gre",
+    "gre-hard-matching": "gre",
 }
 
 
@@ -308,8 +313,8 @@ class Study:
     def possible_tables(self) -> list[str]:
         """Names of the tables that the study's parts can fill, in the papers' order."""
         has = self.protocols
-        names = ["triple-types", "split-sizes", "strata-sizes"]
-        if "wz" in self.settings:
+        names = ["triple-types", "split-sizes", "strata-sizes"] if self.corpora else []
+        if self.corpora and "wz" in self.settings:
             names.append("cardinality-sizes")
         if self.extractors:
             names += ["type-f1", "training-time"]
@@ -320,10 +325,10 @@ class Study:
         if self.classifiers:
             names.append("zcc")
             names += ["two-step"] if self.extractors else []
-        return names
+        return names + GrePlan(self.config["grescores"]).tables
 
     def needs_of_table(self, name: str) -> str:
-        """The kind of input of a table: audits of the data, scores, or runs (facts of the trainings)."""
+        """The kind of input of a table: audits of the data, scores, gre (GREScores), or runs (facts of trainings)."""
         return TABLE_NEEDS[name]
 
     def table_options(self, name: str) -> str:
