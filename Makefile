@@ -28,7 +28,7 @@ demo: $(READY) ## run the demo study from its corpus to tables and report (at mo
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 
 test: $(READY) lint ## check style, then run all tests
-	$(BIN)/pytest -n $(CORES) --dist worksteal
+	$(BIN)/pytest -n $(CORES) --dist loadgroup
 
 lint: $(READY) ## ruff, snakefmt and snakemake --lint
 	$(BIN)/ruff format --check .

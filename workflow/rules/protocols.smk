@@ -60,7 +60,7 @@ rule train_masked_lm:
         "<benchmarks>/train_masked_lm/{corpus}.jsonl"
     conda:
         "../../envs/torch.yaml"
-    threads: 4
+    threads: config["threads"]
     resources:
         mem_mb=8000,
         runtime=120,
@@ -86,7 +86,7 @@ rule build_augmented:
         "<benchmarks>/build_augmented/{corpus}.jsonl"
     conda:
         "../../envs/torch.yaml"
-    threads: 4
+    threads: config["threads"]
     resources:
         mem_mb=8000,
         runtime=240,

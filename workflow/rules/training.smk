@@ -16,7 +16,7 @@ rule train:
         "<benchmarks>/train/<run>.jsonl"
     conda:
         "../../envs/torch.yaml"
-    threads: 4
+    threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
@@ -44,7 +44,7 @@ rule predict:
         "<benchmarks>/predict/<run>.jsonl"
     conda:
         "../../envs/torch.yaml"
-    threads: 4
+    threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,

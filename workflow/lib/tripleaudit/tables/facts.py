@@ -21,8 +21,6 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def write_training_facts(
-    provenances: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path
-) -> None:
+def write_training_facts(provenances: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path) -> None:
     """Write a JSON list with the :func:`training_fact` of every training, in order."""
     write_json(out, [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)])

@@ -1,0 +1,106 @@
+"""One small study run for real, from corpus to tables, and what is rerun after a change."""
+
+import json
+import os
+import shutil
+
+import pytest
+import yaml
+
+from support.workflow import jobs, snakemake, write_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("study")]
+
+STATISTICS = {"triple-types", "split-sizes", "strata-sizes", "cardinality-sizes"}
+RESULTS = {"type-f1", "sifted", "augmented", "end-to-end", "training-time"}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, minilm):
+    """The folder of a small study that ran to its end."""
+    folder = tmp_path_factory.mktemp("study")
+    write_study(folder, minilm)
+    result = snakemake(folder)
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+    return folder
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A copy of the finished study that a test may change, with times and Snakemake's records kept."""
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, copy_function=shutil.copy2)
+    return folder
+
+
+def dry_run(folder):
+    result = snakemake(folder, "-n", "--quiet", "progress")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return jobs(result)
+
+
+def change(folder, **values):
+    path = folder / "study.yaml"
+    config = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**config, **values}, sort_keys=False))
+
+
+def test_every_table_is_made_in_four_forms(finished):
+    tables = finished / "results" / "small" / "tables"
+    assert {path.stem for path in tables.glob("*.md")} >= STATISTICS | RESULTS
+    for name in STATISTICS | RESULTS:
+        for form in ("csv", "md", "tex", "html"):
+            assert (tables / f"{name}.{form}").stat().st_size > 30, f"{name}.{form}"
+
+
+def test_scores_are_tidy_and_have_their_provenance(finished):
+    study = finished / "results" / "small"
+    header, *rows = (study / "scores.csv").read_text().splitlines()
+    assert header == (
+        "study,corpus,protocol,training,testing,extractor,noise,seed,stratum,matching,metric,value,low,high"
+    )
+    runs = {tuple(row.split(",")[2:7]) for row in rows}
+    assert ("augmented", "nz", "nz", "casrel", "noising") in runs
+    assert ("original", "wz", "wz", "casrel", "none") in runs
+    assert ("sift-1", "nz", "nz", "casrel", "none") in runs
+    record = json.loads((study / "models/tiny/original-nz/casrel/none/seed1/provenance.json").read_text())
+    assert record["seed"] == 1
+    assert record["device"] == "cpu"
+    assert {"git", "inputs", "settings", "packages", "seconds"} <= set(record)
+    assert (study / "scores.provenance.json").exists()
+
+
+def test_corpora_report_what_was_found(finished):
+    report = json.loads((finished / "results/small/corpora/tiny/train.report.json").read_text())
+    assert (report["sentences"], report["zero_triple_sentences"]) == (120, 40)
+
+
+def test_after_a_finished_run_there_is_nothing_to_do(finished):
+    assert dry_run(finished) == {}
+
+
+def test_a_changed_table_option_reruns_that_table_alone(copy):
+    names = sorted(STATISTICS | RESULTS)
+    change(copy, tables={name: {"digits": 3} if name == "type-f1" else None for name in names})
+    assert dry_run(copy) == {"table": 1, "all": 1} or dry_run(copy) == {"table": 1, "tables": 1, "all": 1}
+
+
+def test_a_changed_learning_rate_reruns_its_trainings_and_what_follows(copy):
+    change(copy, extractors={"casrel": {"head_learning_rate": 2e-3}})
+    counts = dry_run(copy)
+    assert counts["train"] == 5
+    assert not set(counts) & {"prepare_corpus", "original_split", "build_protocol", "train_masked_lm", "audit"}
+    assert counts["predict"] + counts["predict_with_augmented"] == 5
+
+
+def test_touching_scripts_and_corpora_reruns_no_training(copy):
+    for path in [*copy.glob("*.jsonl"), *(copy / "results/small/corpora").rglob("*.jsonl")]:
+        os.utime(path)
+    assert "train" not in dry_run(copy)
+
+
+def test_a_lost_prediction_is_made_again_without_training(copy):
+    (copy / "results/small/predictions/tiny/sift-1-nz/casrel/none/seed1/test.jsonl").unlink()
+    counts = dry_run(copy)
+    assert counts["predict"] == 1
+    assert "train" not in counts

@@ -1,0 +1,72 @@
+"""Running the workflow from tests, in a folder of its own, with a small study made of the demo corpus."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "resources" / "demo"
+
+# sentences with and without triples taken from each split of the demo corpus
+SIZES = {"train": (80, 40), "valid": (16, 8), "test": (40, 20)}
+
+
+def snakemake(folder: Path, *arguments: str, config: Path | None = None, **environment: str):
+    """Run ``snakemake`` on the project in ``folder``; returns the completed process with its output as text."""
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--cores", "2", "--configfile", str(config or folder / "study.yaml"), *arguments]
+    threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **threads, **environment}, cwd=folder
+    )
+
+
+def write_study(folder: Path, encoder: Path, **changes) -> Path:
+    """Write a small study (files and ``study.yaml``) into ``folder``: every stage, minutes of nothing."""
+    files = {}
+    for split, sizes in SIZES.items():
+        lines = []
+        for name, size in zip((split, f"{split}_zero"), sizes, strict=True):
+            lines += (DEMO / f"{name}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:size]
+        (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
+        files[split] = f"{split}.jsonl"
+    config = {
+        "study": "small",
+        "encoder": {"model": str(encoder), "layers": 1},
+        "corpora": {"tiny": {"files": files, "format": "jsonl"}},
+        "protocols": {
+            "original": None,
+            "sift-1": {"rule": "frequency", "max_count": 1},
+            "augmented": {"mlm_steps": 4, "options": {"k": 3, "beams": 1}},
+        },
+        "settings": ["nz", "wz"],
+        "noising": {"probability": 0.5},
+        "training": {"epochs": 1, "batch_size": 16, "encoder_learning_rate": 1e-4, "head_learning_rate": 1e-3},
+        "extractors": {"casrel": {}},
+        "scoring": {"bootstrap": 50},
+        "gpu": 0,
+        **changes,
+    }
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def jobs(dry_run) -> dict[str, int]:
+    """The job counts per rule of a dry-run; empty if there is nothing to do."""
+    counts, inside = {}, False
+    for line in dry_run.stdout.splitlines():
+        if line.startswith("job ") and "count" in line:
+            inside, counts = True, {}
+        elif inside and line.startswith("---"):
+            continue
+        elif inside and line.strip():
+            name, number = line.split()
+            counts[name] = int(number)
+        elif inside:
+            inside = False
+    counts.pop("total", None)
+    return counts
