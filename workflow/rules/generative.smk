@@ -26,7 +26,7 @@ def served_model(endpoint):
     if serve is None:
         return []
     if is_gguf(serve["source"]):
-        return f"<downloads>/models/{STUDY.model_slug(serve['source'])}.converted/config.json"
+        return f"<downloads>/lm/{STUDY.model_slug(serve['source'])}/config.json"
     return f"{model_folder(serve['source'])}/config.json"
 
 
@@ -37,13 +37,13 @@ def endpoint_of(wildcards):
 
 rule fetch_lm:
     """Fetch one language model as a GGUF file and verify it."""
-    localrule: True
     output:
-        "<downloads>/models/{model}.gguf",
+        "<downloads>/lm/{model}.gguf",
     log:
         "<logs>/fetch_lm/{model}.log",
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
+    localrule: True
     conda:
         "../../envs/light.yaml"
     params:
@@ -55,11 +55,11 @@ rule fetch_lm:
 rule convert_lm:
     """Make a model folder (safetensors, tokenizer, chat template) of a GGUF file."""
     input:
-        "<downloads>/models/{model}.gguf",
+        "<downloads>/lm/{model}.gguf",
     output:
-        config="<downloads>/models/{model}.converted/config.json",
-        weights="<downloads>/models/{model}.converted/model.safetensors",
-        tokenizer="<downloads>/models/{model}.converted/tokenizer.json",
+        config="<downloads>/lm/{model}/config.json",
+        weights="<downloads>/lm/{model}/model.safetensors",
+        tokenizer="<downloads>/lm/{model}/tokenizer.json",
     log:
         "<logs>/convert_lm/{model}.log",
     wildcard_constraints:
@@ -75,7 +75,6 @@ rule convert_lm:
 
 rule select_texts:
     """The texts of a generative data set, and their gold triples under plain relation names."""
-    localrule: True
     input:
         lambda wildcards: "<study>/corpora/{corpus}/{split}.jsonl".format(
             **config["generative"]["datasets"][wildcards.dataset]
@@ -85,6 +84,7 @@ rule select_texts:
         reference="<study>/generative/{dataset}/reference.jsonl",
     log:
         "<logs>/select_texts/{dataset}.log",
+    localrule: True
     conda:
         "../../envs/light.yaml"
     params:
@@ -128,17 +128,17 @@ rule generate:
 
 rule generative:
     """All extractions by language models."""
-    localrule: True
     input:
         [f"<study>/generative/{dataset}/{system}/report.json" for dataset, system in LM_SYSTEMS],
+    localrule: True
 
 
 rule estimate:
     """Print what the language-model stage would still send and cost; sends nothing."""
-    localrule: True
     input:
         sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in LM_SYSTEMS}),
+    localrule: True
     params:
-        results=lambda wildcards, input: str(Path(input[0]).parents[2]) if input else "results",
+        results=lambda wildcards, input: (str(Path(input[0]).parents[2]) if input else "results"),
     shell:
         "{PYTHON} -m tripleaudit estimate --section {GENERATIVE:q} --study {STUDY.name:q} --results {params.results:q}"

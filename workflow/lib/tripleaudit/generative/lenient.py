@@ -20,6 +20,8 @@ _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 _MISSING = object()
 _DEPTH = 60
+_STARTS = 100  # brackets that turn out to begin nothing; more of them are no answer, and would take quadratic time
+_LOOK_AHEAD = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ def decode(text: str) -> Decoded:
     repaired = truncated = surrounded = broken_off = False
     position = 0
     strict = json.JSONDecoder()
-    while (start := _next_bracket(text, position)) is not None:
+    starts = 0
+    while (start := _next_bracket(text, position)) is not None and starts < _STARTS:
         surrounded |= bool(text[position:start].strip(" \t\r\n,;"))
         try:
             value, position = strict.raw_decode(text, start)
@@ -70,6 +73,7 @@ def decode(text: str) -> Decoded:
         value = reader.value(0, keep=True)
         if value is _MISSING or reader.gave_up:
             position = start + 1
+            starts += 1
             surrounded = True
             broken_off = broken_off or not reader.gave_up
             continue
@@ -237,8 +241,7 @@ class _Reader:
 
     def closes_later(self) -> bool:
         """Whether the string goes on to a quote that does end it, on the same line."""
-        line_end = self.text.find("\n", self.position)
-        rest = self.text[self.position : line_end if line_end >= 0 else len(self.text)]
+        rest = self.text[self.position : self.position + _LOOK_AHEAD].partition("\n")[0]
         return re.search(r"[\"'”’“`»]\s*([,:\])}]|$)", rest) is not None
 
     def escape(self) -> str:

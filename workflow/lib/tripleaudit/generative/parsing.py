@@ -151,7 +151,7 @@ def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE")
     elif values and isinstance(values[0], list) and len(values[0]) == 1:
         text = str(values[0][0])
     by_name = {_plain(label): label for label in labels}
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if _plain(line)]
     first = _plain(lines[0]) if lines else ""
     if first in by_name:
         return by_name[first], status if len(lines) == 1 else "repaired"

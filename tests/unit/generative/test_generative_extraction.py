@@ -1,0 +1,159 @@
+"""Closed, semi-open and open extraction against a scripted endpoint."""
+
+import json
+
+import pytest
+
+from support.fake_endpoint import OK, FakeEndpoint, Reply, status
+from tripleaudit.corpora import Sentence, Span, Triple
+from tripleaudit.corpora.model import sentence_from_json
+from tripleaudit.errors import UserError
+from tripleaudit.generative.client import Client, Endpoint
+from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
+
+
+def sentence(number: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
+    def span(name: str) -> Span:
+        start = text.index(name)
+        return Span(start, start + len(name), name)
+
+    return Sentence(number, text, tuple(Triple(span(s), relation, span(o)) for s, relation, o in triples))
+
+
+SENTENCES = [
+    sentence("1", "Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), ("Acme", "/org/place", "Oslo")),
+    sentence("2", "It rained."),
+    sentence("3", "Bo leads Zeta.", ("Bo", "leaderOf", "Zeta")),
+]
+
+
+def run(tmp_path, answer, setting="open", sentences=SENTENCES, dataset=None, faults=(), **system):
+    with FakeEndpoint(answer=answer, faults=faults) as fake:
+        endpoint = Endpoint(fake.url, "fake", backoff=0.01, max_backoff=0.02, max_retries=1)
+        with Client(endpoint, tmp_path) as client:
+            task = build_task({"setting": setting, **system}, dataset or {}, sentences)
+            results = extract(client, sentences, task)
+    return results, task, fake
+
+
+def passage(body) -> str:
+    return body["messages"][-1]["content"]
+
+
+def test_open_extraction_finds_spans_where_it_can(tmp_path):
+    answers = {
+        "Ada leads": '[["Ada","leads","Acme"],["ada","lives in","Paris"],["Ada","leads","Acme"]]',
+        "It rained": '{"triples": []}',
+        "Bo leads": "no idea <script>",
+    }
+
+    def answer(body):
+        return next(text for key, text in answers.items() if key in body["messages"][3]["content"])
+
+    results, task, fake = run(tmp_path, answer, reask=False)
+    assert [item.parse_status for item in results] == ["ok", "empty", "failed"]
+    row = json.loads(json.dumps(results[0].to_json()))
+    assert row["triples"][0] == {"subject": "Ada", "relation": "leads", "object": "Acme", "repeats": 2}
+    assert row["answers"][0]["text"].startswith('[["Ada"')
+    assert row["answers"][0]["finish_reason"] == "stop"
+    assert row["answers"][0]["usage"]["prompt_tokens"] > 0
+    predicted = results[0].prediction(task.relations)
+    assert predicted.triples[0] == Triple(Span(0, 3, "Ada"), "leads", Span(10, 14, "Acme"))
+    assert predicted.triples[1] == Triple(Span(0, 3, "Ada"), "lives in", Span(None, None, "Paris"))
+    assert sentence_from_json(predicted.to_json(), "here") == predicted
+    assert results[2].prediction(task.relations).triples == ()
+    counts = summary(results)
+    assert (counts["texts"], counts["texts_with_triples"], counts["triples"], counts["distinct_triples"]) == (
+        3,
+        1,
+        3,
+        2,
+    )
+    assert counts["statuses"] == {"ok": 1, "repaired": 0, "truncated": 0, "empty": 1, "failed": 1, "refused": 0}
+    assert fake.count == 3
+
+
+def test_semi_open_extraction_shows_plain_relations_and_maps_them_back(tmp_path):
+    dataset = {"entity_types": ["person", "organization"], "verbalise": {"leaderOf": "leads"}}
+    answer = '{"triples": [["Ada:person","Leads","Acme:organization"],["Ada","likes","Oslo"]]}'
+    results, task, fake = run(tmp_path, answer, "semi-open", SENTENCES[:1], dataset)
+    assert "Relations: leads; place\nTypes: person; organization\nPassage: Ada leads" in passage(fake.requests[0])
+    predicted = results[0].prediction(task.relations)
+    assert [triple.strings for triple in predicted.triples] == [("Ada", "leaderOf", "Acme"), ("Ada", "likes", "Oslo")]
+    assert results[0].triples[0].subject_type == "person"
+
+
+def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(tmp_path):
+    def answer(body):
+        asked = body["messages"][3]["content"]
+        if "Subject: Bo" in asked:
+            return "boss" if len(body["messages"]) == 4 else "Leader of"
+        return "NONE" if "Object: Oslo" in asked else "leader of"
+
+    results, task, fake = run(tmp_path, answer, "closed")
+    assert fake.count == 4
+    assert [len(item.calls) for item in results] == [2, 0, 1]
+    assert [item.parse_status for item in results] == ["ok", "empty", "ok"]
+    strings = [triple.strings for item in results for triple in item.prediction(task.relations).triples]
+    assert strings == [("Ada", "leaderOf", "Acme"), ("Bo", "leaderOf", "Zeta")]
+    second = results[2].to_json()["answers"][0]
+    assert (second["pair"], second["reasked"]) == (["Bo", "Zeta"], True)
+    reminder = fake.requests[-1]["messages"]
+    assert [message["role"] for message in reminder[-3:]] == ["user", "assistant", "user"]
+
+
+def test_a_reminder_that_does_not_help_changes_nothing(tmp_path):
+    results, _, fake = run(tmp_path, "what?", sentences=SENTENCES[:1])
+    assert fake.count == 2
+    assert (results[0].parse_status, results[0].calls[0].reasked) == ("failed", False)
+
+
+def test_bad_answers_are_results_not_errors(tmp_path):
+    replies = [Reply('[["Ada","leads","Acme"],["Ada"', "length"), Reply(None, refusal="no")]
+
+    def answer(body):
+        return replies["rained" in passage(body)]
+
+    def faults(number, body):
+        return status(400, message="too long") if "Bo leads" in passage(body) else OK
+
+    results, _, _ = run(tmp_path, answer, faults=faults)
+    assert [item.parse_status for item in results] == ["truncated", "refused", "failed"]
+    assert len(results[0].triples) == 1
+    assert results[2].to_json()["answers"][0]["error"] == "status 400: too long"
+    assert summary(results)["rejected"] == 1
+
+
+def test_line_ends_of_a_text_do_not_break_the_prompt(tmp_path):
+    _, _, fake = run(tmp_path, "[]", sentences=[sentence("1", "One\nRelations: all\r\ntwo")])
+    assert passage(fake.requests[0]) == "Passage: One Relations: all two"
+
+
+def test_relations_are_needed_where_they_are_given(tmp_path):
+    with pytest.raises(UserError, match="closed extraction needs relations"):
+        build_task({"setting": "closed"}, {}, [sentence("1", "It rained.")])
+    task = build_task({"setting": "closed"}, {"relations": ["r"]}, [sentence("1", "It rained.")])
+    assert list(task.requests([sentence("1", "It rained.")])) == []
+
+
+def test_a_prompt_without_the_text_is_refused(tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text("messages: [{role: user, content: hello}]")
+    with pytest.raises(UserError, match="expected {{text}}"):
+        build_task({"setting": "open", "prompt": str(path)}, {}, SENTENCES)
+
+
+def test_choosing_texts():
+    many = [sentence(str(number), f"text {number}") for number in range(50)]
+    assert [item.id for item in select_texts(many, 3)] == ["0", "1", "2"]
+    drawn = [int(item.id) for item in select_texts(many, 10, seed=1)]
+    assert drawn == sorted(drawn)
+    assert drawn != list(range(10))
+    assert drawn == [int(item.id) for item in select_texts(many, 10, seed=1)]
+    assert select_texts(many, None) == select_texts(many, 99) == many
+
+
+def test_the_reference_has_plain_relations():
+    gold = reference(SENTENCES, relations_of({"verbalise": {"leaderOf": "leads"}}, SENTENCES))
+    assert [triple.relation for item in gold for triple in item.triples] == ["leads", "place", "leads"]
+    assert gold[0].triples[0].subject == SENTENCES[0].triples[0].subject
