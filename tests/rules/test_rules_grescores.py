@@ -1,0 +1,96 @@
+"""The GREScore rules on small files: stored outputs, a judge behind an endpoint, topic models, tables, reruns."""
+
+import json
+
+import pytest
+import yaml
+
+from support.fake_endpoint import FakeEndpoint
+from support.workflow import jobs, snakemake
+
+TEXTS = [f"Ann met Bo{number} in Lyon." for number in range(6)]
+GOLD = {text: [["Ann", "met", f"Bo{number}"]] for number, text in enumerate(TEXTS)}
+OUTPUT = {text: [*triples, ["Bo", "lives in", "<b>Lyon</b>"]] for text, triples in GOLD.items()}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A folder with a study of one data set and two systems, one of which a judge is asked about."""
+    for name, value in (("gold.json", GOLD), ("out.json", OUTPUT)):
+        (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")
+    stored = {text: {"score": 0.5, "results": [True, False]} for text in TEXTS}
+    (tmp_path / "fs.json").write_text(json.dumps(stored), encoding="utf-8")
+
+    def write(url="http://127.0.0.1:9/v1", **changes):
+        dataset = {
+            "level": "sentence",
+            "gold": {"triples": "gold.json"},
+            "topics": {"number": 2},
+            "systems": {
+                "stored": {"triples": "out.json", "factualness": "fs.json"},
+                "judged": {"triples": "out.json", "judge": True},
+            },
+        }
+        config = {
+            "study": "gre",
+            "generative": {"endpoints": {"judge": {"base_url": url, "model": "fake", "max_retries": 0}}},
+            "grescores": {
+                "embedder": None,
+                "bootstrap": 20,
+                "judge": {"endpoint": "judge"},
+                "datasets": {"mine": {**dataset, **changes}},
+            },
+        }
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.slow
+def test_stored_and_judged_outputs_stand_in_one_table(study):
+    with FakeEndpoint(answer=lambda body: "true" if "Claim" in str(body) else '{"parts": []}') as fake:
+        folder = study(fake.url)
+        result = snakemake(folder)
+        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    results = folder / "results" / "gre"
+    table = (results / "tables" / "gre-sentence.md").read_text(encoding="utf-8")
+    assert table.index("Ground truth") < table.index("judged")
+    scores = (results / "gre" / "scores.csv").read_text(encoding="utf-8")
+    assert "gre,mine,gre-sentence-open,,,judged,,,all,default,fs,1," in scores
+    assert "gre,mine,gre-sentence-open,,,stored,,,all,default,fs,0.5," in scores
+    assert ",judged,,,all,default,gs,1," in scores and ",stored,,,all,default,gs," not in scores
+    assert ",ts," in scores and ",us," not in scores
+    report = json.loads((results / "gre" / "mine" / "judged" / "judged" / "report.json").read_text(encoding="utf-8"))
+    assert report["factualness"]["asked"] == 12
+    # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
+    assert jobs(snakemake(folder, "-n")) == {}
+    again = snakemake(folder, "--forcerun", "judge_triples")
+    assert again.returncode == 0, again.stdout[-3000:] + again.stderr[-3000:]
+
+
+def test_only_what_depends_on_a_change_is_planned(study):
+    first = {"train_topics", "judge_triples", "score_triples", "merge_gre_scores", "table"}
+    assert set(jobs(snakemake(study(), "-n"))) >= first
+    assert "train_topics" not in jobs(snakemake(study(topics=None), "-n"))
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"corpus": "nyt"}, "grescores/datasets/mine: expected exactly one of gold, corpus, generative"),
+        ({"gold": None, "corpus": "nyt"}, "unknown corpus 'nyt'"),
+        ({"level": "page"}, "'page' is not one of"),
+        ({"systems": {"a": {"triple": "x"}}}, "unknown key 'triple', did you mean 'triples'?"),
+    ],
+)
+def test_bad_sections_are_refused_before_anything_runs(study, changes, message):
+    folder = study(**changes)
+    if changes.get("gold", "") is None:
+        config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
+        del config["grescores"]["datasets"]["mine"]["gold"]
+        (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    result = snakemake(folder, "-n")
+    assert result.returncode != 0
+    assert message in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
