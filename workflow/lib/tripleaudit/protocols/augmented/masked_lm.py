@@ -46,6 +46,7 @@ class MaskedLanguageModel:
         """
         import torch
         from transformers import AutoModelForMaskedLM, AutoTokenizer
+        from transformers.utils import logging as transformers_logging
 
         if not (Path(path) / "config.json").is_file():
             raise UserError(f"{path}: expected the folder of a masked language model with a config.json")
@@ -57,12 +58,16 @@ class MaskedLanguageModel:
             raise UserError(f"{path}: expected a fast tokenizer (tokenizer.json)")
         if self._tokenizer.mask_token is None:
             raise UserError(f"{path}: the tokenizer has no mask token; expected a masked language model")
+        verbosity = transformers_logging.get_verbosity()
+        transformers_logging.set_verbosity_error()  # a missing head becomes an error of ours below
         try:
             self._model, info = AutoModelForMaskedLM.from_pretrained(
                 path, local_files_only=True, use_safetensors=True, output_loading_info=True
             )
         except (OSError, ValueError, KeyError) as error:
             raise UserError(f"{path}: no masked language model can be loaded ({_first_line(error)})") from error
+        finally:
+            transformers_logging.set_verbosity(verbosity)
         if info["missing_keys"]:
             raise UserError(
                 f"{path}: the model has no trained masked-LM head ({sorted(info['missing_keys'])[0]} is missing); "

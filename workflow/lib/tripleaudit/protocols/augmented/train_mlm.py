@@ -62,6 +62,7 @@ def train_masked_lm(
     """
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer, get_linear_schedule_with_warmup
+    from transformers.utils import logging as transformers_logging
 
     for name, value, fits in (
         ("steps", steps, steps >= 1),
@@ -85,11 +86,16 @@ def train_masked_lm(
         if not 1 <= layers <= config.num_hidden_layers:
             raise UserError(f"train-mlm: layers is {layers}, expected 1 to {config.num_hidden_layers}")
         config.num_hidden_layers = layers
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # that the head is new needs no warning here
     model = AutoModelForMaskedLM.from_pretrained(encoder, config=config, local_files_only=True, use_safetensors=True)
+    transformers_logging.set_verbosity(verbosity)
     model.to(device)
     held_out = min(200, len(texts) // 50)
     random.Random(seed).shuffle(texts)
     encoded = [_encode(tokenizer, text, min(max_length, model.config.max_position_embeddings)) for text in texts]
+    if not any(single for _, single in encoded):
+        raise UserError("train-mlm: the training text has no word that the tokenizer has as one piece")
     draw = random.Random(seed + 1)
     tests, samples = encoded[:held_out], encoded[held_out:]
 

@@ -1,0 +1,149 @@
+import json
+
+import pytest
+
+from support.filler import vectors
+from support.webnlg import sentence
+from tripleaudit.cli import main
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.build import OPTIONS, build_protocol
+from tripleaudit.protocols.splits import Splits
+
+NAMES = ("tim", "ada", "charles", "apple", "london", "england")
+
+
+def rows(prefix, *pairs):
+    return [
+        sentence(f"{one} founded {other} .", (one, "founded", other), id_=f"{prefix}{number}")
+        for number, (one, other) in enumerate(pairs)
+    ]
+
+
+SPLITS = Splits(
+    rows("train", *((one, other) for one in NAMES for other in NAMES if one < other)),
+    rows("valid", ("ada", "tim")),
+    rows("test", ("ada", "apple"), ("tim", "london"), ("london", "river")),
+)
+
+
+def test_the_report_has_sizes_audit_and_details():
+    built, report = build_protocol("sift-1", SPLITS)
+    assert report["options"] == {"rule": "frequency", "max_count": 2}
+    assert report["sizes"]["train"]["sentences"] == len(built.train) < len(SPLITS.train)
+    assert report["audit"]["triple_types"]["entirely_seen"]["count"] == 0
+    assert report["details"]["chosen_triples"] == 3
+
+
+def test_original_is_the_data_set_itself():
+    assert build_protocol("original", SPLITS)[0] == SPLITS
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("shuffled", {}, "unknown protocol 'shuffled'"),
+        ("sifted", {}, "option 'rule' is missing"),
+        ("rearranged", {"rule": "frequency"}, "unknown option 'rule', expected valid_size"),
+        ("original", {"seed": 1}, "unknown option 'seed', expected none"),
+        ("augmented", {}, "expected a masked language model and word vectors, or an encoder"),
+        ("rearranged", {"test_size": 30}, "too few for 1 validation and 30 test sentences"),
+    ],
+)
+def test_bad_requests_are_refused_in_one_sentence(name, options, message):
+    with pytest.raises(UserError, match=message):
+        build_protocol(name, SPLITS, options)
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, sentences in SPLITS:
+        save_sentences(tmp_path / f"{name}.jsonl", sentences)
+    return [str(tmp_path / f"{name}.jsonl") for name, _ in SPLITS]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--protocol", "rearranged", "--seed", "3"],
+        ["--protocol", "sifted", "--rule", "frequency", "--max-count", "1"],
+        ["--protocol", "sifted", "--rule", "sample", "--percent", "50"],
+    ],
+)
+def test_split_writes_three_sets_and_a_report_that_audit_reads(files, tmp_path, capsys, arguments):
+    out = tmp_path / "out"
+    assert main(["split", *files, *arguments, "--out", str(out)]) == 0
+    report = json.loads((out / "report.json").read_text())
+    for name in ("train", "valid", "test"):
+        assert len(load_sentences(out / f"{name}.jsonl")) == report["sizes"][name]["sentences"]
+    capsys.readouterr()
+    assert main(["audit", str(out / "train.jsonl"), str(out / "test.jsonl"), "--json"]) == 0
+    audit = json.loads(capsys.readouterr().out)
+    assert audit["triple_types"] == report["audit"]["triple_types"]
+    assert audit["strata"] == report["audit"]["strata"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--protocol", "sifted", "--rule", "sample", "--percent", "101"], "from 0 to 100, got 101"),
+        (["--protocol", "sifted"], "option 'rule' is missing"),
+        (["--protocol", "rearranged", "--percent", "5"], "--percent belongs to protocol sifted, not rearranged"),
+        (["--protocol", "rearranged", "--test-size", "99"], "too few"),
+        (["--protocol", "augmented"], "expected a masked language model and word vectors"),
+    ],
+)
+def test_split_refuses_in_one_line(files, tmp_path, capsys, arguments, message):
+    assert main(["split", *files, *arguments, "--out", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_encoder_alone_is_enough_to_augment(files, tmp_path, tiny_encoder):
+    options = ["--encoder", str(tiny_encoder), "--mlm-steps", "2", "--k", "3", "--beams", "2"]
+    for out in ("one", "two"):
+        assert main(["split", *files, "--protocol", "augmented", *options, "--out", str(tmp_path / out)]) == 0
+    assert (tmp_path / "one" / "test.jsonl").read_bytes() == (tmp_path / "two" / "test.jsonl").read_bytes()
+    test = load_sentences(tmp_path / "one" / "test.jsonl")
+    assert len(test) == 12
+    assert any(new.text != old.text for new, old in zip(test, SPLITS.test * 4, strict=True))
+    assert load_sentences(tmp_path / "one" / "train.jsonl") == SPLITS.train
+
+
+def test_the_workflow_command_takes_a_studys_options(files, tmp_path, tiny_encoder):
+    lm, words = tmp_path / "lm", tmp_path / "words.txt"
+    assert (
+        main(["train-mlm", "--encoder", str(tiny_encoder), "--train", files[0], "--out", str(lm), "--steps", "2"]) == 0
+    )
+    assert json.loads((lm / "training.json").read_text())["steps"] == 2
+    vectors(ada=(1, 0), tim=(0, 1), apple=(1, 1)).save_word2vec_format(words)
+    options = {"masked_lm": "hub:some/model", "vectors": None, "mlm_steps": 9, "options": {"k": 2}, "seed": 4}
+    arguments = ["--protocol", "augmented", "--options", json.dumps(options), "--masked-lm", str(lm)]
+    arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "test.jsonl")]
+    arguments += ["--report", str(tmp_path / "report.json")]
+    arguments += ["--train", files[0], "--valid", files[1], "--test", files[2]]
+    assert main(["protocol", *arguments]) == 0
+    assert len(load_sentences(tmp_path / "test.jsonl")) == 12
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["options"] == {"k": 2, "mlm_steps": 9, "seed": 4}
+    assert set(report["details"]["parts"]) == {"ss", "su", "us", "uu"}
+
+
+def test_the_workflow_command_refuses_options_that_are_no_object(files, capsys):
+    arguments = [
+        part for name, file in zip(("train", "valid", "test"), files, strict=True) for part in (f"--{name}", file)
+    ]
+    assert main(["protocol", "--protocol", "rearranged", "--options", "[1", *arguments]) == 1
+    assert "--options: not valid JSON" in capsys.readouterr().err
+    assert main(["protocol", "--protocol", "rearranged", "--options", "[1]", *arguments]) == 1
+    assert "--options: expected a JSON object" in capsys.readouterr().err
+
+
+def test_every_option_is_one_of_the_split_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["split", "--help"])
+    shown = capsys.readouterr().out
+    hidden = {"batch_size", "mlm_layers"}
+    for names in OPTIONS.values():
+        assert all(f"--{name.replace('_', '-')}" in shown for name in set(names) - hidden)
