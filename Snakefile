@@ -34,6 +34,7 @@ include: "workflow/rules/protocols.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/generative.smk"
+include: "workflow/rules/grescores_plan.smk"
 include: "workflow/rules/grescores.smk"
 include: "workflow/rules/tables.smk"
 
