@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 import pytest
+import torch
 
 from support.extractors import build, toy_sentences
 from tripleaudit.cli import main
@@ -123,11 +124,8 @@ def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, capsys):
         ["predict", "--model", str(model), "--data", data, "--out", "x", "--gate", str(model)],
         "holds the extractor casrel",
     )
-    if not os.environ.get("CUDA_VISIBLE_DEVICES"):
-        import torch
-
-        if not torch.cuda.is_available():
-            fails(["extract", str(model), "text", "--gpu", "1"], "a GPU was asked for, but PyTorch sees none")
+    if not os.environ.get("CUDA_VISIBLE_DEVICES") and not torch.cuda.is_available():
+        fails(["extract", str(model), "text", "--gpu", "1"], "a GPU was asked for, but PyTorch sees none")
 
 
 def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys):
@@ -149,14 +147,31 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
     assert "the training set has no triples" in capsys.readouterr().err
 
 
-def test_the_gate_empties_rejected_sentences(tiny_encoder):
-    from tripleaudit.training.predict import gated
+def test_the_extractor_reads_only_what_the_gate_lets_through(tiny_encoder, monkeypatch):
+    from tripleaudit.training.predict import predict_sets
 
     class Gate:
         def decide(self, texts, batch_size):
             return [0.51 if "ada" in text else 0.5 for text in texts]
 
-    result = gated(toy_sentences(), Gate(), 8)
-    for before, after in zip(toy_sentences(), result, strict=True):
-        assert after.triples == (before.triples if "ada" in before.text else ())
-    assert build(CasRel, tiny_encoder).kind == "extractor"
+    model = build(CasRel, tiny_encoder)
+    torch.nn.init.constant_(model.subject.bias, 5.0)
+    torch.nn.init.constant_(model.object.bias, 5.0)
+    sets = [toy_sentences(), toy_sentences()[:3]]
+    everything = predict_sets(model, sets, 4)
+    read, extract = [], CasRel.extract
+
+    def watched(self, texts, *arguments):
+        read.extend(texts)
+        return extract(self, texts, *arguments)
+
+    monkeypatch.setattr(CasRel, "extract", watched)
+    two_steps = predict_sets(model, sets, 4, Gate())
+    assert read == [each.text for part in sets for each in part if "ada" in each.text]
+    for before, after in zip(sum(everything, []), sum(two_steps, []), strict=True):
+        assert (after.id, after.text) == (before.id, before.text)
+        assert before.triples
+        expected = before.triples if "ada" in before.text else ()
+        assert {(t.subject, t.relation, t.object) for t in after.triples} == {
+            (t.subject, t.relation, t.object) for t in expected
+        }

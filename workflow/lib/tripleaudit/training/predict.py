@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from tripleaudit.corpora.model import Sentence
@@ -20,13 +19,16 @@ logger = logging.getLogger(__name__)
 THRESHOLD = 0.5  # of the zero-cardinality classifier, strict
 
 
-def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32) -> list[list]:
+def predict_sets(
+    model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32, gate: Extractor | None = None
+) -> list[list]:
     """Predict several test sets.
 
     Args:
         model: an extractor, or a zero-cardinality classifier.
         sets: test sets; gold triples are not looked at.
         batch_size: sentences at a time.
+        gate: a classifier; the extractor only reads what it lets through, other sentences get no triples.
 
     Returns:
         for each set, predicted sentences with the ids of the set; of a classifier ``{"id", "score"}`` rows.
@@ -36,13 +38,29 @@ def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_siz
     if model.kind == "classifier":
         scores = model.decide(texts, batch_size)
         predicted = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=True)]
-    else:
+    elif gate is None:
         predicted = model.extract(texts, batch_size, ids)
+    else:
+        predicted = _two_steps(model, gate, texts, ids, batch_size)
     results, at = [], 0
     for sentences in sets:
         results.append(predicted[at : at + len(sentences)])
         at += len(sentences)
     return results
+
+
+def _two_steps(
+    model: Extractor, gate: Extractor, texts: Sequence[str], ids: Sequence[str], batch_size: int
+) -> list[Sentence]:
+    """Extract from the texts whose gate score is greater than ``THRESHOLD``; the others get no triples."""
+    accepted = [score > THRESHOLD for score in gate.decide(texts, batch_size)]
+    kept = [number for number, passes in enumerate(accepted) if passes]
+    logger.info("the classifier lets %d of %d sentences through", len(kept), len(texts))
+    predicted = [Sentence(id_, text, ()) for id_, text in zip(ids, texts, strict=True)]
+    extracted = model.extract([texts[number] for number in kept], batch_size, [ids[number] for number in kept])
+    for number, sentence in zip(kept, extracted, strict=True):
+        predicted[number] = sentence
+    return predicted
 
 
 def load_gate(folder: Path) -> Extractor:
@@ -55,15 +73,6 @@ def load_gate(folder: Path) -> Extractor:
     if gate.kind != "classifier":
         raise UserError(f"{folder}: holds the extractor {gate.name}, expected a zero-cardinality classifier")
     return gate
-
-
-def gated(sentences: Sequence[Sentence], gate: Extractor, batch_size: int) -> list[Sentence]:
-    """Return the predicted sentences, without triples where the classifier's score is at most 0.5."""
-    scores = gate.decide([sentence.text for sentence in sentences], batch_size)
-    return [
-        sentence if score > THRESHOLD else replace(sentence, triples=())
-        for sentence, score in zip(sentences, scores, strict=True)
-    ]
 
 
 def predict_files(
@@ -84,17 +93,17 @@ def predict_files(
         gate: a classifier whose rejected sentences get no triples (two-step extraction).
 
     Raises:
-        UserError: ``data`` and ``out`` differ in number, or a file cannot be read.
+        UserError: ``data`` and ``out`` differ in number, a file cannot be read, or a classifier is to be gated.
     """
+    if gate is not None and model.kind == "classifier":
+        raise UserError(f"{folder}: holds the classifier {model.name}, expected an extractor behind the gate")
     if len(data) != len(out):
         raise UserError(f"{len(data)} data files but {len(out)} output files; expected one --out for each --data")
     start = time.monotonic()
     sets = [load_sentences(path) for path in data]
     for path, sentences in zip(data, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
-    results = predict_sets(model, sets, batch_size)
-    if gate is not None:
-        results = [gated(result, gate, batch_size) for result in results]
+    results = predict_sets(model, sets, batch_size, gate)
     seconds = time.monotonic() - start
     logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
     for path, target, result in zip(data, out, results, strict=True):

@@ -1,0 +1,166 @@
+"""ZCC: labels, the reduction of relations to one decision, and whole classifiers."""
+
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from support.extractors import (
+    build,
+    check_determinism,
+    check_zero_triple_batch,
+    dense,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from tripleaudit.cli import main
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.registry import load_extractor, resolve
+from tripleaudit.extractors.zcc import ZCC, has_triples, targets
+
+HEADS = ("binary", "mcml")
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Leave the logging of the test run as it was."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
+
+
+def learnt(encoder, head, steps=60):
+    """Train a tiny classifier on the toy sentences until it separates them."""
+    model = build(ZCC, encoder, head=head, dropout=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    batch = training_batch(model, toy_sentences())
+    for _ in range(steps):
+        loss = model(**batch).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def test_worked_example(tiny_encoder):
+    triples = training_batch(build(ZCC, tiny_encoder), [worked_example()])["triples"]
+    assert targets(triples, torch.zeros(1, 1)).tolist() == [[1]]
+    assert targets(triples, torch.zeros(1, 4)).tolist() == [[1, 1, 0, 0]]
+    assert targets(triples[:0], torch.zeros(2, 4)).sum() == 0
+
+
+def test_the_strongest_relation_decides():
+    logits = torch.tensor([[-1.0, 0.5, -3.0], [-0.1, -2.0, -9.0], [0.0, -1.0, -1.0]])
+    scores = has_triples(logits)
+    torch.testing.assert_close(scores, logits.sigmoid().max(dim=1).values)
+    assert (scores > 0.5).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_loss_is_the_mean_over_sentences_and_outputs(tiny_encoder, head):
+    model = build(ZCC, tiny_encoder, head=head).double().eval()
+    batch = training_batch(model, toy_sentences())
+    output = model(**batch)
+    rows = batch["triples"]
+    wide = dense((8, 4), rows[:, 0], rows[:, 3])
+    labels = wide if head == "mcml" else wide.amax(dim=1, keepdim=True)
+    hidden = model.encoder(batch["input_ids"], batch["attention_mask"]).last_hidden_state[:, 0]
+    logits = hidden @ model.classifier.weight.T + model.classifier.bias
+    expected = (F.softplus(logits) - labels * logits).mean()
+    torch.testing.assert_close(output.loss, expected, rtol=0, atol=1e-10)
+    assert output.scores["logits"].shape == labels.shape
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_whole_classifier(tiny_encoder, tmp_path, head):
+    check_zero_triple_batch(build(ZCC, tiny_encoder, head=head).train())
+    check_determinism(ZCC, tiny_encoder, head=head)
+    model = learnt(tiny_encoder, head)
+    sentences = toy_sentences()
+    texts = [each.text for each in sentences]
+    scores = model.decide([*texts, texts[0]], batch_size=3)
+    assert [score > 0.5 for score in scores[:-1]] == [bool(each.triples) for each in sentences]
+    assert scores[-1] == scores[0]
+    assert all(0 <= score <= 1 for score in scores)
+    assert model.decide([]) == []
+    alone = [model.decide([text])[0] for text in texts]  # padding changes nothing
+    assert alone == pytest.approx(scores[:-1], abs=1e-5)
+
+    model.save_pretrained(tmp_path / "saved")
+    for load in (load_extractor, Extractor.from_pretrained, ZCC.from_pretrained):
+        loaded = load(tmp_path / "saved")
+        assert loaded.config.head == head
+        assert loaded.decide(texts) == model.decide(texts)
+
+
+def test_evaluation_scores_the_positive_class(tiny_encoder, monkeypatch):
+    model = build(ZCC, tiny_encoder)
+    sentences = toy_sentences()  # six with triples, two without
+    scores = {each.text: 0.9 for each in sentences} | {sentences[0].text: 0.5}
+    monkeypatch.setattr(model, "_scores", lambda texts, alignments, batch_size: scores)
+    metrics = model.evaluate(sentences, {}, 4)
+    assert metrics == pytest.approx({"precision": 5 / 7, "recall": 5 / 6, "f1": 10 / 13})
+    scores |= dict.fromkeys(scores, 0.1)
+    assert model.evaluate(sentences, {}, 4) == {"precision": 0, "recall": 0, "f1": 0}
+
+
+def test_the_pooler_is_kept_only_on_demand(tiny_encoder, tmp_path):
+    assert build(ZCC, tiny_encoder).encoder.pooler is None
+    pooled = build(ZCC, tiny_encoder, pooled=True).eval()
+    raw = build(ZCC, tiny_encoder).eval()
+    texts = [each.text for each in toy_sentences()]
+    assert pooled.encoder.pooler is not None
+    assert pooled.decide(texts) != raw.decide(texts)
+    pooled.save_pretrained(tmp_path / "pooled")
+    assert load_extractor(tmp_path / "pooled").decide(texts) == pooled.decide(texts)
+
+
+def test_settings(tiny_encoder):
+    assert resolve("zcc-mcml") == (ZCC, {"head": "mcml"})
+    with pytest.raises(UserError, match="'head' is 'multi', expected one of binary, mcml"):
+        build(ZCC, tiny_encoder, head="multi")
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_training_decisions_and_the_gate_from_the_command_line(tiny_encoder, tmp_path, head):
+    sentences = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences()]
+    train, test = tmp_path / "train.jsonl", tmp_path / "test.jsonl"
+    save_sentences(train, sentences)
+    save_sentences(test, toy_sentences())
+    settings = {"epochs": 30, "batch_size": 8, "encoder_learning_rate": 3e-3, "head_learning_rate": 3e-3, "patience": 2,
+                "evaluate_from": 12}  # fmt: skip
+    arguments = ["--train", train, "--valid", test, "--encoder", tiny_encoder, "--settings", json.dumps(settings)]
+    gate, extractor, decisions = tmp_path / "gate", tmp_path / "extractor", tmp_path / "decisions.jsonl"
+    assert run("train", *arguments, "--extractor", f"zcc-{head}", "--out", gate) == 0
+    record = json.loads((gate / "provenance.json").read_text())
+    assert record["extractor"] == f"zcc-{head}"
+    assert record["training"]["best_f1"] == 1.0
+    assert record["training"]["epochs"] == record["training"]["best_epoch"] + 2  # stopped early
+    assert run("predict", "--model", gate, "--data", test, "--out", decisions) == 0
+    rows = [json.loads(line) for line in decisions.read_text().splitlines()]
+    assert [row["id"] for row in rows] == [each.id for each in toy_sentences()]
+    assert [row["score"] > 0.5 for row in rows] == [bool(each.triples) for each in toy_sentences()]
+
+    from tripleaudit.extractors.casrel import CasRel
+
+    model = build(CasRel, tiny_encoder)
+    torch.nn.init.constant_(model.subject.bias, 5.0)
+    torch.nn.init.constant_(model.object.bias, 5.0)
+    model.save_pretrained(extractor)
+    predicted = tmp_path / "predicted.jsonl"
+    assert run("predict", "--model", extractor, "--gate", gate, "--data", test, "--out", predicted) == 0
+    for gold, found in zip(toy_sentences(), load_sentences(predicted), strict=True):
+        assert bool(found.triples) == bool(gold.triples)
+    assert run("predict", "--model", gate, "--gate", gate, "--data", test, "--out", predicted) == 1
+
+
+def run(*arguments) -> int:
+    return main([str(argument) for argument in arguments])

@@ -1,0 +1,132 @@
+"""ZCC, the zero-cardinality classifier: does a sentence hold any triple at all? ("90% F1 Score in Relational Triple
+Extraction: Is it Real?", Section 3.) Only the sentences that it lets through reach an extractor.
+
+It is trained on sentences with and without triples. The binary head has one output; the multi-class multi-label head
+(MCML) has one output per relation, and lets a sentence through if any of them does.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import Alignment
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, warn_of_cuts
+from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.registry import HEADS
+
+THRESHOLD = 0.5  # a sentence is let through above it, strictly
+
+
+class ZCCConfig(ExtractorConfig):
+    """Settings of :class:`ZCC`.
+
+    Attributes:
+        head: ``binary`` or ``mcml``.
+        pooled: read the encoder's pooler (tanh) instead of the raw hidden state of the first token.
+        dropout: before the linear layer.
+    """
+
+    model_type = "tripleaudit-zcc"
+    head: str = "binary"
+    pooled: bool = False
+    dropout: float = 0.1
+
+
+class ZCC(Extractor):
+    """The zero-cardinality classifier."""
+
+    name = "zcc"
+    kind = "classifier"
+    config_class = ZCCConfig
+    pooler = True  # dropped again below unless the configuration wants it
+    training_defaults = {
+        "optimizer": "adamw",
+        "encoder_learning_rate": 2e-5,
+        "head_learning_rate": 2e-5,
+        "weight_decay": 0.01,
+        "schedule": "linear",
+        "warmup": 0.1,
+        "clip": "global",
+        "clip_norm": 1.0,
+        "batch_size": 16,
+        "epochs": 10,
+        "patience": 2,
+    }
+
+    def __init__(self, config: ZCCConfig, encoder=None):
+        if config.head not in HEADS:
+            raise UserError(f"zcc setting 'head' is {config.head!r}, expected one of {', '.join(HEADS)}")
+        super().__init__(config, encoder)
+        if config.pooled and getattr(self.encoder, "pooler", None) is None:
+            raise UserError("zcc setting 'pooled' is true, but the encoder has no pooler; expected one that has it")
+        if not config.pooled and getattr(self.encoder, "pooler", None) is not None:
+            self.encoder.pooler = None
+        self.dropout = nn.Dropout(config.dropout)
+        self.classifier = nn.Linear(self.hidden_size, 1 if config.head == "binary" else len(config.relations))
+        self.post_init()
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`; the scores are ``logits`` [B, 1] (binary) or [B, R] (MCML)."""
+        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        state = encoded.pooler_output if self.config.pooled else encoded.last_hidden_state[:, 0]
+        logits = raise_precision(self.classifier(self.dropout(state)))
+        if triples is None:
+            return ExtractorOutput(scores={"logits": logits})
+        loss = F.binary_cross_entropy_with_logits(logits, targets(triples, logits))
+        return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, scores={"logits": logits})
+
+    def decide(self, texts: Sequence[str], batch_size: int = 32) -> list[float]:
+        """Return for each text the score in [0, 1] that it has triples; equal texts are read once."""
+        distinct = list(dict.fromkeys(texts))
+        alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
+        warn_of_cuts(alignments, self.aligner.limit)
+        scores = self._scores(distinct, alignments, batch_size)
+        return [scores[text] for text in texts]
+
+    def evaluate(
+        self, sentences: Sequence[Sentence], alignments: Mapping[str, Alignment], batch_size: int
+    ) -> dict[str, float]:
+        """Return F1, precision and recall of the class "has triples"; ``sentences`` carry their gold triples."""
+        scores = self._scores(list(dict.fromkeys(each.text for each in sentences)), alignments, batch_size)
+        positive = [bool(each.triples) for each in sentences]
+        accepted = [scores[each.text] > THRESHOLD for each in sentences]
+        correct = sum(has and passes for has, passes in zip(positive, accepted, strict=True))
+        return {
+            "f1": 2 * correct / max(1, sum(positive) + sum(accepted)),
+            "precision": correct / max(1, sum(accepted)),
+            "recall": correct / max(1, sum(positive)),
+        }
+
+    @torch.inference_mode()
+    def _scores(self, texts: Sequence[str], alignments: Mapping[str, Alignment], batch_size: int) -> dict[str, float]:
+        """Score distinct texts."""
+        scores: dict[str, float] = {}
+        for chunk in self.chunks(texts, alignments, batch_size):
+            with self.precision():
+                logits = self(**self.collate([alignments[text] for text in chunk])).scores["logits"]
+            scores.update(zip(chunk, has_triples(logits).tolist(), strict=True))
+        return scores
+
+
+def targets(triples: Tensor, logits: Tensor) -> Tensor:
+    """Return 0/1 labels in the shape of the logits.
+
+    Args:
+        triples: [n, 6].
+        logits: [B, 1]: is there a triple; or [B, R]: is there one of the relation.
+    """
+    labels = torch.zeros_like(logits)
+    relation = triples[:, 3] if logits.shape[1] > 1 else torch.zeros_like(triples[:, 3])
+    labels[triples[:, 0], relation] = 1.0
+    return labels
+
+
+def has_triples(logits: Tensor) -> Tensor:
+    """Return the score [B] that a sentence has triples: the largest probability of its outputs [B, 1 or R]."""
+    return logits.amax(dim=1).sigmoid()
