@@ -78,3 +78,11 @@ def test_tables_follow_from_the_parts_of_a_study():
         protocols={"rearranged": {}, "augmented": {}, "sift-1": {"rule": "frequency", "max_count": 2}},
     )
     assert set(everything.possible_tables) >= {"sifted", "rearranged", "augmented", "end-to-end", "zcc", "two-step"}
+
+
+def test_a_protocol_may_be_made_without_training_on_it():
+    plan = study(extractors={"casrel": {}}, protocols={"rearranged": {"train": False}, "augmented": {}})
+    assert plan.trainsets == ["original-nz"]
+    assert "rearranged" in plan.protocols
+    assert "rearranged" not in plan.possible_tables
+    assert plan.protocol_json("rearranged") == '{"seed": 0}'

@@ -127,7 +127,8 @@ class Study:
     @cached_property
     def trainsets(self) -> list[str]:
         """All training sets, as ``protocol-setting``: every protocol in nz, the original one in wz too."""
-        sets = [f"{protocol}-nz" for protocol in self.protocols if protocol != "augmented"]
+        trained = [name for name in self.protocols if name != "augmented" and self.protocol(name).get("train", True)]
+        sets = [f"{name}-nz" for name in trained]
         return sets + (["original-wz"] if "wz" in self.settings else [])
 
     @cached_property
@@ -277,7 +278,7 @@ class Study:
 
     def protocol_json(self, name: str) -> str:
         """What decides the sets of a protocol besides the corpus, as canonical JSON."""
-        others = ("select_on", "masked_lm", "vectors", "mlm_steps")  # of other rules, or inputs of the rule
+        others = ("train", "select_on", "masked_lm", "vectors", "mlm_steps")  # of other rules, or inputs of the rule
         options = {key: value for key, value in self.protocol(name).items() if key not in others}
         return json.dumps(options, sort_keys=True)
 
@@ -318,8 +319,9 @@ class Study:
             names.append("cardinality-sizes")
         if self.extractors:
             names += ["type-f1", "training-time"]
-            names += ["rearranged"] if "rearranged" in has else []
-            names += ["sifted"] if any(name.startswith("sift-") for name in has) else []
+            trained = [name.removesuffix("-nz") for name in self.trainsets]
+            names += ["rearranged"] if "rearranged" in trained else []
+            names += ["sifted"] if any(name.startswith("sift-") for name in trained) else []
             names += ["augmented"] if "augmented" in has else []
             names += ["end-to-end"] if "wz" in self.settings else []
         if self.classifiers:
