@@ -131,3 +131,23 @@ def test_judging_and_scoring_as_the_workflow_does(capsys, files, tmp_path):
     command = ["gre-systems", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
     assert main([*command, "--files", files["reference"], files["triples"], out["factualness"]]) == 0
     assert "s,own,gre-sentence-open,,,mine,,,all,default,fs,1," in (tmp_path / "scores.csv").read_text(encoding="utf-8")
+
+
+def test_an_endpoint_embeds_the_elements(files, tmp_path):
+    spec = {
+        "corpus": "own",
+        "level": "sentence",
+        "mode": "default",
+        "bootstrap": 0,
+        "seed": 0,
+        "matching": {"phi": 0.9},
+        "gold": 0,
+        "systems": [{"keys": {"extractor": "mine", "setting": "open"}, "triples": 1}],
+    }
+    with FakeEndpoint() as fake:
+        section = {"endpoints": {"vectors": {"base_url": fake.url, "model": "fake"}}, "cache": str(tmp_path / "cache")}
+        command = ["gre-systems", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
+        command += ["--section", json.dumps(section), "--embedding-endpoint", "vectors"]
+        assert main([*command, "--files", files["reference"], files["triples"]]) == 0
+    scores = (tmp_path / "scores.csv").read_text(encoding="utf-8")
+    assert ",mine,,,all,default,us," in scores and ",mine,,,all,default,cs,1," in scores

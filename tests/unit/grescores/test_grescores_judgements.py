@@ -114,6 +114,17 @@ def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(
     assert all("Claim:" in text for text in asked)
 
 
+def test_prompts_show_letters_as_they_are(tmp_path):
+    asked = []
+    system = System({"x": [["Désirée", "née à", "Zürich"]]})
+    with (
+        FakeEndpoint(answer=lambda body: asked.append(last_message(body)) or "true") as fake,
+        Client(Endpoint(fake.url, "fake"), tmp_path) as client,
+    ):
+        judge(system, client, load_prompt("judge"))
+    assert '["Désirée", "née à", "Zürich"]' in asked[0]
+
+
 def test_splitting_asks_once_for_a_triple_of_many_texts(tmp_path):
     asked = []
 

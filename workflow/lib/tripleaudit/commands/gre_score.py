@@ -16,6 +16,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="extracted triples: project .jsonl, or {text: [[subject, relation, object], ...]}",
     )
     parser.add_argument("--reference", metavar="FILE", help="gold triples in one of the same forms")
+    parser.add_argument(
+        "--reference-order",
+        choices=("auto", "sro", "sor"),
+        default="auto",
+        help="whether the relation is in second or in third place (default: by the number of different ones)",
+    )
     parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
     parser.add_argument("--granularity", metavar="FILE", help="stored answers of a splitting prompt")
     parser.add_argument("--similarities", metavar="FILE", help="stored cosines of gold and extracted triples, for CS")
@@ -62,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.similarities and not args.reference:
         raise UserError("--similarities needs --reference, which says which texts have gold triples")
     system = read_system(args.triples, order="sro")
-    gold = read_system(args.reference) if args.reference else None
+    gold = read_system(args.reference, args.reference_order) if args.reference else None
     verdicts = read_verdicts(args.factualness) if args.factualness else None
     splits = read_splits(args.granularity) if args.granularity else None
     judged = {}

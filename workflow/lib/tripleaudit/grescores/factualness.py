@@ -71,5 +71,5 @@ def parse_verdict(answer: str, official: bool = False) -> bool | None:
 
 
 def triple_json(triple: Sequence[Any]) -> str:
-    """Return a triple as the JSON text that prompts and stored details use (ASCII escapes, as published)."""
+    """Return a triple as the JSON text that stored details use as a key (ASCII escapes, as published)."""
     return json.dumps(list(triple))

@@ -53,7 +53,7 @@ def judge(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dic
     for sample in (0, 1):
         open_ = [question for question in questions if verdicts.get(question) is None]
         requests = [
-            prompt.request(max_tokens=VERDICT_TOKENS, sample=sample, text=text, triple=triple_json(triple))
+            prompt.request(max_tokens=VERDICT_TOKENS, sample=sample, text=text, triple=shown(triple))
             for text, triple in open_
         ]
         answers = client.complete_all(requests)
@@ -82,9 +82,7 @@ def split(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dic
     report = Report(client.endpoint.model, prompt.sha256[:12], len(distinct))
     for sample in (0, 1):
         open_ = [triple for triple in distinct if not _is_json(answers.get(triple, ""))]
-        requests = [
-            prompt.request(max_tokens=SPLIT_TOKENS, sample=sample, triple=triple_json(triple)) for triple in open_
-        ]
+        requests = [prompt.request(max_tokens=SPLIT_TOKENS, sample=sample, triple=shown(triple)) for triple in open_]
         got = client.complete_all(requests)
         report.repeated = sample * len(open_)
         report.refused = sum(answer.status == "refused" for answer in got)
@@ -95,6 +93,11 @@ def split(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dic
     for text, triple in questions:
         details.setdefault(text, {})[triple_json(triple)] = answers[triple]
     return details, report
+
+
+def shown(triple: StringTriple) -> str:
+    """Return a triple as prompts show it: JSON with readable letters."""
+    return json.dumps(triple, ensure_ascii=False)
 
 
 def _questions(system: System) -> list[tuple[str, StringTriple]]:
