@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("gensim").setLevel(logging.WARNING)
     try:
         options = json.loads(args.options)
     except json.JSONDecodeError as error:
