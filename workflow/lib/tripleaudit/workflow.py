@@ -46,6 +46,13 @@ CODE = {
     ],
     "gre-scores": ["grescores/*.py", "commands/gre_systems.py"],
     "gre-topics": ["grescores/topics.py", "grescores/tokens.py", "grescores/words.py", "commands/gre_lda.py"],
+    "needles": [
+        *(f"needles/{name}.py" for name in ("documents", "entities", "extraction", "generation", "identification")),
+        *(f"needles/{name}.py" for name in ("infusion", "judging", "needle", "parsing", "plan", "run", "schema")),
+        *(f"needles/{name}.py" for name in ("templates", "triple_extraction", "triples")),
+        *(f"generative/{name}.py" for name in ("lenient", "parsing", "splitting", "threads")),
+    ],
+    "needle-scores": ["needles/*.py", "generative/splitting.py"],
     "gre-judge": ["grescores/judging.py", "grescores/factualness.py", "grescores/granularity.py"],
 }
 

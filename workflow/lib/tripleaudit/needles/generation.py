@@ -6,7 +6,7 @@ extraction, everything here is a generator of requests (:func:`tripleaudit.gener
 """
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,6 +121,15 @@ def discover_types(
             name = kind.strip().rsplit("/", 1)[-1].removeprefix("schema:")
             rows.setdefault(name, {"type": name, "relevance": relevance, "reason": str(row.get("reason") or "")})
     return sorted(rows.values(), key=lambda row: -row["relevance"])
+
+
+def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the types of several documents, each with its greatest relevance, most relevant first."""
+    best: dict[str, dict[str, Any]] = {}
+    for row in (row for rows in found for row in rows):
+        if row["type"] not in best or row["relevance"] > best[row["type"]]["relevance"]:
+            best[row["type"]] = row
+    return sorted(best.values(), key=lambda row: -row["relevance"])
 
 
 def fitting_types(rows: list[dict[str, Any]], threshold: float = 0.5, top: int | None = None) -> list[str]:

@@ -135,6 +135,25 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: ex.Ask | None, 
     return Corpus(list(documents), needles, infusions, report)
 
 
+def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle], plan: Plan) -> Corpus:
+    """Infuse needles that come from a file.
+
+    Raises:
+        UserError: a needle belongs to no document or is not valid, or the share cannot be reached.
+    """
+    check_needles(documents, needles, plan)
+    infusions = {d.id: place(d, [needle for needle in needles if needle.doc == d.id], plan) for d in documents}
+    used = sum(len(infusion.needles) for infusion in infusions.values())
+    report = {
+        "plan": plan.to_json(),
+        "generator": "file",
+        "needles": {"given": len(needles), "infused": used},
+        "share": {doc: round(infusion.share, 6) for doc, infusion in infusions.items()},
+        "types": {},
+    }
+    return Corpus(list(documents), list(needles), infusions, report)
+
+
 def place(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion:
     """Infuse needles into one document and say which piece each lies in."""
     pairs = [(needle.id, needle.paragraph) for needle in needles]

@@ -1,26 +1,30 @@
 """From stored results to rows of the tidy scores file.
 
 The columns of the scores file are read as follows here. ``protocol`` names the measurement: ``needles``,
-``needles-untouched`` (the criteria on documents without needles: false positives), ``iterations``, ``parts`` and
-``calls``. ``stratum`` is an entity type, ``group:NAME`` or ``all``; the number of follow-up calls; or the part.
-``matching`` is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in the configuration.
+``needles-untouched`` (the criteria on documents without needles: false positives), ``iterations``, ``parts``,
+``calls`` and ``triple-needles``. ``stratum`` is an entity type, ``group:NAME`` or ``all``; the number of follow-up
+calls; the part; or a relation or position of triples. ``matching`` is a criterion, ``max`` (MINEA) or ``any``.
+``extractor`` is the model's name in the configuration.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from tripleaudit.needles import reference_free
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.needles import reference_free, triples
 from tripleaudit.needles.entities import Entity, normalise
-from tripleaudit.needles.extraction import ENRICHED, UNTOUCHED
+from tripleaudit.needles.extraction import ENRICHED, UNTOUCHED, status_counts
 from tripleaudit.needles.minea import TypeScore, overall, type_scores, wilson
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.redundancy import by_part
 from tripleaudit.needles.run import Corpus, Stored, enriched_pieces, untouched_pieces
 from tripleaudit.needles.schema import Schema
+from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.scoring.scores import Score, keys_of
 
 NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = "needles", "needles-untouched", "iterations", "parts", "calls"
+TRIPLES = "triple-needles"
 
 
 def score_result(
@@ -154,3 +158,34 @@ def _calls(stored: Stored) -> Iterator[tuple[str, str, str, float, None, None]]:
     if total:
         unread = statuses["failed"] + statuses["refused"]
         yield "all", "", "coverage", (total - unread) / total, *wilson(total - unread, total)
+
+
+def triple_scores(
+    needles: Sequence[TripleNeedle],
+    predictions: Sequence[Sentence],
+    options: Mapping[str, Any],
+    keys: Mapping[str, Any],
+    calls: Sequence[Mapping[str, Any]] = (),
+) -> list[Score]:
+    """Compute MINEA of triples for one prediction file, under the protocol ``triple-needles``.
+
+    Args:
+        options: ``criteria``, ``casefold`` and ``bins`` of the configuration; missing ones take their defaults.
+        keys: of the scores file, without the protocol.
+        calls: call log of a language model, for its coverage.
+    """
+    own = keys_of({**keys, "protocol": TRIPLES})
+    rows = triples.found(needles, predictions, options.get("casefold", False))
+    scores = [
+        Score(own, *row)
+        for row in triples.triple_rows(rows, options.get("criteria") or triples.CRITERIA, options.get("bins", 5))
+    ]
+    predicted, records = triples.spurious(predictions, needles)
+    if records:
+        scores.append(Score(own, "all", "", "spurious", predicted / records))
+    statuses = status_counts(calls)
+    if calls:
+        scores += [Score(own, "all", "", f"status:{status}", count) for status, count in statuses.items()]
+        readable = len(calls) - statuses["failed"] - statuses["refused"]
+        scores.append(Score(own, "all", "", "coverage", readable / len(calls), *wilson(readable, len(calls))))
+    return scores

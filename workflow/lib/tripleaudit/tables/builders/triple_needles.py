@@ -23,7 +23,8 @@ def build(inputs: TableInputs) -> Table:
                 *(shared.cell(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
                 shared.cell(inputs, run, stratum, "", "needles", 0),
             ]
-            rows.append(Row(_name(stratum), tuple(cells), labels.extractor(run.extractor, run.noise)))
+            setting = f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else ""
+            rows.append(Row(_name(stratum), tuple(cells), labels.extractor(run.extractor, run.noise) + setting))
     spurious = [
         f"{run.extractor} {value.value:.3f}"
         for run in runs

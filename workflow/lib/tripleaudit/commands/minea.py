@@ -1,0 +1,192 @@
+"""``tripleaudit minea``: MINEA of a model on a user's own documents, with a cost estimate first."""
+
+import argparse
+
+HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="text files, or folders of .txt and .md files")
+    parser.add_argument("--schema", default="paper", help="schema by name or path (default: %(default)s)")
+    parser.add_argument("--endpoint", metavar="URL", help="base URL of an OpenAI-compatible server, up to /v1")
+    parser.add_argument("--model", required=True, help="the model's name at the endpoint")
+    parser.add_argument("--model-dir", metavar="DIR", help="serve this model folder instead of asking an endpoint")
+    parser.add_argument("--key-env", metavar="NAME", help="name of the environment variable that holds the key")
+    parser.add_argument("--types", nargs="+", metavar="TYPE", help="only these types of the schema")
+    parser.add_argument("--needles", type=int, default=3, metavar="N", help="of each type and document (default: 3)")
+    parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
+    parser.add_argument("--iterations", type=int, default=3, help="follow-up calls for each piece (default: 3)")
+    parser.add_argument("--piece-chars", type=int, default=4000, metavar="N", help="length of a piece (default: 4000)")
+    parser.add_argument("--max-chars", type=int, metavar="N", help="shorten documents to whole paragraphs within N")
+    parser.add_argument("--context", type=int, metavar="TOKENS", help="context limit, where threads restart")
+    parser.add_argument(
+        "--reserve", type=int, default=4095, metavar="TOKENS", help="room for an answer (default: 4095)"
+    )
+    parser.add_argument("--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage")
+    parser.add_argument("--parts", type=int, default=0, metavar="N", help="also repeat each of N parts (table 1)")
+    parser.add_argument("--no-judge", action="store_true", help="leave out the criterion llm")
+    parser.add_argument("--no-untouched", action="store_true", help="do not extract the documents without needles")
+    parser.add_argument("--casefold", action="store_true", help="compare names and keywords without case")
+    parser.add_argument("--seed", type=int, default=0, help="of needles and their places (default: 0)")
+    parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
+    parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
+    parser.add_argument("--concurrency", type=int, default=4, help="most requests in flight (default: 4)")
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one answer (default: 600)")
+    parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
+    parser.add_argument(
+        "--cache", default="results/cache/llm", metavar="DIR", help="paid answers (default: %(default)s)"
+    )
+    parser.add_argument("--yes", action="store_true", help="send without asking")
+    parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+
+
+def run(args: argparse.Namespace) -> int:
+    import sys
+
+    from tripleaudit.errors import UserError
+    from tripleaudit.generative.threads import TokenCounter
+    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.needles.plan import Plan
+    from tripleaudit.needles.rehearsal import as_text, rehearse
+
+    if args.budget is not None and args.prices is None:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
+    documents = read_documents(args.documents, args.max_chars)
+    plan = Plan(
+        schema=args.schema,
+        types=tuple(args.types) if args.types else None,
+        per_type=args.needles,
+        piece_chars=args.piece_chars,
+        iterations=args.iterations,
+        context=args.context,
+        reserve=args.reserve,
+        untouched=not args.no_untouched,
+        parts=args.parts,
+        judge=not args.no_judge,
+        casefold=args.casefold,
+        seed=args.seed,
+    )
+    plan.load_schema()
+
+    def counter() -> TokenCounter:
+        return TokenCounter.from_tokenizer(args.tokenizer) if args.tokenizer else TokenCounter()
+
+    with _client(args) as client:
+        generator = client if args.needle_source == "model" else None
+        stages = rehearse(documents, plan, client, counter, generator)
+        to_send = sum(stage.requests for stage in stages.values())
+        print(as_text(stages, documents, args.model, args.prices is not None), file=sys.stderr)
+        if args.estimate:
+            return 0
+        if to_send and not args.yes and not _confirmed():
+            print("Nothing was sent. Add --yes to send the requests.", file=sys.stderr)
+            return 0
+        _work(args, plan, documents, client, counter)
+    return 0
+
+
+def _client(args: argparse.Namespace):
+    from tripleaudit.errors import UserError
+    from tripleaudit.generative.endpoint import Endpoint, Prices
+    from tripleaudit.needles.client import ThreadClient
+
+    if (args.endpoint is None) == (args.model_dir is None):
+        raise UserError("expected one of --endpoint URL and --model-dir DIR")
+    server = None
+    if args.model_dir is not None:
+        from tripleaudit.generative.local_lm import LocalServer, check_model
+
+        server = LocalServer(check_model(args.model_dir), args.model)
+    endpoint = Endpoint(
+        args.endpoint,
+        args.model,
+        api_key_env=args.key_env,
+        timeout=args.timeout,
+        concurrency=args.concurrency,
+        prices=Prices(*args.prices) if args.prices else Prices(),
+        serve={"source": str(args.model_dir)} if args.model_dir else None,
+    )
+    return ThreadClient(endpoint, args.cache, budget=args.budget, server=server)
+
+
+def _confirmed() -> bool:
+    import sys
+
+    if not sys.stdin.isatty():
+        return False
+    print("Send these requests? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
+    import json
+    import tempfile
+    from pathlib import Path
+
+    from tripleaudit.needles.run import build_corpus, extract_corpus, load_result, save_result
+    from tripleaudit.needles.scores import score_result
+    from tripleaudit.scoring.scores import write_scores
+    from tripleaudit.tables.builders import build_table
+    from tripleaudit.tables.inputs import load_inputs
+    from tripleaudit.tables.render import to_markdown, write_table
+
+    ask = client.complete_all if args.needle_source == "model" else None
+    corpus = build_corpus(documents, plan, ask, args.model)
+    result = extract_corpus(corpus, plan, client.complete_all, args.model, counter)
+    with tempfile.TemporaryDirectory() as temporary:
+        out = Path(args.out or temporary)
+        corpus.save(out / "corpus")
+        save_result(result, plan, out / "model")
+        stored = load_result(out / "model")
+        scores = score_result(corpus, stored, plan, "own", "documents", args.model)
+        write_scores(out / "scores.csv", scores)
+        inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
+        names = ["minea", "needle-criteria", "needle-example", "iterations"]
+        names += ["lost-in-the-middle"] if plan.parts else []
+        tables = [build_table(name, inputs) for name in names]
+        if args.out:
+            for table in tables:
+                write_table(table, out / "tables" / table.name)
+        if args.json:
+            print(json.dumps(as_object(scores, corpus.report, result.report), indent=2))
+        else:
+            print("\n".join(to_markdown(table) for table in tables))
+    incomplete = result.report["incomplete"]
+    if incomplete:
+        import sys
+
+        print(f"warning: all calls about {len(incomplete)} pieces failed; the result is incomplete", file=sys.stderr)
+
+
+def as_object(scores, corpus_report: dict, report: dict) -> dict:
+    """Return the result as one JSON object with stable keys.
+
+    ``minea`` and ``types.<type>`` have ``minea``, ``low``, ``high``, ``needles`` and ``criteria``; ``iterations`` and
+    ``parts`` are lists in order.
+    """
+    found: dict = {"minea": {}, "types": {}, "groups": {}, "iterations": {}, "parts": {}, "false_positives": None}
+    for score in scores:
+        protocol, stratum = score.key("protocol"), score.stratum
+        if protocol == "needles":
+            if stratum == "all":
+                row = found["minea"]
+            elif stratum.startswith("group:"):
+                row = found["groups"].setdefault(stratum.removeprefix("group:"), {})
+            else:
+                row = found["types"].setdefault(stratum, {})
+            if score.metric == "minea":
+                row |= {"minea": score.value, "low": score.low, "high": score.high}
+            elif score.metric in ("needles", "minea_any", "displaced"):
+                row[score.metric] = score.value
+            elif score.metric == "rate":
+                row.setdefault("criteria", {})[score.matching] = score.value
+        elif protocol == "needles-untouched" and stratum == "all" and score.metric == "minea":
+            found["false_positives"] = score.value
+        elif protocol in ("iterations", "parts") and stratum.isdigit():
+            found[protocol].setdefault(stratum, {})[score.metric] = score.value
+    for protocol in ("iterations", "parts"):
+        found[protocol] = [found[protocol][key] for key in sorted(found[protocol], key=int)]
+    found["needles"] = corpus_report["needles"]
+    found |= {key: report[key] for key in ("statuses", "incomplete", "prompt_tokens", "completion_tokens", "cost")}
+    return found

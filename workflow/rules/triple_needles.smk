@@ -1,0 +1,142 @@
+# MINEA of triples: sentences with known triples in documents, shown to trained extractors and language models alike.
+
+
+rule make_triple_needles:
+    """Documents with sentences that state known triples, as records of a sentence and of a piece."""
+    input:
+        needles=f"<study>/protocols/{TRIPLE_NEEDLES.get('corpus')}/original/nz/test.jsonl",
+        haystacks=triple_haystacks,
+    output:
+        sentences="<study>/needles/triples/sentences.jsonl",
+        pieces="<study>/needles/triples/pieces.jsonl",
+        sentence_needles="<study>/needles/triples/sentences-needles.jsonl",
+        piece_needles="<study>/needles/triples/pieces-needles.jsonl",
+    log:
+        "<logs>/make_triple_needles.log",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
+        kind="--documents" if TRIPLE_NEEDLES.get("text") else "--haystack",
+        code=code_version("needles"),
+    shell:
+        "python -m tripleaudit needles triples --options {params.options:q} --needles {input.needles:q} "
+        "{params.kind} {input.haystacks:q} --out $(dirname {output.pieces:q}) > {log:q} 2>&1"
+
+
+rule predict_triple_needles:
+    """Triples that a trained extractor finds in the sentences of the documents."""
+    input:
+        weights="<study>/models/<run>/model.safetensors",
+        sentences="<study>/needles/triples/sentences.jsonl",
+    output:
+        "<study>/needles/triples/extractors/<run>/predictions.jsonl",
+    log:
+        "<logs>/predict_triple_needles/<run>.log",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 4
+    resources:
+        gpu=0 if config["gpu"] == 0 else 1,
+        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        runtime="1h",
+    params:
+        batch_size=config["prediction"]["batch_size"],
+        code=lambda wildcards: code_version("predict", wildcards.extractor),
+    shell:
+        "python -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
+        "--threads {threads} --data {input.sentences:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule extract_triple_needles:
+    """Triples that a language model finds in the pieces of the documents."""
+    input:
+        corpus=rules.make_triple_needles.output,
+        model=lambda wildcards: needle_models(wildcards.lm),
+    output:
+        predictions="<study>/needles/triples/models/{lm}/predictions.jsonl",
+        calls="<study>/needles/triples/models/{lm}/calls.jsonl",
+    log:
+        job="<logs>/extract_triple_needles/{lm}.log",
+        server="<logs>/extract_triple_needles/{lm}.server.log",
+    benchmark:
+        "<benchmarks>/extract_triple_needles/{lm}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
+    threads: lambda wildcards: 2 if needle_models(wildcards.lm) else 1
+    resources:
+        llm_requests=1,
+        mem_mb=4000,
+        runtime=240,
+    params:
+        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
+        identity=lambda wildcards: lm_identity(wildcards.lm),
+        section=GENERATIVE,
+        study=STUDY.name,
+        code=code_version("needles"),
+    shell:
+        "python -m tripleaudit needles extract-triples --options {params.options:q} "
+        "--corpus $(dirname {input.corpus[0]:q}) --section {params.section:q} --budget-of {params.study:q} "
+        "--endpoint {wildcards.lm:q} --model-config {input.model:q} --threads {threads} "
+        "--server-log {log.server:q} --out {output.predictions:q} --calls {output.calls:q} > {log.job:q} 2>&1"
+
+
+rule score_extractor_needles:
+    """MINEA of triples of a trained extractor, by relation and by position."""
+    input:
+        needles="<study>/needles/triples/sentences-needles.jsonl",
+        predictions="<study>/needles/triples/extractors/<run>/predictions.jsonl",
+    output:
+        "<study>/needles/triples/extractors/<run>/scores.csv",
+    log:
+        "<logs>/score_extractor_needles/<run>.log",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
+        run_keys=lambda wildcards: needles_json.dumps(
+            {
+                "study": STUDY.name,
+                "corpus": wildcards.corpus,
+                "training": wildcards.trainset.rsplit("-", 1)[-1],
+                "extractor": wildcards.extractor,
+                "noise": wildcards.noise,
+                "seed": wildcards.seed,
+            }
+        ),
+        code=code_version("needle-scores"),
+    shell:
+        "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
+        "--predictions {input.predictions:q} --keys {params.run_keys:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule score_lm_needles:
+    """MINEA of triples of a language model, by relation and by position."""
+    input:
+        needles="<study>/needles/triples/pieces-needles.jsonl",
+        predictions="<study>/needles/triples/models/{lm}/predictions.jsonl",
+        calls="<study>/needles/triples/models/{lm}/calls.jsonl",
+    output:
+        "<study>/needles/triples/models/{lm}/scores.csv",
+    log:
+        "<logs>/score_lm_needles/{lm}.log",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
+        run_keys=lambda wildcards: needles_json.dumps(
+            {
+                "study": STUDY.name,
+                "corpus": TRIPLE_NEEDLES["corpus"],
+                "extractor": wildcards.lm,
+                "seed": TRIPLE_NEEDLES["seed"],
+            }
+        ),
+        code=code_version("needle-scores"),
+    shell:
+        "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
+        "--predictions {input.predictions:q} --calls {input.calls:q} --keys {params.run_keys:q} --out {output:q} "
+        "> {log:q} 2>&1"
