@@ -34,7 +34,7 @@ def copy(finished, tmp_path):
 
 
 def dry_run(folder):
-    result = snakemake(folder, "-n", "--quiet", "progress")
+    result = snakemake(folder, "-n", "--quiet", "rules")
     assert result.returncode == 0, result.stdout + result.stderr
     return jobs(result)
 

@@ -56,17 +56,12 @@ def write_study(folder: Path, encoder: Path, **changes) -> Path:
 
 
 def jobs(dry_run) -> dict[str, int]:
-    """The job counts per rule of a dry-run; empty if there is nothing to do."""
-    counts, inside = {}, False
-    for line in dry_run.stdout.splitlines():
-        if line.startswith("job ") and "count" in line:
-            inside, counts = True, {}
-        elif inside and line.startswith("---"):
-            continue
-        elif inside and line.strip():
-            name, number = line.split()
-            counts[name] = int(number)
-        elif inside:
-            inside = False
-    counts.pop("total", None)
+    """The job counts per rule of a dry-run (``-n --quiet rules``); empty if Snakemake says there is nothing to do."""
+    text = dry_run.stdout + dry_run.stderr
+    if "Nothing to be done" in text:
+        return {}
+    table = text.rpartition("Job stats:\n")[2].split("\n\n")[0].splitlines()
+    rows = [line.split() for line in table]
+    counts = {name: int(number) for name, number in (row for row in rows if len(row) == 2 and row[1].isdigit())}
+    assert counts.pop("total", None), f"no job counts in:\n{text[-3000:]}"
     return counts

@@ -94,3 +94,17 @@ def test_the_training_section_has_the_trainers_settings():
     fields = {field.name for field in dataclasses.fields(TrainingSettings)}
     of_the_workflow = {"preset", "model", "mem_mb", "runtime"}
     assert set(load_schema()["$defs"]["training"]["properties"]) == fields | of_the_workflow
+
+
+def test_the_readme_explains_every_key(root):
+    from tripleaudit.commands.config_reference import reference
+
+    text = (root / "config" / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(reference()) in text, "run: tripleaudit config-reference, and paste it into config/README.md"
+
+
+def test_every_key_has_a_description():
+    from tripleaudit.commands.config_reference import reference
+
+    missing = [row.split("|")[1].strip() for row in list(reference())[2:] if row.rstrip().endswith("|  |")]
+    assert not missing

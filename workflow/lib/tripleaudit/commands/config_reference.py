@@ -35,7 +35,8 @@ def _rows(schema: dict[str, Any], root: dict[str, Any], prefix: str, required: s
         name = f"{prefix}{key}"
         shared = part.get("$ref", "").removeprefix("#/$defs/")
         whole = {**root["$defs"].get(shared, {}), **{k: v for k, v in part.items() if k != "$ref"}}
-        cells = [f"`{name}`", _type(whole), _default(whole, needed), whole.get("description", "")]
+        meaning = whole.get("description") or ("One entry, under its own name." if key == "<name>" else "")
+        cells = [f"`{name}`", _type(whole), _default(whole, needed), meaning]
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
         # the settings of a training are the same everywhere: spelt out once, under `training`
         if shared != "training" or name == "training":
