@@ -7,6 +7,7 @@ started it is gone, however that ended.
 """
 
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -21,6 +22,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -58,10 +60,13 @@ def convert_gguf(gguf: str | Path, folder: str | Path) -> Path:
 
     transformers_logging.disable_progress_bar()
     where = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
-    tokenizer = AutoTokenizer.from_pretrained(**where)
-    if not tokenizer.chat_template:
-        raise UserError(f"{gguf}: this model has no chat template, so it cannot be asked; expected an instruct model")
-    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
+    with _read_once():
+        tokenizer = AutoTokenizer.from_pretrained(**where)
+        if not tokenizer.chat_template:
+            raise UserError(
+                f"{gguf}: this model has no chat template, so it cannot be asked; expected an instruct model"
+            )
+        model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
     model.hf_quantizer = None  # the weights are plain float32 now; with it, nothing may be saved
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
@@ -77,6 +82,23 @@ def convert_gguf(gguf: str | Path, folder: str | Path) -> Path:
             path.chmod(0o666 & ~umask)
             os.replace(path, folder / path.name)
     return folder
+
+
+@contextlib.contextmanager
+def _read_once() -> Iterator[None]:
+    """Keep what the GGUF library reads and builds: transformers asks for the header three times and for the table of
+    tensor names once for each module, which is most of the time of a conversion."""
+    import gguf
+
+    names = ("GGUFReader", "get_tensor_name_map")
+    originals = {name: getattr(gguf, name) for name in names if hasattr(gguf, name)}
+    try:
+        for name, function in originals.items():
+            setattr(gguf, name, functools.cache(function))
+        yield
+    finally:
+        for name, function in originals.items():
+            setattr(gguf, name, function)
 
 
 def check_model(folder: str | Path) -> Path:

@@ -1,0 +1,184 @@
+"""The job that extracts: killed, rerun, out of money, with a key that must not appear anywhere."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import pytest
+
+from support.fake_endpoint import OK, FakeEndpoint, Reply, status
+from tripleaudit.cli import main
+from tripleaudit.corpora import Sentence, load_sentences, save_sentences
+
+KEY = "sk-test-0123456789abcdef-do-not-show"
+TEXTS = [Sentence(f"s{number}", f"Person{number} leads Company{number}.") for number in range(40)]
+
+
+def answer(body) -> str:
+    words = body["messages"][-1]["content"].removeprefix("Passage: ").rstrip(".").split(" ")
+    return json.dumps([words])
+
+
+def job(tmp_path: Path, fake: FakeEndpoint | None, **endpoint) -> list[str]:
+    """Return the arguments of a job on the texts, with its section."""
+    texts = tmp_path / "texts.jsonl"
+    if not texts.exists():
+        save_sentences(texts, TEXTS)
+    section = {
+        "cache": str(tmp_path / "cache"),
+        "budget": endpoint.pop("budget", None),
+        "endpoints": {
+            "fake": {
+                "base_url": fake.url if fake else "http://127.0.0.1:9/v1",
+                "model": "fake-model",
+                "api_key_env": "TEST_LLM_KEY",
+                "backoff": 0.01,
+                "max_backoff": 0.02,
+                "max_retries": 2,
+                **endpoint,
+            }
+        },
+        "datasets": {"d": {"corpus": "c"}},
+        "systems": {"fake": {"endpoint": "fake"}},
+    }
+    arguments = ["generate", "--section", json.dumps(section), "--study", "s", "--dataset", "d", "--system", "fake"]
+    arguments += ["--texts", str(texts)]
+    for name in ("answers", "predictions", "report"):
+        arguments += [f"--{name}", str(tmp_path / "out" / f"{name}.json")]
+    return arguments
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("TEST_LLM_KEY", KEY)
+
+
+def test_texts_become_answers_predictions_and_a_report(tmp_path, key):
+    with FakeEndpoint(answer=answer) as fake:
+        assert main(job(tmp_path, fake)) == 0
+        assert set(fake.keys) == {f"Bearer {KEY}"}
+    predicted = load_sentences(tmp_path / "out" / "predictions.json")
+    assert [item.triples[0].strings for item in predicted] == [
+        (f"Person{number}", "leads", f"Company{number}") for number in range(40)
+    ]
+    assert all(item.triples[0].located for item in predicted)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert (report["texts"], report["triples"], report["statuses"]["ok"], report["model"]) == (40, 40, 40, "fake-model")
+    rows = [json.loads(line) for line in (tmp_path / "out" / "answers.json").read_text().splitlines()]
+    assert [row["id"] for row in rows] == [item.id for item in TEXTS]
+
+
+def test_a_second_run_sends_nothing_needs_no_key_and_writes_the_same(tmp_path, key, monkeypatch):
+    with FakeEndpoint(answer=answer) as fake:
+        assert main(job(tmp_path, fake)) == 0
+    first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    monkeypatch.delenv("TEST_LLM_KEY")
+    assert main(job(tmp_path, None)) == 0
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == first
+
+
+def test_a_killed_job_is_finished_by_the_next_and_nothing_is_asked_twice(tmp_path, key):
+    with FakeEndpoint(answer=answer, latency=0.1) as fake:
+        arguments = job(tmp_path, fake, concurrency=2, prices={"input": 1, "output": 1})
+        process = subprocess.Popen([sys.executable, "-m", "tripleaudit", *arguments], stderr=subprocess.DEVNULL)
+        while len(fake.answered) < 10:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        time.sleep(0.3)
+        stored = {path.stem for path in (tmp_path / "cache").glob("??/*.json")}
+        assert not (tmp_path / "out").exists()
+        asked = len(fake.answered)
+        assert asked - len(stored) <= 2  # at most those in flight
+        assert main(arguments) == 0
+        assert len(fake.answered) == asked + len(TEXTS) - len(stored)
+    assert len(load_sentences(tmp_path / "out" / "predictions.json")) == len(TEXTS)
+
+
+def test_a_dying_server_leaves_no_output_and_a_resumable_state(tmp_path, key, capsys):
+    with FakeEndpoint(answer=answer, faults=lambda number, body: OK if number < 15 else status(503)) as fake:
+        assert main(job(tmp_path, fake)) == 1
+        error = capsys.readouterr().err
+        assert "error: endpoint 'fake'" in error
+        assert "status 503" in error
+        assert "15 of 40 answers are there; run again to send only the missing ones" in error
+    assert not (tmp_path / "out").exists()
+    with FakeEndpoint(answer=answer) as fake:
+        assert main(job(tmp_path, fake)) == 0
+        assert fake.count == 25
+
+
+def test_the_budget_ends_a_job_with_one_sentence(tmp_path, key, capsys):
+    def paid(body):
+        return Reply(answer(body), prompt_tokens=0, completion_tokens=1)
+
+    with FakeEndpoint(answer=paid) as fake:
+        prices = {"prices": {"input": 0, "output": 1000}, "max_tokens": 2}
+        assert main(job(tmp_path, fake, budget=0.0105, **prices)) == 1
+        error = capsys.readouterr().err
+        assert "the budget of 0.0105 is used up" in error
+        assert "9 of 40 answers are there" in error
+        assert fake.count == 9
+        assert main(job(tmp_path, fake, budget=1, **prices)) == 0
+        assert fake.count == 40
+
+
+@pytest.mark.parametrize("place", ["authentication", "server error", "answer", "rejected"])
+def test_the_key_is_nowhere(tmp_path, place):
+    def faults(number, body):
+        codes = {"authentication": 401, "server error": 500, "rejected": 400}
+        return status(codes[place]) if place in codes else OK
+
+    def echo(body):
+        return f'[["Person", "has key", "{KEY}"]]'
+
+    with FakeEndpoint(answer=echo, faults=faults, echo_key=True) as fake:
+        environment = {
+            **os.environ,
+            "TEST_LLM_KEY": KEY,
+            "OPENAI_LOG": "debug",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        result = subprocess.run(
+            [sys.executable, "-m", "tripleaudit", *job(tmp_path, fake)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=60,
+        )
+        assert fake.keys[0] == f"Bearer {KEY}"
+    assert result.returncode == (0 if place == "answer" else 1)
+    if place != "answer":
+        assert "[key]" in result.stderr
+    assert KEY not in result.stdout + result.stderr
+    for path in tmp_path.rglob("*"):
+        assert KEY not in path.name
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
+
+
+def test_the_key_is_in_no_exception(tmp_path, key):
+    from tripleaudit.generative.client import Client, Endpoint, EndpointError, Request
+
+    with FakeEndpoint(faults=lambda number, body: status(401), echo_key=True) as fake:
+        endpoint = Endpoint(fake.url, "m", api_key_env="TEST_LLM_KEY")
+        with Client(endpoint, tmp_path) as client, pytest.raises(EndpointError) as caught:
+            client.complete_all([Request([{"role": "user", "content": "x"}])])
+    error: BaseException | None = caught.value
+    assert KEY not in "".join(traceback.format_exception(error))
+    while error is not None:
+        assert KEY not in repr(error)
+        error = error.__context__ or error.__cause__
+
+
+def test_unknown_names_are_one_sentence(tmp_path, key, capsys):
+    arguments = job(tmp_path, None)
+    arguments[arguments.index("--system") + 1] = "nobody"
+    assert main(arguments) == 1
+    assert capsys.readouterr().err == "error: generative/systems: 'nobody' is not defined; known: fake\n"
