@@ -278,12 +278,12 @@ def check_padding_invariance(model: Extractor, *, tolerance: float = 1e-8) -> No
         assert abs(first - second) <= tolerance * max(1.0, abs(first)), (each.id, first, second)
 
 
-def check_determinism(extractor: type[Extractor], encoder: Path, **settings) -> None:
+def check_determinism(extractor: type[Extractor], encoder: Path, *, learning_rate: float = 0.1, **settings) -> None:
     """Equal seeds give equal batches, losses and weights after a few steps; another seed or epoch gives other draws."""
 
     def run(seed: int) -> list[torch.Tensor]:
         model = build(extractor, encoder, seed=seed, **settings).train()
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
         for step in range(3):
             loss = model(**training_batch(model, toy_sentences(), seed=seed, epoch=step)).loss
             optimizer.zero_grad()

@@ -1,0 +1,167 @@
+"""TPLinker: targets, decoding, losses against naive formulas, and whole models."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_extractor,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.pairs import perfect
+from support.webnlg import read_triple_list
+from tripleaudit.extractors import pairs
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.pairs import find_cells, plan, spans_of
+from tripleaudit.extractors.tplinker import TPLinker, decode, features, targets
+
+
+def oracle(batch: dict, relations: int):
+    """Decode exactly the cells of the gold triples."""
+    length = batch["input_ids"].shape[1]
+    return decode(perfect(targets(batch["triples"], relations), length, 2 * relations + 1), relations, length)
+
+
+def naive_loss(model: TPLinker, batch: dict, valid: torch.Tensor) -> torch.Tensor:
+    """Concatenated pairs, dense labels, one map after the other."""
+    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+    relations = len(model.config.relations)
+    weight = model.links.weight.view(3, 2, relations, -1)
+    bias = model.links.bias.view(3, 2, relations)
+    entity_loss, link_loss, count = 0.0, 0.0, 0
+    for number in range(len(hidden)):
+        rows = [row for row in batch["triples"].tolist() if row[0] == number]
+        places = torch.nonzero(valid[number])[:, 0].tolist()
+        for i in places:
+            for j in [place for place in places if place >= i]:
+                x = torch.tanh(model.pair(torch.cat([hidden[number, i], hidden[number, j]])))
+                entity = any((i, j) in ((row[1], row[2]), (row[4], row[5])) for row in rows)
+                entity_loss = entity_loss + F.cross_entropy(model.entity(x)[None], torch.tensor([int(entity)]))
+                for side in (0, 1):
+                    labels = torch.zeros(relations, dtype=torch.long)
+                    for row in rows:
+                        one, two = row[1 + side], row[4 + side]
+                        if (min(one, two), max(one, two)) == (i, j):
+                            labels[row[3]] = 1 if one <= two else 2
+                    logits = (weight[:, side] @ x + bias[:, side]).T
+                    link_loss = link_loss + F.cross_entropy(logits, labels, reduction="sum")
+                count += 1
+    entity_weight, link_weight = model.loss_weights()
+    return entity_weight * entity_loss / count + link_weight * link_loss / (count * relations)
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(TPLinker, tiny_encoder), [worked_example()])
+    cells = targets(batch["triples"], 4)
+    c_head, f_head, c_tail, f_tail, entity = 0, 1, 4, 5, 8
+    listed = {
+        tuple(int(part) for part in each)
+        for each in zip(cells.row, cells.column, cells.relation, cells.classes, strict=True)
+    }
+    assert listed == {
+        (1, 2, entity, 1), (4, 4, entity, 1), (6, 8, entity, 1),
+        (1, 4, c_head, 1), (2, 4, c_tail, 1), (4, 6, f_head, 1), (4, 8, f_tail, 1),
+    }  # fmt: skip
+    reverse = targets(torch.tensor([[0, 4, 4, 0, 1, 2]]), 4)
+    assert reverse.classes.tolist() == [1, 1, 2, 2]
+    assert (reverse.row.tolist(), reverse.column.tolist()) == ([4, 1, 1, 2], [4, 2, 4, 4])
+    assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_decoding_follows_the_official_joins(seed):
+    batch = random_batch(seed)
+    length = batch["input_ids"].shape[1]
+    cells = perfect(targets(batch["triples"], 3), length, 7)
+    kept = [
+        tuple(int(part) for part in each)
+        for each in zip(cells.sentence, cells.row, cells.column, cells.relation, cells.classes, strict=True)
+    ]
+    entities = [each[:3] for each in kept if each[3] == 6]
+
+    def links(first):
+        return {
+            (s, relation - first, *((j, i) if class_ == 2 else (i, j)))
+            for s, i, j, relation, class_ in kept
+            if first <= relation < first + 3
+        }
+
+    tails = links(3)
+    naive = {
+        (s, a, b, relation, c, d)
+        for s, relation, head, other in links(0)
+        for t, a, b in entities
+        for u, c, d in entities
+        if s == t == u and (a, c) == (head, other) and (s, relation, b, d) in tails
+    }
+    assert set(map(tuple, decode(cells, 3, length)[0].tolist())) == naive
+
+
+def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
+    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 30)
+    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 200)
+    model = build(TPLinker, tiny_encoder).double()
+    model.step = 2500
+    for chosen, overrides in (([1, 2], {}), ([2, 4], {"padded_cells": True, "max_length": 14})):
+        for name, value in overrides.items():
+            setattr(model.config, name, value)
+        batch = training_batch(model, [toy_sentences()[index] for index in chosen])
+        fast = model(**batch).loss
+        if overrides:
+            extra = 14 - batch["input_ids"].shape[1]
+            batch = {key: F.pad(value, (0, extra)) if key != "triples" else value for key, value in batch.items()}
+            batch["content_mask"] = torch.ones_like(batch["content_mask"])
+        naive = naive_loss(model, batch, batch["content_mask"])
+        torch.testing.assert_close(fast, naive, rtol=0, atol=1e-8)
+        parameters = list(model.parameters())
+        for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+            torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
+    model = build(TPLinker, tiny_encoder, recover_steps=9)
+    assert model.loss_weights() == (1 / 9 + 1, 0.0)
+    batch = training_batch(model, toy_sentences())
+    model(**batch).loss.backward()
+    assert model.links.weight.grad is not None
+    assert not model.links.weight.grad.any()
+    model.step = 5
+    assert model.loss_weights() == pytest.approx((1 / 9 + 0.5, 4 / 9 * 0.5))
+    model.step = 100
+    assert model.loss_weights() == pytest.approx((1 / 9, 4 / 9))
+
+
+def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkeypatch):
+    monkeypatch.setattr(pairs, "MOST_CELLS", 50)
+    model = build(TPLinker, tiny_encoder)
+    batch = training_batch(model, toy_sentences())
+    with torch.inference_mode():
+        hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+        blocks = plan(spans_of(batch["content_mask"]), hidden.device, upper=True)
+        cells = find_cells(*model.tables(hidden), features, blocks)
+    assert torch.bincount(cells.sentence).tolist() == [50] * 8
+    rows, scores = decode(cells, 4, hidden.shape[1])
+    assert len(rows) == len(scores)
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    settings = {"recover_steps": 20, "occurrence": "given"}
+    check_extractor(TPLinker, tiny_encoder, tmp_path / "saved", overfit={"learning_rate": 1e-2}, **settings)
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 100.0)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
+    assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)

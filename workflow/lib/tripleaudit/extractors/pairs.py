@@ -1,0 +1,292 @@
+"""Classifiers of token pairs, ``z_ij = V x_ij + c`` with ``x_ij = f(left_i, right_j)``, for tables too large to hold.
+
+The table is walked in blocks (rows of one sentence) and, inside a block, in chunks of columns (relations), so that only
+one chunk of logits exists at a time. Logits lie class-major, ``[classes, columns, pairs]``: sums and maxima over the
+few classes then run over whole contiguous slabs.
+
+The loss computes its own gradient in the forward pass, where the logits are at hand: three matrix products for each
+chunk, nothing is computed twice and nothing is kept but sums. The results are those of the dense formulas.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from tripleaudit.extractors.losses import last_written, raise_precision
+
+PAIRS_AT_ONCE = {"cpu": 2**12, "cuda": 2**15}  # pairs of a block
+LOGITS_AT_ONCE = {"cpu": 2**20, "cuda": 2**26}  # logits of a chunk
+MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
+
+Features = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Pairs (i, j) of one sentence with i in [top, bottom) and j in [first, stop); ``upper`` keeps those with i <= j.
+
+    Pairs are numbered row by row.
+    """
+
+    sentence: int
+    top: int
+    bottom: int
+    first: int
+    stop: int
+    upper: bool
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        rows, width = self.bottom - self.top, self.stop - self.first
+        return rows * width - (rows * (rows - 1) // 2 if self.upper else 0)
+
+    def indices(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Row and column of every pair, [pairs] each."""
+        rows, width = self.bottom - self.top, self.stop - self.first
+        if self.upper:
+            row, column = torch.triu_indices(rows, width, device=device)
+        else:
+            row = torch.arange(rows, device=device).repeat_interleave(width)
+            column = torch.arange(width, device=device).repeat(rows)
+        return row + self.top, column + self.first
+
+    def join(self, features: Features, left: Tensor, right: Tensor) -> Tensor:
+        """Features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D], the block's part of a sentence."""
+        if self.upper:
+            row, column = torch.triu_indices(len(left), len(right), device=left.device)
+            pick = torch.nn.functional.embedding  # an index_select whose backward is fast
+            return features(pick(row, left), pick(column, right))
+        return features(left[:, None], right[None]).flatten(0, 1)
+
+
+def spans_of(mask: Tensor) -> list[tuple[int, int]]:
+    """First position and the one after the last of each row of a [B, L] mask of one run each; (0, 0) if empty."""
+    mask = mask.long()
+    count = mask.sum(dim=1)
+    start = torch.where(count > 0, mask.argmax(dim=1), 0)
+    return [tuple(each) for each in torch.stack([start, start + count], dim=1).tolist()]
+
+
+def plan(spans: Sequence[tuple[int, int]], device: torch.device, *, upper: bool = False) -> list[Block]:
+    """Cut the pairs of sentences, of which (start, stop) take part, into blocks."""
+    most = PAIRS_AT_ONCE.get(device.type, PAIRS_AT_ONCE["cuda"])
+    blocks = []
+    for sentence, (start, stop) in enumerate(spans):
+        step = max(1, most // max(1, stop - start))
+        for top in range(start, stop, step):
+            blocks.append(Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper))
+    return blocks
+
+
+def column_chunks(block: Block, classes: int, columns: int, device: torch.device) -> Iterator[tuple[int, int]]:
+    """Cut columns into chunks of equal size (but for the last one)."""
+    size = chunk_size(block, classes, columns, device)
+    for start in range(0, columns, size):
+        yield start, min(columns, start + size)
+
+
+def chunk_size(block: Block, classes: int, columns: int, device: torch.device) -> int:
+    """Columns of a chunk."""
+    most = LOGITS_AT_ONCE.get(device.type, LOGITS_AT_ONCE["cuda"]) // (classes * block.pairs)
+    chunks = -(-columns // max(1, min(columns, most)))
+    return -(-columns // chunks)
+
+
+def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Logits [C, g, pairs] of features ``x`` [pairs, D] under ``weight`` [C, g, D] and ``bias`` [C, g]."""
+    z = torch.addmm(bias.reshape(-1, 1), weight.reshape(-1, weight.shape[-1]), x.T)
+    return raise_precision(z).view(*bias.shape, len(x))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a table, [n] each: sentence, row, column of the pair, column of the table (relation), class.
+
+    ``scores``: probability of the class; only for decoded cells.
+    """
+
+    sentence: Tensor
+    row: Tensor
+    column: Tensor
+    relation: Tensor
+    classes: Tensor
+    scores: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def select(self, which: Tensor) -> "Cells":
+        """Keep the cells of a boolean mask or of an index list."""
+        scores = None if self.scores is None else self.scores[which]
+        return Cells(*(getattr(self, name)[which] for name in _FIELDS), scores)
+
+    def resolved(self, length: int, relations: int) -> "Cells":
+        """Of several classes written to one cell keep the one written last."""
+        flat = ((self.sentence * length + self.row) * length + self.column) * relations + self.relation
+        return self.select(last_written(flat))
+
+
+_FIELDS = ("sentence", "row", "column", "relation", "classes")
+
+
+def join_cells(parts: Sequence[Cells]) -> Cells:
+    """Concatenate cells in the given order."""
+    scores = None if parts[0].scores is None else torch.cat([part.scores for part in parts])
+    return Cells(*(torch.cat([getattr(part, name) for part in parts]) for name in _FIELDS), scores)
+
+
+def cell_loss(
+    left: Tensor,
+    right: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    features: Features,
+    blocks: Sequence[Block],
+    cells: Cells,
+    scale: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Sum of cross-entropies over all pairs of the blocks and all columns; class 0 for all but the listed cells.
+
+    Args:
+        left, right: [B, L, D]; ``features`` maps [..., D] and [..., D], which broadcast, to [..., D].
+        weight: [C, G, D] and ``bias`` [C, G]: C classes, G columns (relations).
+        blocks: the pairs that take part; every cell lies in one of them.
+        cells: positive cells, classes 1..C-1; the last written class of a cell holds.
+        scale: [G] factors of the columns' losses; 1 if None.
+
+    Returns:
+        the scaled sum (scalar), and the unscaled sum of each column [G], detached.
+    """
+    need = torch.is_grad_enabled() and any(each.requires_grad for each in (left, right, weight, bias))
+    with torch.autocast(left.device.type, enabled=False):
+        return _CellLoss.apply(left, right, weight, bias, features, blocks, cells, scale, need)
+
+
+class _CellLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, left, right, weight, bias, features, blocks, cells, scale, need):
+        classes, columns, _ = weight.shape
+        device, dtype = left.device, left.dtype
+        parts = _sort_cells(cells.resolved(left.shape[1], columns), blocks, classes, columns, left.shape[1])
+        weight_, bias_ = weight.to(dtype), bias.to(dtype)
+        exact = raise_precision(left[:0]).dtype
+        losses = torch.zeros(columns, dtype=exact, device=device)
+        factors = torch.ones_like(losses) if scale is None else scale.to(exact)
+        if need:
+            d_left, d_right = torch.zeros_like(left, dtype=exact), torch.zeros_like(right, dtype=exact)
+            d_weight, d_bias = torch.zeros_like(weight, dtype=exact), torch.zeros_like(bias, dtype=exact)
+        for block in blocks:
+            rows = (block.sentence, slice(block.top, block.bottom))
+            cols = (block.sentence, slice(block.first, block.stop))
+            with torch.set_grad_enabled(need):
+                a, b = left[rows].detach().requires_grad_(need), right[cols].detach().requires_grad_(need)
+                graph = block.join(features, a, b)
+            x = graph.detach()
+            dx = None
+            for start, stop in column_chunks(block, classes, columns, device):
+                w = weight_[:, start:stop].reshape(-1, weight.shape[-1])
+                z = chunk_logits(x, weight_[:, start:stop], bias_[:, start:stop])
+                z = torch.log_softmax(z, dim=0)
+                losses[start:stop] -= z[0].sum(dim=-1)
+                pair, column, class_ = next(parts)
+                if len(pair):
+                    column = column - start
+                    losses.index_add_(0, column + start, z[0, column, pair] - z[class_, column, pair])
+                if not need:
+                    continue
+                z.exp_()  # from here on the gradient: softmax minus labels
+                z[0] -= 1
+                if len(pair):
+                    z[0, column, pair] += 1
+                    z[class_, column, pair] -= 1
+                if scale is not None:
+                    z *= factors[start:stop, None]
+                flat = z.view(-1, len(x))
+                d_bias[:, start:stop] += flat.sum(dim=-1).view(classes, -1)
+                flat = flat.to(dtype)
+                d_weight[:, start:stop] += (flat @ x).view(classes, stop - start, -1)
+                dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
+            if need:
+                da, db = torch.autograd.grad(graph, (a, b), dx)
+                d_left[rows] += da
+                d_right[cols] += db
+        if need:
+            ctx.save_for_backward(
+                d_left.to(left.dtype), d_right.to(right.dtype), d_weight.to(weight.dtype), d_bias.to(bias.dtype)
+            )
+        ctx.mark_non_differentiable(losses)
+        return (losses * factors).sum(), losses
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad, _):
+        return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), None, None, None, None, None)
+
+
+def _sort_cells(cells: Cells, blocks: Sequence[Block], classes: int, columns: int, length: int):
+    """Yield (pair number in the block, table column, class) of the cells of every chunk of every block, in order."""
+    device = cells.sentence.device
+    sizes = [chunk_size(block, classes, columns, device) for block in blocks]
+    chunks = [-(-columns // size) for size in sizes]
+    total = sum(chunks)
+    if not len(cells):
+        empty = cells.sentence
+        yield from ((empty, empty, empty) for _ in range(total))
+        return
+    owner: dict[int, list[int]] = {}
+    for number, block in enumerate(blocks):
+        owner.setdefault(block.sentence, [0] * length)[block.top : block.bottom] = [number] * (block.bottom - block.top)
+    nothing = [0] * length
+    of_row = torch.tensor([owner.get(s, nothing) for s in range(max(owner) + 1)], device=device)
+    facts = [
+        (size, offset, block.top, block.first, block.stop - block.first, block.upper)
+        for size, offset, block in zip(sizes, torch.tensor([0, *chunks]).cumsum(0).tolist(), blocks, strict=False)
+    ]
+    block = of_row[cells.sentence, cells.row]
+    size, offset, top, first, width, upper = torch.tensor(facts, device=device)[block].unbind(1)
+    row, column = cells.row - top, cells.column - first
+    pair = row * width + column - upper * (row * (row + 1) // 2)
+    chunk = offset + cells.relation // size
+    order = torch.argsort(chunk, stable=True)
+    counts = torch.bincount(chunk, minlength=total).tolist()
+    yield from zip(
+        pair[order].split(counts), cells.relation[order].split(counts), cells.classes[order].split(counts), strict=True
+    )
+
+
+def find_cells(
+    left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, features: Features, blocks: Sequence[Block]
+) -> Cells:
+    """Cells whose best class is not 0, in no particular order; at most ``MOST_CELLS`` (the most certain) a sentence.
+
+    Args: as in :func:`cell_loss`.
+    """
+    classes, columns, _ = weight.shape
+    weight, bias = weight.to(left.dtype), bias.to(left.dtype)
+    device = left.device
+    none = torch.zeros(0, dtype=torch.long, device=device)
+    found: dict[int, list[Cells]] = {}
+    with torch.autocast(device.type, enabled=False):
+        for block in blocks:
+            a = left[block.sentence, block.top : block.bottom]
+            x = block.join(features, a, right[block.sentence, block.first : block.stop])
+            row, column = block.indices(device)
+            for start, stop in column_chunks(block, classes, columns, device):
+                z = chunk_logits(x, weight[:, start:stop], bias[:, start:stop])
+                relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
+                scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
+                sentence = torch.full_like(pair, block.sentence)
+                part = Cells(sentence, row[pair], column[pair], relation + start, class_, scores)
+                found.setdefault(block.sentence, []).append(_most_certain(part))
+    parts = [_most_certain(join_cells(each)) for each in found.values()]
+    return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=device))
+
+
+def _most_certain(cells: Cells) -> Cells:
+    if len(cells) <= MOST_CELLS:
+        return cells
+    return cells.select(cells.scores.topk(MOST_CELLS).indices)

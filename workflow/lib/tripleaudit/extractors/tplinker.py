@@ -1,0 +1,191 @@
+"""TPLinker: link the heads and the tails of entity pairs for every relation (Wang et al., COLING 2020).
+
+One cell for each unordered pair of tokens (the upper triangle) says whether the pair is an entity, and for each
+relation whether it links the heads, or the tails, of subject and object (class 2: the object comes first).
+
+Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column of the table of links, whose third class
+is impossible; see :mod:`tripleaudit.extractors.pairs`.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+
+JOINED_AT_ONCE = 2**20  # candidate triples checked at a time
+
+
+class TPLinkerConfig(ExtractorConfig):
+    """Settings of :class:`TPLinker`.
+
+    Attributes:
+        recover_steps: optimiser steps over which the weight moves from the entity map to the links.
+        padded_cells: the official mean, over all cells of an input padded to ``max_length``, specials and padding
+            included; by default the mean is over the cells of text tokens.
+    """
+
+    model_type = "tripleaudit-tplinker"
+    occurrence: str = "all"
+    recover_steps: int = 6000
+    padded_cells: bool = False
+
+
+class TPLinker(Extractor):
+    """The token pair linking extractor with the ``cat`` handshaking kernel."""
+
+    name = "tplinker"
+    config_class = TPLinkerConfig
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 5e-5,
+        "head_learning_rate": 5e-5,
+        "schedule": "cosine_restarts",
+        "restart_epochs": 2.0,
+        "batch_size": 6,
+        "epochs": 100,
+    }
+
+    def __init__(self, config: TPLinkerConfig, encoder=None):
+        super().__init__(config, encoder)
+        width, relations = self.hidden_size, len(config.relations)
+        self.pair = nn.Linear(2 * width, width)
+        self.entity = nn.Linear(width, 2)
+        self.links = nn.Linear(width, 3 * 2 * relations)  # [class, head or tail, relation]
+        self.post_init()
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`."""
+        if triples is not None and self.config.padded_cells:
+            extra = max(0, self.config.max_length - input_ids.shape[1])
+            input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
+            attention_mask = F.pad(attention_mask, (0, extra))
+            content_mask = torch.ones_like(attention_mask)
+        hidden = self.encode(input_ids, attention_mask)
+        if triples is None:
+            return ExtractorOutput(scores={"hidden": hidden})
+        relations = len(self.config.relations)
+        blocks = plan(spans_of(content_mask), hidden.device, upper=True)
+        pairs = max(1, sum(block.pairs for block in blocks))
+        entity, links = self.loss_weights()
+        scale = raise_precision(hidden.new_full((2 * relations + 1,), 1.0)) * (links / (relations * pairs))
+        scale[-1] = entity / pairs
+        loss, sums = cell_loss(*self.tables(hidden), features, blocks, targets(triples, relations), scale)
+        terms = {
+            "entity": sums[-1] / pairs,
+            "head": sums[:relations].sum() / (relations * pairs),
+            "tail": sums[relations:-1].sum() / (relations * pairs),
+        }
+        return ExtractorOutput(loss=loss, terms=terms)
+
+    def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Left and right parts [B, L, H] of the pairs, and the classifier [3, 2R + 1, H], [3, 2R + 1] of all maps."""
+        width, columns = self.hidden_size, 2 * len(self.config.relations)
+        left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
+        right = F.linear(hidden, self.pair.weight[:, width:])
+        entity_weight = F.pad(self.entity.weight, (0, 0, 0, 1))[:, None]
+        entity_bias = F.pad(self.entity.bias, (0, 1), value=-torch.inf)[:, None]
+        weight = torch.cat([self.links.weight.view(3, columns, width), entity_weight], dim=1)
+        return left, right, weight, torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
+
+    def loss_weights(self) -> tuple[float, float]:
+        """Weights of the entity map and of each of the two link maps at the current step."""
+        relations = len(self.config.relations)
+        share = self.step / (self.config.recover_steps + 1)
+        maps = 2 * relations + 1
+        return max(1 / maps + 1 - share, 1 / maps), min(relations / maps * share, relations / maps)
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = self.encode(input_ids, attention_mask)
+        blocks = plan(spans_of(content_mask), hidden.device, upper=True)
+        return decode(find_cells(*self.tables(hidden), features, blocks), len(self.config.relations), hidden.shape[1])
+
+
+def features(left: Tensor, right: Tensor) -> Tensor:
+    """Pair features ``tanh(W[h_i; h_j] + b)`` of the two parts of the sum."""
+    return torch.tanh(left + right)
+
+
+def targets(triples: Tensor, relations: int) -> Cells:
+    """Cells of gold triples [n, 6]: columns are R head links, R tail links, and the entity map."""
+    sentence, start, end, relation, object_start, object_end = triples.unbind(1)
+    parts = [
+        (start, end, torch.full_like(relation, 2 * relations)),
+        (object_start, object_end, torch.full_like(relation, 2 * relations)),
+        (start, object_start, relation),
+        (end, object_end, relation + relations),
+    ]
+    one, two, column = (torch.cat(each) for each in zip(*parts, strict=True))
+    return Cells(
+        sentence.repeat(4), torch.minimum(one, two), torch.maximum(one, two), column, torch.where(one <= two, 1, 2)
+    )
+
+
+def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
+    """Join head links, the entities that begin at their ends, and tail links.
+
+    Args:
+        cells: positive cells with scores, distinct, columns as in :func:`targets`.
+        relations: R.
+        length: L.
+
+    Returns:
+        rows [n, 6] and scores [n], the product of the probabilities of two entity cells, head link and tail link.
+    """
+    entities = cells.select(cells.relation == 2 * relations)
+    heads, tails = (
+        cells.select(cells.relation < relations),
+        cells.select((cells.relation >= relations) & (cells.relation < 2 * relations)),
+    )
+    begin = entities.sentence * length + entities.row
+    order = torch.argsort(begin, stable=True)
+    entities, begin = entities.select(order), begin[order]
+    subject, object_ = _ordered(heads)
+    tail_subject, tail_object = _ordered(tails)
+    tail_key = (
+        (tails.sentence * relations + tails.relation - relations) * length + tail_subject
+    ) * length + tail_object
+    order = torch.argsort(tail_key)
+    tail_key, tail_scores = tail_key[order], tails.scores[order]
+    subjects, objects = (
+        [torch.searchsorted(begin, heads.sentence * length + head, right=right) for right in (False, True)]
+        for head in (subject, object_)
+    )
+    per_object = objects[1] - objects[0]
+    work = (subjects[1] - subjects[0]) * per_object
+    rows, scores = [cells.sentence.new_zeros(0, 6)], [cells.scores.new_zeros(0)]
+    done = work.cumsum(0)
+    for part in _portions(done):
+        link = part.repeat_interleave(work[part])
+        within = torch.arange(len(link), device=link.device) - (done[link] - work[link] - (done - work)[part[0]])
+        first = subjects[0][link] + within // per_object[link]
+        second = objects[0][link] + within % per_object[link]
+        start, end, object_end = subject[link], entities.column[first], entities.column[second]
+        sentence, relation = heads.sentence[link], heads.relation[link]
+        key = ((sentence * relations + relation) * length + end) * length + object_end
+        place = torch.searchsorted(tail_key, key).clamp(max=max(0, len(tail_key) - 1))
+        keep = tail_key[place] == key if len(tail_key) else torch.zeros_like(key, dtype=torch.bool)
+        found = torch.stack([sentence, start, end, relation, object_[link], object_end], dim=1)
+        evidence = entities.scores[first], entities.scores[second], heads.scores[link]
+        rows.append(found[keep])
+        scores.append(torch.stack(evidence).prod(dim=0)[keep] * tail_scores[place[keep]])
+    return torch.cat(rows), torch.cat(scores)
+
+
+def _ordered(cells: Cells) -> tuple[Tensor, Tensor]:
+    """Subject and object position of link cells: class 2 means that the object comes first."""
+    swap = cells.classes == 2
+    return torch.where(swap, cells.column, cells.row), torch.where(swap, cells.row, cells.column)
+
+
+def _portions(done: Tensor):
+    """Yield ranges of links with about ``JOINED_AT_ONCE`` candidates; ``done`` counts candidates cumulatively."""
+    if not len(done) or int(done[-1]) == 0:
+        return
+    portion = (done - 1).clamp(min=0) // JOINED_AT_ONCE
+    _, counts = torch.unique_consecutive(portion, return_counts=True)
+    yield from torch.arange(len(done), device=done.device).split(counts.tolist())
