@@ -1,38 +1,9 @@
 # Extraction by language models. A job that needs a local model starts its server itself, when the first request is not
 # answered by the cache, and stops it: no request, no server, and no group of jobs that succeeds or fails together.
-import json
-
-from tripleaudit.generative import settings as generative_settings
-
-GENERATIVE = json.dumps(config["generative"])  # for the jobs; what decides a result is in their params
-if found := generative_settings.problems(config["generative"], config["corpora"]):
-    raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
-
-LM_SYSTEMS = generative_settings.systems_of(config["generative"])
 
 
 envvars:
     *generative_settings.keys_present(config["generative"]),
-
-
-def is_gguf(source):
-    """Whether a model comes as one GGUF file, which is converted before it is served."""
-    return generative_settings.is_gguf(source)
-
-
-def served_model(endpoint):
-    """The configuration file of the model that an endpoint serves itself, else nothing."""
-    serve = config["generative"]["endpoints"][endpoint]["serve"]
-    if serve is None:
-        return []
-    if is_gguf(serve["source"]):
-        return f"<downloads>/lm/{STUDY.model_slug(serve['source'])}/config.json"
-    return f"{model_folder(serve['source'])}/config.json"
-
-
-def endpoint_of(wildcards):
-    """The endpoint of a system."""
-    return config["generative"]["systems"][wildcards.system]["endpoint"]
 
 
 rule fetch_lm:
@@ -49,7 +20,7 @@ rule fetch_lm:
     params:
         source=lambda wildcards: STUDY.model_of_slug(wildcards.model),
     shell:
-        "{PYTHON} -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
+        "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule convert_lm:
@@ -70,7 +41,22 @@ rule convert_lm:
         mem_mb=4000,
         runtime=15,
     shell:
-        "{PYTHON} -m tripleaudit serve-lm --gguf {input:q} --model-dir $(dirname {output.config:q}) > {log:q} 2>&1"
+        "python -m tripleaudit serve-lm --gguf {input:q} --model-dir $(dirname {output.config:q}) > {log:q} 2>&1"
+
+
+rule write_section:
+    """The section of the configuration for the jobs. As an ancient input, a new price or time-out reruns none of them."""
+    output:
+        "<study>/generative/section.json",
+    log:
+        "<logs>/write_section.log",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        section=config["generative"],
+    script:
+        "../scripts/write_section.py"
 
 
 rule select_texts:
@@ -96,6 +82,7 @@ rule select_texts:
 rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
+        section=ancient("<study>/generative/section.json"),
         texts="<study>/generative/{dataset}/texts.jsonl",
         model=lambda wildcards: served_model(endpoint_of(wildcards)),
     output:
@@ -118,9 +105,10 @@ rule generate:
         identity=lambda wildcards: generative_settings.identity(
             config["generative"], wildcards.dataset, wildcards.system
         ),
+        study=STUDY.name,
         code=code_version("generate"),
     shell:
-        "{PYTHON} -m tripleaudit generate --section {GENERATIVE:q} --study {STUDY.name:q} --threads {threads} "
+        "python -m tripleaudit generate --section {input.section:q} --study {params.study:q} --threads {threads} "
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
         "--answers {output.answers:q} --predictions {output.predictions:q} --report {output.report:q} "
         "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
@@ -137,8 +125,14 @@ rule estimate:
     """Print what the language-model stage would still send and cost; sends nothing."""
     input:
         sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in LM_SYSTEMS}),
+        section="<study>/generative/section.json",
+    log:
+        "<logs>/estimate.log",
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
-        results=lambda wildcards, input: (str(Path(input[0]).parents[2]) if input else "results"),
+        study=STUDY.name,
     shell:
-        "{PYTHON} -m tripleaudit estimate --section {GENERATIVE:q} --study {STUDY.name:q} --results {params.results:q}"
+        "python -m tripleaudit estimate --section {input.section:q} --study {params.study:q} "
+        "--results $(dirname $(dirname {input.section:q})) 2>&1 | tee {log:q}"

@@ -184,6 +184,7 @@ def _start(
     device, seed, threads = how
     deadline = time.monotonic() + timeout
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait stall a busy machine
     if threads:
         environment["OMP_NUM_THREADS"] = str(threads)
     for _ in range(3):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
 from tripleaudit.generative.client import Client, Endpoint
 from tripleaudit.generative.extraction import SETTINGS
 from tripleaudit.generative.prompts import load_prompt
@@ -16,12 +17,14 @@ DEFAULT_CACHE = "results/cache/llm"
 
 
 def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
-    """Return ``(section, name of the study)`` from the section as JSON, or from a study file.
+    """Return ``(section, name of the study)`` from the section as JSON or a ``.json`` file, or from a study file.
 
     Raises:
         UserError: it is neither, or the study file cannot be used.
     """
-    if not text.lstrip().startswith("{"):
+    if text.endswith(".json"):
+        section = read_json(text)
+    elif not text.lstrip().startswith("{"):
         from tripleaudit.configuration import read_config
 
         config = read_config(text)

@@ -1,0 +1,30 @@
+# What the extractions by language models are made from; the rules themselves are in generative.smk.
+import json
+
+from tripleaudit.generative import settings as generative_settings
+
+GENERATIVE = json.dumps(config["generative"])  # for the jobs; what decides a result is in their params
+if found := generative_settings.problems(config["generative"], config["corpora"]):
+    raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
+
+LM_SYSTEMS = generative_settings.systems_of(config["generative"])
+
+
+def is_gguf(source):
+    """Whether a model comes as one GGUF file, which is converted before it is served."""
+    return generative_settings.is_gguf(source)
+
+
+def served_model(endpoint):
+    """The configuration file of the model that an endpoint serves itself, else nothing."""
+    serve = config["generative"]["endpoints"][endpoint]["serve"]
+    if serve is None:
+        return []
+    if is_gguf(serve["source"]):
+        return f"<downloads>/lm/{STUDY.model_slug(serve['source'])}/config.json"
+    return f"{model_folder(serve['source'])}/config.json"
+
+
+def endpoint_of(wildcards):
+    """The endpoint of a system."""
+    return config["generative"]["systems"][wildcards.system]["endpoint"]
