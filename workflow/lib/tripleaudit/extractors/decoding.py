@@ -46,3 +46,22 @@ def pairs_within(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
         i, j: indices into ``left`` and ``right`` of all pairs with ``left[i] == right[j]``, in row-major order.
     """
     return torch.nonzero(left[:, None] == right[None, :], as_tuple=True)
+
+
+def first_rows(groups: Tensor, limit: int) -> Tensor:
+    """Mark the first ``limit`` rows of each group: what keeps the decoding of an untrained model small.
+
+    Args:
+        groups: [n] int64, rising: the group (sentence) of each row.
+        limit: at least 1.
+
+    Returns:
+        [n] bool.
+    """
+    return ranks(groups) < limit
+
+
+def ranks(groups: Tensor) -> Tensor:
+    """Return [n] int64, the place of each row in its group (0, 1, …); ``groups`` [n] rises."""
+    groups = groups.contiguous()
+    return torch.arange(len(groups), device=groups.device) - torch.searchsorted(groups, groups)

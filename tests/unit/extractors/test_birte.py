@@ -1,0 +1,274 @@
+"""BiRTE: draws, decoding in both directions, losses against naive formulas, and whole models."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_extractor,
+    dense,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.webnlg import read_triple_list
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, relation_term, tagger_term
+
+
+def oracle(batch: dict, relations: int, **limits):
+    """Decode perfect logits (+10 / -10); spans and pairs that are not gold yield nothing."""
+    triples = batch["triples"]
+    shape = batch["input_ids"].shape
+    sides = [triples[:, [0, 1, 2]], triples[:, [0, 4, 5]]]
+    tags = [
+        torch.stack([dense(shape, side[:, 0], side[:, 1]), dense(shape, side[:, 0], side[:, 2])], dim=-1) * 20 - 10
+        for side in sides
+    ]
+
+    def given(own, other):
+        def logits(spans):
+            keys = torch.stack(spans, dim=1)
+            table = torch.full((len(keys), shape[1], 2), -10.0)
+            n, t = torch.nonzero((keys[:, None] == own[None]).all(dim=-1), as_tuple=True)
+            table[n, other[t, 1], 0] = 10.0
+            table[n, other[t, 2], 1] = 10.0
+            return table
+
+        return logits
+
+    def pair_relations(pairs):
+        table = torch.full((len(pairs), relations), -10.0)
+        n, t = torch.nonzero((pairs[:, None] == triples[None][..., [0, 1, 2, 4, 5]]).all(dim=-1), as_tuple=True)
+        table[n, triples[t, 3]] = 10.0
+        return table
+
+    subjects, objects = sides
+    content = batch["content_mask"].bool()
+    return decode(*tags, given(subjects, objects), given(objects, subjects), pair_relations, content, **limits)
+
+
+def naive_loss(model: BiRTE, batch: dict) -> torch.Tensor:
+    """The five terms sentence by sentence with dense labels and the un-folded formulas; the first spans are drawn."""
+    encoded = model.encoder(batch["input_ids"], batch["attention_mask"])
+    width = encoded.last_hidden_state.shape[-1]
+    weights, biases = model.tokens.weight.split(width), model.tokens.bias.split(width)
+    a, b, e = (encoded.last_hidden_state @ w.T + c for w, c in zip(weights, biases, strict=True))
+    a = a + b[:, 0][:, None]
+    b = b + a[:, 0][:, None]
+    p = encoded.pooler_output
+    mask = batch["attention_mask"].bool()
+    rows = batch["triples"].tolist()
+    size, length = mask.shape
+    totals = dict.fromkeys(("subject", "object", "forth", "back", "relation"), 0.0)
+    counts = dict.fromkeys(totals, 0)
+
+    def add(name, number, logits, spans):
+        labels = torch.zeros(length, 2, dtype=torch.float64)
+        for start, end in spans:
+            labels[start, 0] = labels[end, 1] = 1
+        loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(dim=-1)
+        totals[name] = totals[name] + loss[mask[number]].sum()
+        counts[name] += int(mask[number].sum())
+
+    for number in range(size):
+        own = [row for row in rows if row[0] == number]
+        add("subject", number, model.subject(a[number] + p[number]), [row[1:3] for row in own])
+        add("object", number, model.object(b[number] + p[number]), [row[4:6] for row in own])
+        if not own:
+            continue
+        s, o = own[0][1:3], own[0][4:6]
+        mean_a, mean_b = a[number, s].mean(dim=0), b[number, o].mean(dim=0)
+        add("forth", number, model.object_given_subject(b[number] * mean_a + p[number]),
+            [row[4:6] for row in own if row[1:3] == s])  # fmt: skip
+        add("back", number, model.subject_given_object(a[number] * mean_b + p[number]),
+            [row[1:3] for row in own if row[4:6] == o])  # fmt: skip
+        one = torch.ones(1, dtype=torch.float64)
+        left, right = torch.cat([e[number, s].mean(dim=0), one]), torch.cat([e[number, o].mean(dim=0), one])
+        logits = torch.einsum("i,irj,j->r", left, model.biaffine, right)
+        labels = torch.zeros_like(logits)
+        labels[[row[3] for row in own if row[1:3] == s and row[4:6] == o]] = 1
+        totals["relation"] = totals["relation"] + F.binary_cross_entropy_with_logits(logits, labels)
+        counts["relation"] += 1
+    return sum(totals[name] / counts[name] for name in totals if counts[name])
+
+
+def nearest(spans: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Spans as start/end taggers give them back: each start with the nearest end."""
+    ends = {end for _, end in spans}
+    return {(start, min(end for end in ends if end >= start)) for start, _ in spans}
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(BiRTE, tiny_encoder), [worked_example()])
+    triples = batch["triples"]
+    low, high = torch.tensor([0.2]), torch.tensor([0.7])
+    subject, object_, present, rows = draw_pairs(triples, high, low, 1)
+    assert [*map(int, (*subject, *object_))] == [4, 4, 6, 8]
+    assert present.tolist() == [True]
+    assert rows[:, 0].tolist() == [-1, 0]
+    assert rows[1].tolist() == [0, 4, 4, 1, 6, 8]
+    logits = torch.zeros(1, 11, 2, dtype=torch.float64)
+    labels = torch.zeros_like(logits)
+    labels[0, [1, 4], 0] = labels[0, [2, 4], 1] = 1
+    logits = labels * 60 - 30
+    assert tagger_term(logits, triples[:, :3], batch["attention_mask"]) < 1e-9
+    decoded, scores = oracle(batch, 4)
+    assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+    assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 5)
+
+
+def test_pairs_are_drawn_uniformly_subject_first():
+    triples = torch.tensor(
+        [[1, 3, 3, 0, 5, 5], [1, 3, 3, 1, 5, 5], [1, 3, 3, 0, 6, 7], [1, 4, 5, 2, 6, 7], [2, 1, 1, 0, 2, 2]]
+    )
+    counts: dict[tuple, int] = {}
+    steps = torch.linspace(0.01, 0.99, 20)
+    for one in steps:
+        for two in steps:
+            subject, object_, present, rows = draw_pairs(triples, one.expand(3), two.expand(3), 3)
+            key = tuple(int(part[1]) for part in (*subject, *object_))
+            counts[key] = counts.get(key, 0) + 1
+            assert present.tolist() == [False, True, True]
+            expected = [row[0] if tuple(row[1:3] + row[4:6]) == key else -1 for row in triples.tolist()[:4]]
+            assert rows[:, 0].tolist() == [*expected, 2]
+    assert counts == {(3, 3, 5, 5): 100, (3, 3, 6, 7): 100, (4, 5, 6, 7): 200}
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_decoding_unites_both_directions(seed):
+    batch = random_batch(seed)
+    gold = set(map(tuple, batch["triples"].tolist()))
+    expected = set()
+    for number in range(3):
+        own = [row for row in gold if row[0] == number]
+        for one, two, flip in ((slice(1, 3), slice(4, 6), False), (slice(4, 6), slice(1, 3), True)):
+            for span in nearest({row[one] for row in own}) & {row[one] for row in own}:
+                for other in nearest({row[two] for row in own if row[one] == span}):
+                    s, o = (other, span) if flip else (span, other)
+                    expected |= {row for row in own if row[1:3] == s and row[4:6] == o}
+    decoded, scores = oracle(batch, 3)
+    assert set(map(tuple, decoded.tolist())) == expected
+    assert len(decoded) == len(expected)
+    assert ((scores > 0.999) & (scores < 1)).all()
+
+
+def test_the_score_is_that_of_the_better_direction():
+    content = torch.tensor([[False, True, True, False]])
+    subject, object_ = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2), -9.0)
+    subject[0, 1], object_[0, 2] = 1.0, 3.0
+
+    def always(place, value):
+        def logits(spans):
+            table = torch.full((len(spans[0]), 4, 2), -9.0)
+            table[:, place] = value
+            return table
+
+        return logits
+
+    rows, scores = decode(
+        subject, object_, always(2, 2.0), always(1, 0.5), lambda pairs: torch.tensor([[-1.0, 4.0]]), content
+    )
+    assert rows.tolist() == [[0, 1, 1, 1, 2, 2]]
+    forth = torch.tensor([1.0, 1.0, 2.0, 2.0]).sigmoid().prod()
+    back = torch.tensor([3.0, 3.0, 0.5, 0.5]).sigmoid().prod()
+    torch.testing.assert_close(scores[0], torch.maximum(forth, back) * torch.tensor(4.0).sigmoid())
+
+
+def test_an_eager_model_stays_within_its_limits():
+    content = torch.ones(2, 30, dtype=torch.bool)
+    everything = torch.ones(2, 30, 2)
+    rows, _ = decode(
+        everything,
+        everything,
+        lambda spans: torch.ones(len(spans[0]), 30, 2),
+        lambda spans: torch.ones(len(spans[0]), 30, 2),
+        lambda pairs: torch.ones(len(pairs), 50),
+        content,
+        candidates=40,
+        pairs_at_once=7,
+    )
+    assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
+    nothing = decode(-everything, -everything, lambda s: torch.ones(len(s[0]), 30, 2),
+                     lambda s: torch.ones(len(s[0]), 30, 2), lambda p: torch.ones(len(p), 5), content)  # fmt: skip
+    assert nothing[0].shape == (0, 6)
+
+
+def test_folded_tagger_equals_the_plain_one():
+    torch.manual_seed(0)
+    tagger = torch.nn.Linear(5, 2).double()
+    given_, tokens = torch.randn(3, 7, 5).double(), torch.randn(3, 7, 5).double()
+    pooled = torch.randn(3, 5).double()
+    spans = torch.tensor([0, 0, 2, 2, 2]), torch.tensor([1, 2, 0, 3, 3]), torch.tensor([1, 4, 6, 3, 5])
+    fast = given_logits(tagger, given_, tokens, pooled, spans)
+    for row, (number, start, end) in enumerate(zip(*map(torch.Tensor.tolist, spans), strict=True)):
+        mean = (given_[number, start] + given_[number, end]) / 2
+        torch.testing.assert_close(fast[row], tagger(tokens[number] * mean + pooled[number]), rtol=0, atol=1e-12)
+
+
+def test_fast_loss_equals_the_naive_one(tiny_encoder):
+    model = build(BiRTE, tiny_encoder, dropout=0.0).double()
+    batch = training_batch(model, toy_sentences())
+    batch["draws"] = torch.zeros_like(batch["draws"])
+    with torch.no_grad():
+        model.biaffine.mul_(20)
+    fast, naive = model(**batch).loss, naive_loss(model, batch)
+    torch.testing.assert_close(fast, naive, rtol=0, atol=1e-8)
+    parameters = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_prediction_scores_pairs_as_training_does(tiny_encoder):
+    model = build(BiRTE, tiny_encoder).double().eval()
+    e = torch.randn(3, 8, 32, dtype=torch.float64)
+    subjects = tuple(map(torch.tensor, ([0, 0, 2], [1, 3, 2], [2, 3, 5])))
+    pairs = torch.tensor([0, 0, 1, 2])
+    objects = subjects[0][pairs], torch.tensor([4, 5, 1, 7]), torch.tensor([4, 6, 1, 7])
+    grouped = model.relation_logits(e, subjects, objects, pairs)
+    single = model.relation_logits(e, tuple(part[pairs] for part in subjects), objects)
+    torch.testing.assert_close(grouped, single, rtol=0, atol=1e-12)
+
+
+def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
+    model = build(BiRTE, tiny_encoder).double().eval()
+    terms = model(**training_batch(model, [each for each in toy_sentences() if not each.triples])).terms
+    assert {key: float(term) > 0 for key, term in terms.items()} == {
+        "subject": True, "object": True, "object_given_subject": False, "subject_given_object": False, "relation": False
+    }  # fmt: skip
+    logits = torch.randn(2, 3, dtype=torch.float64)
+    rows = torch.tensor([[0, 1, 1, 2, 2, 3], [-1, 1, 1, 1, 2, 3]])
+    expected = (F.softplus(logits[0]).sum() - logits[0, 2]) / 3
+    torch.testing.assert_close(relation_term(logits, rows, torch.tensor([True, False])), expected)
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    check_extractor(BiRTE, tiny_encoder, tmp_path / "saved", dropout=0.0)
+
+
+def test_an_encoder_without_a_pooler_gets_one(tiny_encoder, tmp_path):
+    from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.save_pretrained(tmp_path / "encoder")
+    config = DistilBertConfig(vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=32)
+    DistilBertModel(config).save_pretrained(tmp_path / "encoder")
+    model = build(BiRTE, tmp_path / "encoder").eval()
+    assert model(**training_batch(model, toy_sentences())).loss > 0
+    model.extract(["tim cook leads apple ."])
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 99.59)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
+    assert 100 * reached == pytest.approx(expected, abs=0.1)

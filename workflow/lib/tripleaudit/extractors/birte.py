@@ -1,0 +1,330 @@
+"""BiRTE: subject-object pairs found in both directions, then their relations (Ren et al., WSDM 2022).
+
+Shortcuts, none of which changes the mathematics:
+
+- a tagger on ``b_t * v + p`` is ``(W * v) b_t + W p``: the subject is folded into the tagger's weights, so that all
+  subjects of a sentence are one matrix product;
+- the biaffine ``e_s U e_o`` computes ``e_s U`` once for each subject;
+- training multiplies all drawn subjects with U at once, and only the drawn pairs with the result.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.casrel import draw_subjects
+from tripleaudit.extractors.decoding import first_rows, ranks, spans_from_tags
+from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+
+CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
+ROWS_PER_SENTENCE = 1000
+SWAPPED = [0, 4, 5, 3, 1, 2]  # columns of a triple with subject and object exchanged
+
+Spans = tuple[Tensor, Tensor, Tensor]  # sentence, start, end
+
+
+class BiRTEConfig(ExtractorConfig):
+    """Settings of :class:`BiRTE`.
+
+    Attributes:
+        dropout: on the three token representations and on the pooled sentence.
+        max_candidates: at most this many subjects, objects and pairs of a sentence are followed up when decoding, the
+            first ones; far beyond what a trained model finds.
+    """
+
+    model_type = "tripleaudit-birte"
+    dropout: float = 0.1
+    max_candidates: int = 100
+
+
+class BiRTE(Extractor):
+    """The bidirectional extractor with a biaffine relation layer."""
+
+    name = "birte"
+    config_class = BiRTEConfig
+    draws = 4  # a subject for its objects; an object for its subjects; a subject and one of its objects for relations
+    pooler = True
+    training_defaults = {
+        "optimizer": "adamw",
+        "adam_epsilon": 1e-7,
+        "encoder_learning_rate": 3e-5,
+        "head_learning_rate": 1.5e-4,
+        "schedule": "linear",
+        "clip": "global",
+        "clip_norm": 1.0,
+        "batch_size": 18,
+        "epochs": 100,
+    }
+
+    def __init__(self, config: BiRTEConfig, encoder=None):
+        super().__init__(config, encoder)
+        width = self.hidden_size
+        # a pooler of its own where the encoder brings none
+        self.own_pooler = nn.Linear(width, width) if getattr(self.encoder, "pooler", None) is None else None
+        self.tokens = nn.Linear(width, 3 * width)  # a (subjects), b (objects), e (relations)
+        self.subject = nn.Linear(width, 2)  # start, end
+        self.object = nn.Linear(width, 2)
+        self.object_given_subject = nn.Linear(width, 2)
+        self.subject_given_object = nn.Linear(width, 2)
+        self.biaffine = nn.Parameter(torch.empty(width + 1, len(config.relations), width + 1))
+        self.dropout = nn.Dropout(config.dropout)
+        for layer in self.children():
+            if isinstance(layer, nn.Linear):
+                nn.init.normal_(layer.weight, std=0.02)
+                nn.init.zeros_(layer.bias)
+        nn.init.normal_(self.biaffine, std=0.02)
+        self.post_init()
+
+    def represent(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return a, b, e [B, L, H] and p [B, H], after dropout."""
+        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        hidden = encoded.last_hidden_state
+        pooled = encoded.pooler_output if self.own_pooler is None else self.own_pooler(hidden[:, 0]).tanh()
+        a, b, e = self.tokens(hidden).chunk(3, dim=-1)
+        a = a + b[:, :1]
+        b = b + a[:, :1]  # a is the new one here
+        return self.dropout(a), self.dropout(b), self.dropout(e), self.dropout(pooled)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        triples: Tensor | None = None,
+        draws: Tensor | None = None,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`; without ``draws`` the first subject and object of each sentence are taken."""
+        a, b, e, pooled = self.represent(input_ids, attention_mask)
+        subject, object_ = tagged(self.subject, a, pooled), tagged(self.object, b, pooled)
+        scores = {"subject": subject, "object": object_}
+        if triples is None:
+            return ExtractorOutput(scores=scores)
+        batch = len(a)
+        if draws is None:
+            draws = torch.zeros(batch, self.draws, device=a.device)
+        swapped = triples[:, SWAPPED]
+        mask = attention_mask
+        terms = {
+            "subject": tagger_term(subject, triples[:, :3], mask),
+            "object": tagger_term(object_, swapped[:, :3], mask),
+        }
+        everyone = torch.arange(batch, device=a.device)
+        for name, tagger, given, tokens, rows, draw in (
+            ("object_given_subject", self.object_given_subject, a, b, triples, draws[:, 0]),
+            ("subject_given_object", self.subject_given_object, b, a, swapped, draws[:, 1]),
+        ):
+            start, end, present, rows = draw_subjects(rows, draw, batch)
+            logits = given_logits(tagger, given, tokens, pooled, (everyone, start, end), most=1)
+            cells = rows[:, [0, 4, 5]]
+            terms[name] = tagger_term(logits, cells[cells[:, 0] >= 0], mask * present[:, None])
+        subject_span, object_span, present, rows = draw_pairs(triples, draws[:, 2], draws[:, 3], batch)
+        logits = self.relation_logits(e, (everyone, *subject_span), (everyone, *object_span))
+        terms["relation"] = relation_term(logits, rows, present)
+        loss = sum(terms.values())
+        return ExtractorOutput(loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores=scores)
+
+    def relation_logits(self, e: Tensor, subjects: Spans, objects: Spans, pairs: Tensor | None = None) -> Tensor:
+        """Biaffine relation logits.
+
+        Args:
+            e: [B, L, H].
+            subjects: n spans.
+            objects: m spans.
+            pairs: [m] which subject belongs to each object; None pairs them one to one (m = n).
+
+        Returns:
+            [m, R].
+        """
+        left = augmented(e, subjects) @ self.biaffine.flatten(1)  # [n, R * (H + 1)]
+        left = left.unflatten(1, self.biaffine.shape[1:])
+        if pairs is not None:
+            left = left[pairs]
+        return (left @ augmented(e, objects)[..., None]).squeeze(-1)
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        a, b, e, pooled = self.represent(input_ids, attention_mask)
+
+        def objects(spans: Spans) -> Tensor:
+            return given_logits(self.object_given_subject, a, b, pooled, spans)
+
+        def subjects(spans: Spans) -> Tensor:
+            return given_logits(self.subject_given_object, b, a, pooled, spans)
+
+        def relations(pairs: Tensor) -> Tensor:
+            left = torch.unique_consecutive(pairs[:, :3], dim=0, return_inverse=True)
+            return self.relation_logits(e, left[0].unbind(1), pairs[:, [0, 3, 4]].unbind(1), left[1])
+
+        return decode(
+            tagged(self.subject, a, pooled),
+            tagged(self.object, b, pooled),
+            objects,
+            subjects,
+            relations,
+            content_mask.bool(),
+            self.config.max_candidates,
+            max(1, CELLS_AT_ONCE // self.biaffine[0].numel()),
+        )
+
+
+def tagged(tagger: nn.Linear, tokens: Tensor, pooled: Tensor) -> Tensor:
+    """Start and end logits [B, L, 2] of ``tokens + pooled``; tokens [B, L, H], pooled [B, H]."""
+    return tokens @ tagger.weight.T + tagger(pooled)[:, None]
+
+
+def span_mean(tokens: Tensor, spans: Spans) -> Tensor:
+    """Mean [n, H] of the first and last token of each span."""
+    sentence, start, end = spans
+    return (tokens[sentence, start] + tokens[sentence, end]) / 2
+
+
+def augmented(tokens: Tensor, spans: Spans) -> Tensor:
+    """Means of the spans with a 1 behind, [n, H + 1]."""
+    return nn.functional.pad(span_mean(tokens, spans), (0, 1), value=1.0)
+
+
+def given_logits(
+    tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans, most: int | None = None
+) -> Tensor:
+    """Start and end logits of all tokens, for each given span: the tagger on ``tokens * mean(span) + pooled``.
+
+    Args:
+        tagger: Linear H -> 2.
+        given: [B, L, H], where the spans are read.
+        tokens: [B, L, H], what is tagged.
+        pooled: [B, H].
+        spans: n spans, sentences rising.
+        most: 1 where each sentence has at most one span; None counts, which waits for the device.
+
+    Returns:
+        [n, L, 2].
+    """
+    sentence = spans[0]
+    if not len(sentence):
+        return tokens.new_zeros(0, tokens.shape[1], 2)
+    folded = tagger.weight * span_mean(given, spans)[:, None]  # [n, 2, H]
+    place = ranks(sentence) if most is None else torch.zeros_like(sentence)
+    most = int(place.max()) + 1 if most is None else most
+    table = folded.new_zeros(len(tokens), most, *folded.shape[1:])
+    table = table.index_put((sentence, place), folded)
+    logits = (table.flatten(1, 2) @ tokens.mT).unflatten(1, (most, 2))[sentence, place].mT  # [n, L, 2]
+    return logits + tagger(pooled)[sentence][:, None]
+
+
+def draw_pairs(
+    triples: Tensor, draw_subject: Tensor, draw_object: Tensor, batch: int
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor, Tensor]:
+    """Draw one gold subject per sentence and one of its objects, both uniformly over distinct spans.
+
+    Args:
+        triples: [n, 6].
+        draw_subject, draw_object: [B] uniforms in [0, 1).
+        batch: B.
+
+    Returns:
+        (start, end) [B] of the subjects and of the objects, 0 where the sentence has none; present [B] bool; rows
+        [n, 6] ``triples`` with the sentence number -1 wherever the pair is not the drawn one.
+    """
+    start, end, present, rows = draw_subjects(triples, draw_subject, batch)
+    other = rows[:, 0] < 0
+    rows = rows[:, SWAPPED]
+    rows[:, 0] = torch.where(other, batch, rows[:, 0])  # all that is not drawn goes to one sentence more
+    extra = draw_object.new_zeros(1)
+    object_start, object_end, _, rows = draw_subjects(rows, torch.cat([draw_object, extra]), batch + 1)
+    rows = rows[:, SWAPPED]
+    rows[:, 0] = torch.where(other, -1, rows[:, 0])
+    return (start, end), (object_start[:-1], object_end[:-1]), present, rows
+
+
+def tagger_term(logits: Tensor, spans: Tensor, mask: Tensor) -> Tensor:
+    """Mean over valid tokens of the mean of start and end BCE.
+
+    Args:
+        logits: [B, L, 2].
+        spans: [n, 3] (sentence, start, end).
+        mask: [B, L], 1 for valid tokens, specials included, of the sentences that take part.
+    """
+    sentence, start, end = spans.unbind(1)
+    starts = flat_cells(logits.shape, sentence, start, torch.zeros_like(start))
+    ends = flat_cells(logits.shape, sentence, end, torch.ones_like(end))
+    return binary_cells(logits, torch.cat([starts, ends]), mask[..., None]) / (2 * mask.sum().clamp(min=1))
+
+
+def relation_term(logits: Tensor, rows: Tensor, present: Tensor) -> Tensor:
+    """Mean of the BCE over relations and the sentences that have a pair.
+
+    Args:
+        logits: [B, R] of the drawn pairs.
+        rows: [n, 6] from :func:`draw_pairs`.
+        present: [B] bool.
+    """
+    cells = flat_cells(logits.shape, rows[:, 0], rows[:, 3])[rows[:, 0] >= 0]
+    return binary_cells(logits, cells, present[:, None]) / (present.sum().clamp(min=1) * logits.shape[1])
+
+
+def decode(
+    subject_logits: Tensor,
+    object_logits: Tensor,
+    objects_given: Callable[[Spans], Tensor],
+    subjects_given: Callable[[Spans], Tensor],
+    relation_logits: Callable[[Tensor], Tensor],
+    content: Tensor,
+    candidates: int = 100,
+    pairs_at_once: int = 1024,
+) -> tuple[Tensor, Tensor]:
+    """Union of the pairs of both directions, then their relations; thresholds 0.5, starts take the nearest end.
+
+    Args:
+        subject_logits, object_logits: [B, L, 2].
+        objects_given: n subject spans -> [n, L, 2].
+        subjects_given: n object spans -> [n, L, 2].
+        relation_logits: pairs [n, 5] (sentence, subject start, end, object start, end), sorted -> [n, R].
+        content: [B, L] bool.
+        candidates: the most subjects, objects and pairs of a sentence.
+        pairs_at_once: for ``relation_logits``.
+
+    Returns:
+        rows [n, 6] and scores [n]: the better direction's product of four probabilities, times the relation's.
+    """
+    forth, forth_scores = _pairs(subject_logits, objects_given, content, candidates)
+    back, back_scores = _pairs(object_logits, subjects_given, content, candidates)
+    both = torch.cat([forth, back[:, [0, 3, 4, 1, 2]]])
+    pairs, number = torch.unique(both, dim=0, return_inverse=True)
+    support = torch.zeros(len(pairs), device=pairs.device)
+    support.scatter_reduce_(0, number, torch.cat([forth_scores, back_scores]), "amax")
+    kept = first_rows(pairs[:, 0], candidates)
+    pairs, support = pairs[kept], support[kept]
+    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
+    scores = [torch.zeros(0, device=content.device)]
+    for at in range(0, len(pairs), pairs_at_once):
+        chunk = pairs[at : at + pairs_at_once]
+        logits = relation_logits(chunk)
+        pair, relation = torch.nonzero(logits > 0, as_tuple=True)
+        found = chunk[pair]
+        rows.append(torch.cat([found[:, :3], relation[:, None], found[:, 3:]], dim=1))
+        scores.append(support[at + pair] * raise_precision(logits[pair, relation]).sigmoid())
+    triples = torch.cat(rows)
+    kept = first_rows(triples[:, 0], ROWS_PER_SENTENCE)
+    return triples[kept], torch.cat(scores)[kept]
+
+
+def _pairs(
+    first: Tensor, second_given: Callable[[Spans], Tensor], content: Tensor, candidates: int
+) -> tuple[Tensor, Tensor]:
+    """Pairs of one direction: [n, 5] (sentence, first start, end, second start, end), and products of probabilities."""
+    first = torch.where(content[..., None], raise_precision(first), -torch.inf)
+    spans = torch.stack(spans_from_tags(first[..., 0] > 0, first[..., 1] > 0), dim=1)
+    spans = spans[first_rows(spans[:, 0], candidates)]
+    sentence, start, end = spans.unbind(1)
+    second = raise_precision(second_given((sentence, start, end)))
+    second = torch.where(content[sentence][..., None], second, -torch.inf)
+    row, second_start, second_end = spans_from_tags(second[..., 0] > 0, second[..., 1] > 0)
+    evidence = (
+        first[sentence[row], start[row], 0],
+        first[sentence[row], end[row], 1],
+        second[row, second_start, 0],
+        second[row, second_end, 1],
+    )
+    pairs = torch.cat([spans[row], second_start[:, None], second_end[:, None]], dim=1)
+    return pairs, torch.stack(evidence).sigmoid().prod(dim=0).float()
