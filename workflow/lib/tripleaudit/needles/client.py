@@ -20,6 +20,7 @@ class ThreadClient(Client):
     def __init__(self, endpoint: Endpoint, cache_dir: str | Path, **options: Any) -> None:
         super().__init__(endpoint, cache_dir, **options)
         self.turns = Cache(Path(cache_dir) / "turns")
+        self._runner: asyncio.Runner | None = None
 
     def lookup(self, request: Request) -> Answer | None:
         """Return the stored answer of a request, whatever its status, or ``None``."""
@@ -38,6 +39,21 @@ class ThreadClient(Client):
             await asyncio.to_thread(self.turns.put, answer.key, {"answer": dataclasses.asdict(answer)})
         return answer
 
+    def _run(self, work: Any) -> Any:
+        """Run in one event loop for the client's whole life: threads ask often, and connections stay open."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._runner = self._runner or asyncio.Runner()
+            return self._runner.run(work)
+        return super()._run(work)
+
     def close(self) -> None:
+        if self._runner is not None:
+            if self._state is not None:
+                self._runner.run(self._state.close())
+                self._state = None
+            self._runner.close()
+            self._runner = None
         super().close()
         self.turns.close()

@@ -29,7 +29,7 @@ from tripleaudit.generative.splitting import sentences as sentence_spans
 from tripleaudit.generative.splitting import split
 from tripleaudit.needles.documents import Document
 from tripleaudit.needles.entities import normalise
-from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET, Infusion, infuse
+from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET, Infusion, infuse, needed
 from tripleaudit.needles.minea import overall, type_scores, wilson
 from tripleaudit.needles.needle import one_paragraph
 
@@ -114,6 +114,7 @@ def infuse_triples(
     for document in documents:
         known = document.text
         chosen = {s.id: s for s in share[document.id] if one_paragraph(s.text) not in known}
+        chosen = _enough(chosen, len(known), target)
         pairs = [(sentence.id, sentence.text) for sentence in chosen.values()]
         infusion = infuse(document, pairs, seed, target, minimum, maximum)
         own = list(_records(infusion, chosen, piece_chars))
@@ -270,6 +271,17 @@ def _in_turns(sentences: Sequence[Sentence], seed: int, per_relation: int | None
     order = sorted(queues)
     longest = max(map(len, queues.values()), default=0)
     return [queues[relation][turn] for turn in range(longest) for relation in order if turn < len(queues[relation])]
+
+
+def _enough(sentences: dict[str, Sentence], length: int, target: float) -> dict[str, Sentence]:
+    """The first sentences that fill the target share: those that are infused should keep the order of relations."""
+    kept, size = {}, 0
+    for key, sentence in sentences.items():
+        if size >= needed(length, target):
+            break
+        kept[key] = sentence
+        size += len(sentence.text) + 2
+    return kept
 
 
 def one_line(text: str) -> bool:

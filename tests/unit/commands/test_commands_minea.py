@@ -1,0 +1,188 @@
+"""The MINEA commands: estimate first, resume after a kill without paying twice, one sentence for bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint, hang
+from support.needle_model import NeedleModel, make_document, make_needles
+from tripleaudit.cli import main
+from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.needles.needle import save_needles
+
+
+@pytest.fixture
+def document(tmp_path):
+    path = tmp_path / "report.txt"
+    path.write_text(make_document(60).text, encoding="utf-8")
+    return path
+
+
+def section(url):
+    return json.dumps({"endpoints": {"fake": {"base_url": url, "model": "m"}}, "cache": "cache"})
+
+
+def test_estimate_first_then_yes(document, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    common = [str(document), "--schema", "demo", "--model", "m", "--needle-source", "templates", "--iterations", "1"]
+    common += ["--piece-chars", "3000", "--reserve", "300", "--prices", "1", "2", "--timeout", "20"]
+    with FakeEndpoint(NeedleModel()) as fake:
+        common += ["--endpoint", fake.url]
+        assert main(["minea", *common, "--estimate"]) == 0
+        assert main(["minea", *common]) == 0 and fake.count == 0
+        shown = capsys.readouterr()
+        assert "nothing sent yet" in shown.err and "cost        at most" in shown.err and "Add --yes" in shown.err
+        assert main(["minea", *common, "--yes", "--json", "--out", "out"]) == 0
+        result = json.loads(capsys.readouterr().out)
+        sent = fake.count
+        assert result["minea"]["needles"] > 0 and 0 <= result["minea"]["minea"] <= 1
+        assert set(result["minea"]["criteria"]) == {"n", "ns", "k0.5", "k0.6", "k0.7", "llm"}
+        assert len(result["iterations"]) == 2 and result["statuses"]["truncated"] > 0 and result["cost"] > 0
+        assert main(["minea", *common]) == 0 and fake.count == sent  # everything is stored: nothing to confirm
+        assert "MINEA: share of infused needles" in capsys.readouterr().out
+    assert (tmp_path / "out" / "tables" / "minea.html").exists()
+    assert main(["minea", *common, "--yes"]) == 0  # and no endpoint is needed
+
+
+def test_budget_stops_before_it_is_exceeded(document, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with FakeEndpoint(NeedleModel()) as fake:
+        options = [str(document), "--schema", "demo", "--model", "m", "--endpoint", fake.url, "--yes", "--no-judge"]
+        options += ["--needle-source", "templates", "--reserve", "100", "--prices", "1", "1", "--budget", "0.02"]
+        assert main(["minea", *options]) == 1
+        assert "the budget of 0.02 is used up" in capsys.readouterr().err
+        assert main(["minea", str(document), "--model", "m", "--endpoint", fake.url, "--budget", "1"]) == 1
+        assert "--budget needs --prices" in capsys.readouterr().err
+
+
+def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
+    """The process dies while the second follow-up call about the second piece is under way."""
+    corpus, plan = (
+        tmp_path / "corpus",
+        json.dumps({"schema": "demo", "target": 0.3, "piece_chars": 2500, "iterations": 2}),
+    )
+    save_needles(tmp_path / "needles.jsonl", make_needles())
+    (tmp_path / "report.txt").write_text(make_document(60).text, encoding="utf-8")
+    made = ["needles", "corpus", "--plan", plan, "--documents", str(tmp_path / "report.txt")]
+    assert main([*made, "--needle-file", str(tmp_path / "needles.jsonl"), "--out", str(corpus)]) == 0
+    reached = threading.Event()
+
+    def faults(number, body):
+        shown = [m["content"] for m in body["messages"] if m["role"] == "user"]
+        second = [text for text in shown if text.startswith("Go through part 2")]
+        if len(second) == 2 and not reached.is_set():
+            reached.set()
+            return hang(60)
+        return None
+
+    def command(out, cache):
+        arguments = ["needles", "extract", "--plan", plan, "--corpus", str(corpus), "--endpoint", "fake"]
+        values = json.loads(section(fake.url)) | {"cache": str(tmp_path / cache)}
+        arguments += ["--section", json.dumps(values), "--out", str(tmp_path / out)]
+        return [sys.executable, "-m", "tripleaudit", *arguments]
+
+    with FakeEndpoint(NeedleModel(), faults=faults) as fake:
+        process = subprocess.Popen(command("first", "cache"), stderr=subprocess.DEVNULL)
+        assert reached.wait(60)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        before = len(fake.answered)
+        assert before >= 4 and not (tmp_path / "first").exists()
+        subprocess.run(command("first", "cache"), check=True, stderr=subprocess.DEVNULL)
+        bodies = [json.dumps(body, sort_keys=True) for body in fake.answered]
+        assert len(bodies) == len(set(bodies)) and len(bodies) > before  # nothing was paid for twice
+        interrupted = [row for _, row in read_jsonl(tmp_path / "first" / "entities.jsonl")]
+        subprocess.run(command("second", "other-cache"), check=True, stderr=subprocess.DEVNULL)
+        assert [row for _, row in read_jsonl(tmp_path / "second" / "entities.jsonl")] == interrupted
+
+
+def test_workflow_steps(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.txt").write_text(make_document(60).text, encoding="utf-8")
+    plan = json.dumps({"schema": "demo", "per_type": 2, "iterations": 0, "discover": True, "refills": 0})
+    with FakeEndpoint(NeedleModel()) as fake:
+        model = ["--section", section(fake.url), "--endpoint", "fake"]
+        assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", *model, "--out", "c"]) == 0
+        assert main(["needles", "extract", "--plan", plan, "--corpus", "c", *model, "--out", "m"]) == 0
+        score = [
+            "needles",
+            "score",
+            "--plan",
+            plan,
+            "--corpus",
+            "c",
+            "--result",
+            "m",
+            "--study",
+            "s",
+            "--model",
+            "fake",
+        ]
+        assert main([*score, "--out", "scores.csv"]) == 0
+        text = (tmp_path / "scores.csv").read_text()
+        assert "needles,,,fake,,0,all,max,minea," in text and (tmp_path / "scores.provenance.json").exists()
+    rows = [{"type": "Person", "relevance": 0.9, "reason": "people"}, {"type": "Boat", "relevance": 0.7, "reason": "b"}]
+    with FakeEndpoint(json.dumps(rows)) as fake:
+        model = ["--section", section(fake.url), "--endpoint", "fake"]
+        assert main(["needles", "discover", "--documents", "report.txt", *model, "--out", "schema.json"]) == 0
+    assert list(json.loads((tmp_path / "schema.json").read_text())["types"]) == ["Person", "Boat"]
+    assert "0.90  Person" in capsys.readouterr().out
+
+
+def test_triple_steps(tmp_path, monkeypatch, root):
+    monkeypatch.chdir(tmp_path)
+    demo = root / "resources" / "demo"
+    options = json.dumps({"documents": 2, "sentences": 40, "new_facts": 30, "piece_chars": 1000})
+    made = ["needles", "triples", "--options", options, "--needles", str(demo / "test.jsonl")]
+    assert main([*made, "--haystack", str(demo / "test_zero.jsonl"), "--out", "t"]) == 0
+    with FakeEndpoint("[]") as fake:
+        model = ["--section", section(fake.url), "--endpoint", "fake"]
+        asked = ["needles", "extract-triples", "--options", options, "--corpus", "t", *model]
+        assert main([*asked, "--out", "p.jsonl", "--calls", "calls.jsonl"]) == 0
+    keys = json.dumps({"study": "s", "corpus": "demo", "extractor": "fake"})
+    rate = ["needles", "score-triples", "--options", options, "--keys", keys]
+    assert main([*rate, "--needles", "t/pieces-needles.jsonl", "--predictions", "p.jsonl", "--out", "a.csv"]) == 0
+    assert (
+        main([*rate, "--needles", "t/sentences-needles.jsonl", "--predictions", "t/sentences.jsonl", "--out", "b.csv"])
+        == 0
+    )
+    for name, expected in (("a", "0"), ("b", "1")):
+        assert f",all,max,minea,{expected}," in (tmp_path / f"{name}.csv").read_text()
+
+
+def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "zip.txt").write_bytes(b"PK\x03\x04\0\0")
+    (tmp_path / "schema.json").write_text('{"version": 1, "types": {"A": {"property": {}}}}')
+    (tmp_path / "short.txt").write_text("Just a few words.")
+    (tmp_path / "broken.json").write_text('{"version": 1,\n"types": }')
+    good = ["--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--yes", "--needle-source", "templates"]
+    for arguments, message in (
+        (["empty.txt", *good], "empty.txt: the document is empty"),
+        (["zip.txt", *good], "zip.txt: this is a binary file"),
+        (
+            [str(document), *good, "--schema", "schema.json"],
+            "type 'A': unknown key 'property', did you mean 'properties'",
+        ),
+        ([str(document), *good, "--schema", "broken.json"], "broken.json line 2: not valid JSON"),
+        (["short.txt", *good], "document 'short': its 17 characters need between 2 and 7 characters of needles"),
+        ([str(document), *good, "--types", "Persn"], "type 'Persn' is not in the schema, did you mean 'Person'?"),
+        ([str(document), *good, "--context", "100"], "must exceed the output reserve"),
+        ([str(document), *good, "--context", "4400"], "cannot hold the instructions"),
+        ([str(document), "--model", "m"], "expected one of --endpoint URL and --model-dir DIR"),
+    ):
+        assert main(["minea", *arguments]) == 1
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1, error
+    write_jsonl(tmp_path / "needles.jsonl", [{"id": "x", "type": "T", "paragraph": "p", "name": "n", "keywords": "k"}])
+    corpus = ["needles", "corpus", "--documents", str(document), "--out", "c", "--plan"]
+    assert main([*corpus, "{}", "--needle-file", "needles.jsonl"]) == 1
+    assert "needles.jsonl line 1: 'keywords' must be a list" in capsys.readouterr().err
+    assert main([*corpus, "{"]) == 1 and "--plan: not valid JSON" in capsys.readouterr().err
+    assert main([*corpus, '{"iteration": 1}']) == 1 and "did you mean 'iterations'" in capsys.readouterr().err

@@ -1,0 +1,94 @@
+"""Malformed answers, each with its status and entities."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripleaudit.needles.parsing import parse_entities, parse_match, parse_rows
+
+ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "names"),
+    [
+        ('{"entities": [{"type": "Person", "name": "Ada"}]}', "ok", ["Ada"]),
+        ('[{"type": "Person", "name": "Ada"}, {"type": "Person", "name": "Bo"}]', "ok", ["Ada", "Bo"]),
+        ('{"type": "Person", "name": "Ada"}', "ok", ["Ada"]),
+        ('{"Person": [{"name": "Ada"}], "Place": [{"name": "Rome"}]}', "ok", ["Ada", "Rome"]),
+        ('{"type": "T", "name": "Ada"}\n{"type": "T", "name": "Bo"}', "ok", ["Ada", "Bo"]),
+        ('```json\n[{"type": "T", "name": "Ada"}]\n```', "ok", ["Ada"]),
+        ('Here you are: [{"type": "T", "name": "Ada"}] Done.', "repaired", ["Ada"]),
+        ("[{'type': 'T', 'name': 'Ada',}]", "repaired", ["Ada"]),
+        ('[{"type": "T", "name": “Ada”}]', "repaired", ["Ada"]),
+        ('[{"type": "T", "name": "Ada", "worksFor": None}]', "repaired", ["Ada"]),
+        ('<think>[1]</think>{"entities": []}', "empty", []),
+        ('{"Person": [], "Place": []}', "empty", []),
+        ("[]", "empty", []),
+        ("", "failed", []),
+        ("I found nothing.", "failed", []),
+        ('["Ada", "Bo"]', "failed", []),
+        ('{"entities": [{"type": "T", "name": "Ada"}, {"type": "T", "na', "truncated", ["Ada"]),
+        ('{"entities": [{"type": "T", "na', "truncated", []),
+        ('[{"@type": "Person", "title": "Ada"}]', "repaired", ["Ada"]),
+        ('[{"name": "Ada"}]', "repaired", ["Ada"]),
+        ('[{"type": "T", "description": "d"}]', "repaired", [None]),
+    ],
+)
+def test_answers(text, status, names):
+    parsed = parse_entities(text)
+    assert (parsed.status, [record["name"] for record in parsed.records]) == (status, names)
+
+
+def test_status_of_the_client_counts():
+    assert parse_entities("[]", "truncated").status == "truncated"
+    assert parse_entities("[]", "refused").status == "refused"
+
+
+def test_records_are_normalised():
+    row = {"@type": ["Person"], "label": 7, "keywords": "a, b ,", "age": 3, "ok": True, "of": {"x": 1}, "none": None}
+    (record,) = parse_entities(json.dumps([row])).records
+    assert record == {
+        "type": "Person",
+        "name": "7",
+        "properties": {"keywords": ["a", "b"], "age": "3", "ok": "true", "of": {"x": "1"}, "none": None},
+    }
+    (nested,) = parse_entities('[{"type": "T", "name": "n", "properties": {"a": "b"}}]').records
+    assert nested["properties"] == {"a": "b"}
+    assert parse_entities('[{"name": "n"}]').records[0]["type"] == "Thing"
+
+
+ANSWER = json.dumps({"entities": [{**ADA, "name": f"E{n}", "description": 'a "b" {c} [d]'} for n in range(6)]})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, len(ANSWER)))
+def test_any_beginning_of_an_answer_gives_a_beginning_of_its_entities(length):
+    whole = parse_entities(ANSWER).records
+    part = parse_entities(ANSWER[:length]).records
+    assert part == whole[: len(part)]
+    assert len(part) == ANSWER[:length].count('[d]"}')
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet='{}[]":, \n`abE0null\\', max_size=60))
+def test_nothing_raises(text):
+    assert parse_entities(text).status in ("ok", "repaired", "truncated", "empty", "failed")
+    parse_rows(text), parse_match(text)
+
+
+def test_judges_answers():
+    assert parse_match('{"match": 3}') == 3 and parse_match('Sure: {"match": "2"}') == 2
+    assert (
+        parse_match('{"match": null}') is None and parse_match("yes") is None and parse_match('{"match": true}') is None
+    )
+
+
+def test_rows_of_lists():
+    assert parse_rows('{"needles": [{"paragraph": "a"}, {"paragraph": "b"}]}') == [
+        {"paragraph": "a"},
+        {"paragraph": "b"},
+    ]
+    assert parse_rows('[{"paragraph": "a"}, 3]') == [{"paragraph": "a"}] == parse_rows('{"paragraph": "a"}')

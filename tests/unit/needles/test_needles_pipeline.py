@@ -1,0 +1,380 @@
+"""A whole study against a scripted endpoint, every number computed by hand."""
+
+import dataclasses
+import json
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint, Reply
+from support.needle_model import NeedleModel, make_document, make_needles
+from tripleaudit.errors import UserError
+from tripleaudit.generative.endpoint import Endpoint, Prices
+from tripleaudit.generative.threads import drive
+from tripleaudit.needles.client import ThreadClient
+from tripleaudit.needles.documents import Document, read_document, read_documents, shorten
+from tripleaudit.needles.entities import deduplicated
+from tripleaudit.needles.generation import (
+    Recipe,
+    discover_types,
+    discovered_schema,
+    fitting_types,
+)
+from tripleaudit.needles.generation import (
+    make_needles as ask_for,
+)
+from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.rehearsal import rehearse
+from tripleaudit.needles.run import (
+    Corpus,
+    build_corpus,
+    corpus_from_needles,
+    extract_corpus,
+    load_result,
+    save_result,
+)
+from tripleaudit.needles.schema import load_schema, schema_from_json
+from tripleaudit.needles.scores import score_result
+from tripleaudit.needles.templates import template_needles
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.index import ScoreIndex
+from tripleaudit.tables.inputs import TableInputs
+
+PLAN = Plan(schema="demo", target=0.3, piece_chars=2500, iterations=1, reserve=300, parts=5, part_iterations=1)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The study of :class:`NeedleModel`: corpus, stored result, scores, and the model with what it was asked."""
+    folder = tmp_path_factory.mktemp("study")
+    corpus = corpus_from_needles([make_document(60)], make_needles(), PLAN)
+    assert len(corpus.infusions["report"].needles) == 10  # all of them fit below 30 %
+    model = NeedleModel(forgotten=(2, 3, 4))
+    with FakeEndpoint(model) as fake, ThreadClient(Endpoint(fake.url, "fake"), folder / "cache") as client:
+        result = extract_corpus(corpus, PLAN, client.complete_all, "fake")
+        sent = fake.count
+        again = extract_corpus(corpus, PLAN, client.complete_all, "fake")
+        assert fake.count == sent  # truncated answers are kept for the thread, too
+    assert again.entities == result.entities
+    corpus.save(folder / "corpus")
+    save_result(result, PLAN, folder / "model")
+    corpus, stored = Corpus.load(folder / "corpus"), load_result(folder / "model")
+    scores = score_result(corpus, stored, PLAN, "s", "docs", "fake")
+    return {"corpus": corpus, "stored": stored, "scores": scores, "model": model, "folder": folder}
+
+
+def value(study, protocol, stratum, matching, metric):
+    found = [
+        s.value
+        for s in study["scores"]
+        if (s.key("protocol"), s.stratum, s.matching, s.metric) == (protocol, stratum, matching, metric)
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_every_criterion(study):
+    # n: 0-6; ns: those and 8; k(0.5): 0-7; k(0.6): 4 or 6 of 6 keywords: 0-4 and 7; k(0.7): 0-2; llm: 0-7
+    hand = {"n": 7, "ns": 8, "k0.5": 8, "k0.6": 6, "k0.7": 3, "llm": 8}
+    for criterion, found in hand.items():
+        assert value(study, "needles", "Person", criterion, "found") == found, criterion
+        assert value(study, "needles", "all", criterion, "rate") == found / 10
+    assert value(study, "needles", "all", "max", "minea") == 0.8
+    assert value(study, "needles", "all", "any", "minea_any") == 0.9  # all but needle 9
+    assert value(study, "needles", "group:agents", "", "needles") == 10
+    assert value(study, "needles-untouched", "all", "max", "minea") == 0
+    assert value(study, "needles", "all", "n", "displaced") == 0
+
+
+def test_rows_of_the_criteria_table(study):
+    rows = {row["id"][-2:]: row for row in study["stored"].criteria}
+    assert [int(rows["07"][c]) for c in ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")] == [0, 0, 1, 1, 0, 1]
+    assert [int(rows["08"][c]) for c in ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")] == [0, 1, 0, 0, 0, 0]
+    assert not any(rows["09"][c] for c in ("n", "ns", "k0.5", "k0.6", "k0.7", "llm"))
+    by_index = {e.index: e for e in study["stored"].entities if e.variant == "enriched"}
+    assert by_index[rows["07"]["llm_index"]].name == "Persona Zeroseven"
+
+
+def test_redundancy_curve(study):
+    assert [value(study, "parts", str(part), "", "redundancy") for part in range(1, 6)] == [0, 1, 1, 1, 0]
+    assert value(study, "parts", "all", "", "restarted") == 0
+    inputs = TableInputs(scores=ScoreIndex(study["scores"]))
+    table = build_table("lost-in-the-middle", inputs)
+    assert [table.cell("fake", str(part)).value for part in range(1, 6)] == [0, 1, 1, 1, 0]
+    assert table.cell("gpt-4-1106-preview", "9").value == 0.7398 and table.cell("fake", "6").shown == ""
+
+
+def test_truncated_answers_lose_only_what_was_cut_off(study):
+    corpus, stored = study["corpus"], study["stored"]
+    pieces = 1 + max(entity.piece for entity in stored.entities if entity.variant == "enriched")
+    bare = [e for e in stored.entities if e.variant == "untouched"]
+    assert {(e.name, e.iteration) for e in bare} == {(f"fact {n + 1}", 1) for n in {e.piece for e in bare}}
+    enriched = [e for e in stored.entities if e.variant == "enriched"]
+    assert (
+        len([e for e in enriched if e.iteration == 0]) == 9 and len([e for e in enriched if e.iteration == 1]) == pieces
+    )
+    for entity in enriched:  # every needle is extracted from the piece that holds it
+        for placed in corpus.infusions["report"].needles:
+            if entity.name == f"Person Zero{int(placed.id[-2:])}":
+                assert entity.piece == placed.piece
+    statuses = stored.report["statuses"]
+    bare_pieces = len({e.piece for e in bare})
+    calls = 2 * pieces + 2 * bare_pieces + 2 * 5 + 2 * 5
+    assert statuses["truncated"] == pieces + bare_pieces + 5
+    assert sum(statuses.values()) == calls == stored.report["calls"]
+    assert stored.report["incomplete"] == [] and value(study, "calls", "all", "", "coverage") == 1
+
+
+def test_iteration_table(study):
+    # without needles: nothing complete in the first answers, one "fact" for each piece in the follow-up
+    bare = [e for e in study["stored"].entities if e.variant == "untouched"]
+    pieces = len({e.piece for e in bare})
+    assert value(study, "iterations", "0", "", "entities") == 0
+    assert value(study, "iterations", "1", "", "entities") == pieces == len(bare)
+    assert value(study, "iterations", "0", "", "relevance") == 0
+    assert value(study, "iterations", "0", "", "redundancy_avoidance(0.2)") == 1
+    # lines "Thing fact 1", "Thing fact 2": cosines 2/3 with one another
+    assert value(study, "iterations", "1", "", "redundancy_avoidance(0.2)") == 0
+    # names "fact 1", "fact 2": cosines 1/2, which is not above 0.5
+    assert value(study, "iterations", "1", "", "redundancy_avoidance(0.5,name)") == 1
+    assert value(study, "iterations", "1", "", "bias_avoidance") == 0  # "fact 1" is not in the document
+    assert value(study, "iterations", "1", "", "incompleteness") == 0  # Thing is not in the demo schema
+    # words thing, fact and a number each; the days' numbers below the number of pieces are in the document
+    tokens = 3 * pieces
+    words = len(make_document(60).text.replace(".", " ").replace(",", " ").split())
+    precision, recall = pieces / tokens, pieces / words
+    expected = precision * recall / (0.9 * precision + 0.1 * recall)
+    assert value(study, "iterations", "1", "", "relevance") == pytest.approx(expected)
+    table = build_table("iterations", TableInputs(scores=ScoreIndex(study["scores"])))
+    assert table.cell("relevance ↑", "1").bold and table.cell("relevance ↑", "Turning point").text == "1"
+    assert table.cell("relevance ↑", "0").reported == "0.3409"
+
+
+def test_tables(study):
+    files = {"criteria": [study["folder"] / "model" / "criteria.jsonl"]}
+    inputs = TableInputs(scores=ScoreIndex(study["scores"]), files=files)
+    minea = build_table("minea", inputs)
+    assert minea.cell("Person", "MINEA").value == 0.8 and minea.cell("Person", "Paper MINEA").text == "0.884 of 69"
+    assert minea.cell("Overall", "Needles").value == 10
+    criteria = build_table("needle-criteria", inputs)
+    assert [criteria.cell("Person", c).bold for c in ("n", "ns", "k(0.5)", "llm")] == [False, True, True, True]
+    assert criteria.cell("Person", "ns").reported == "0.884"
+    example = build_table("needle-example", inputs)
+    assert example.cell("Person: Person Zero8", "ns").shown == "1" and len(example.rows) == 10
+    models = build_table("llm-comparison", inputs)
+    assert models.cell("fake", "Found").value == 8 and models.cell("gpt-4o", "Found").value == 134
+    assert any("truncated" in note for note in models.notes)
+
+
+def test_deduplicated_view(study):
+    entities = study["stored"].entities
+    rows = [("Ada", {"job": None, "keywords": ["a"]}), ("ADA ", {"job": "smith", "keywords": ["a", "b"]})]
+    rows.append(("Ada", {"job": "x"}))
+    same = [
+        dataclasses.replace(entities[0], index=index, type="T", name=name, properties=properties)
+        for index, (name, properties) in enumerate(rows)
+    ]
+    (row,) = deduplicated(same)
+    assert row["properties"] == {"job": "smith", "keywords": ["a", "b"]} and row["conflicts"] == {"job": ["x"]}
+    assert row["indices"] == [0, 1, 2] and row["name"] == "Ada"
+    assert len(deduplicated([dataclasses.replace(one, name=None) for one in same])) == 3
+    assert len(deduplicated(entities)) == len(entities)  # this model lists nothing twice in one variant
+
+
+def test_recall_of_a_rule_based_model(tmp_path):
+    """A model with recall 1 has MINEA 1, one with recall 1/2 exactly the share that it lists."""
+    document = Document("d", make_document(120).text)
+    needles = [n for kind in ("Person", "Event") for n in template_needles("d", document.text, kind, 10, 3)]
+    plan = Plan(
+        schema="paper", needle_types=("Person", "Event"), iterations=0, judge=False, untouched=False, target=0.3
+    )
+    corpus = corpus_from_needles([document], needles, dataclasses.replace(plan, maximum=0.6))
+    assert len(corpus.infusions["d"].needles) == 20 or corpus.infusions["d"].share > 0.3
+    placed = {needle.id for needle in corpus.placed("d")}
+    for known, expected in ((placed, 1.0), ({n for n in placed if n[-1] in "02468"}, None)):
+
+        def answer(body, known=known):
+            last = body["messages"][-1]["content"]
+            found = [n for n in needles if n.name in last and n.id in known]
+            return json.dumps([{"type": "Person", "name": n.name} for n in found])
+
+        with FakeEndpoint(answer) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path / str(expected)) as client:
+            result = extract_corpus(corpus, plan, client.complete_all, "m")
+        share = sum(match.n for match in result.matches) / len(placed)
+        assert share == (expected if expected is not None else len(known) / len(placed))
+
+
+def test_a_model_that_forgets_parts_5_to_11_shows_it_there(tmp_path):
+    plan = dataclasses.replace(PLAN, parts=15, untouched=False, judge=False, iterations=0)
+    corpus = corpus_from_needles([make_document(60)], make_needles(), plan)
+    model = NeedleModel(forgotten=range(5, 12))
+
+    def whole(body):  # this model's answers are complete
+        reply = model(body)
+        return Reply(json.dumps({"entities": model._records(body["messages"][-1]["content"])})) if isinstance(
+            reply, Reply
+        ) else reply  # fmt: skip
+
+    with FakeEndpoint(whole) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+        result = extract_corpus(corpus, plan, client.complete_all, "m")
+    save_result(result, plan, tmp_path / "model")
+    scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "d", "m")
+    curve = {int(s.stratum): s.value for s in scores if s.metric == "redundancy"}
+    assert curve == {part: float(5 <= part <= 11) for part in range(1, 16)}
+
+
+def test_needles_are_generated_validated_and_refilled(tmp_path):
+    document = make_document()
+    good = [needle.paragraph for needle in make_needles(4)]
+    asked = []
+
+    def answer(body):
+        text = body["messages"][-1]["content"]
+        if "Think up" in text:
+            asked.append(text)
+            wanted = 3 if len(asked) == 1 else 1
+            assert f"Think up {wanted} different entities" in text
+            return json.dumps({"needles": [{"paragraph": p} for p in (good[:3] if wanted == 3 else good[3:])]})
+        numbers = [n for n in range(4) if f"Person Zero{n} arrived" in text]
+        rows = []
+        for number in numbers:
+            needle = make_needles(4)[number]
+            keywords = list(needle.keywords) if number != 1 else ["a", "a", "b"]
+            rows.append({"name": needle.name, "description": "d", "keywords": keywords})
+        return json.dumps({"needles": rows})
+
+    kind = load_schema("demo").types["Person"]
+    with FakeEndpoint(answer) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+        talks = {0: ask_for(document, kind, Recipe(per_type=3, seed=5), "m", 500, taken := [])}
+        made = drive(talks, client.complete_all)[0]
+        assert fake.count == 4 == made.calls
+    assert [needle.name for needle in made.needles] == [
+        "Person Zero0",
+        "Person Zero2",
+        "Person Zero3",
+    ] and taken == made.needles
+    assert dict(made.rejected) == {"it has 2 distinct keywords, expected 6": 1}
+    assert made.needles[0].generator["seed"] == 5 and "Do not write about Person Zero0" in asked[1]
+
+
+def test_needles_that_no_model_delivers_come_from_the_templates(tmp_path):
+    plan = Plan(schema="demo", per_type=4, refills=1)
+    with FakeEndpoint("I cannot do that.") as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+        corpus = build_corpus([make_document()], plan, client.complete_all, "m")
+        assert fake.count == 8  # four types, asked twice
+        with pytest.raises(UserError, match="only 0 characters fit; add needles"):
+            build_corpus([make_document()], dataclasses.replace(plan, fill="none"), client.complete_all, "m")
+    assert corpus.report["needles"]["generated"] == 0 and corpus.report["needles"]["from_templates"] == 16
+    assert corpus.report["needles"]["rejected"] == {"no paragraph in the answer (ok)": 32}
+
+
+def test_schema_discovery(tmp_path):
+    rows = [
+        {"type": "https://schema.org/Article", "relevance": 1.0, "reason": "it is one"},
+        {"type": "Person", "relevance": "0.6", "reason": "people"},
+        {"type": "Thing", "relevance": 0.1},
+        {"type": "Bad", "relevance": 7},
+        {"relevance": 0.9},
+    ]
+    with FakeEndpoint(json.dumps({"types": rows})) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+        found = drive({0: discover_types(make_document(), 200)}, client.complete_all)[0]
+    assert [row["type"] for row in found] == ["Article", "Person", "Thing"]
+    assert fitting_types(found) == ["Article", "Person"] and fitting_types(found, top=1) == ["Article"]
+    with pytest.raises(UserError, match="from 0 to 1"):
+        fitting_types(found, 2)
+    schema = schema_from_json(discovered_schema(["Article", "Person"], dict(load_schema("demo").types)))
+    assert schema.types["Article"].properties == ("name", "description", "keywords")
+    assert "worksFor" in schema.types["Person"].properties
+
+
+def test_rehearsal_bounds_what_is_sent(tmp_path):
+    plan = dataclasses.replace(PLAN, parts=2)
+    documents = [make_document(60)]
+    corpus = corpus_from_needles(documents, make_needles(), plan)
+    with FakeEndpoint(NeedleModel()) as fake:
+        endpoint = Endpoint(fake.url, "m", prices=Prices(1.0, 2.0))
+        with ThreadClient(endpoint, tmp_path) as client:
+            from tripleaudit.generative.threads import TokenCounter
+
+            stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
+            assert fake.count == 0
+            result = extract_corpus(corpus, plan, client.complete_all, "m")
+            assert stages["extraction"].requests == len(result.calls)
+            assert stages["judge"].requests >= 9 and fake.count <= sum(s.requests for s in stages.values())
+            assert sum(s.cost for s in stages.values()) >= client.totals.cost > 0
+            stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
+            assert sum(s.requests for s in stages.values()) == 0 and stages["extraction"].stored == len(result.calls)
+
+
+def test_bad_documents_are_refused_in_one_sentence(tmp_path):
+    (tmp_path / "empty.txt").write_text(" \n\n")
+    (tmp_path / "binary.txt").write_bytes(b"PK\x03\x04\x00\x00")
+    (tmp_path / "latin.txt").write_bytes("caf\xe9".encode("latin-1"))
+    for name, message in (
+        ("empty.txt", "the document is empty"),
+        ("binary.txt", "this is a binary file"),
+        ("latin.txt", "not UTF-8"),
+        ("none.txt", "no such file"),
+    ):
+        with pytest.raises(UserError, match=f"{name}: .*{message}"):
+            read_document(tmp_path / name)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match="no .txt or .md file"):
+        read_documents([tmp_path / "folder"])
+    (tmp_path / "folder" / "a.txt").write_text("one")
+    (tmp_path / "folder" / "a.md").write_text("two")
+    with pytest.raises(UserError, match="was read from .* already"):
+        read_documents([tmp_path / "folder"])
+
+
+def test_documents_are_shortened_to_whole_paragraphs():
+    text = "one one\n\ntwo two\n\nthree"
+    assert shorten(text, 19) == "one one\n\ntwo two\n" and shorten(text, 100) == text
+    assert shorten(text, 3) == "one one\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "'version' is 2, expected 1"),
+        ({"typs": {}}, "unknown key 'typs', did you mean 'types'"),
+        ({"types": {}}, "at least one entity type"),
+        ({"types": {"A": {"properties": {"name": {}, "description": {}}}}}, "type 'A' lacks the property 'keywords'"),
+        ({"types": {"A": {"propertys": {}}}}, "type 'A': unknown key 'propertys', did you mean 'properties'"),
+        ({"groups": {"1": "Person"}}, "group '1' must be a list"),
+    ],
+)
+def test_bad_schemas(change, message):
+    good = {"version": 1, "types": {"A": {"properties": {"name": {}, "description": {}, "keywords": {"list": True}}}}}
+    schema_from_json(good)
+    with pytest.raises(UserError, match=message):
+        schema_from_json(good | change)
+
+
+def test_shipped_schemas_and_subsets():
+    paper = load_schema("paper")
+    assert len(paper.types) == 11 and [name for name, kind in paper.types.items() if kind.custom] == [
+        "OpportunityArea",
+        "Insight",
+    ]
+    assert paper.group_of("Place") == "5 outside the schema" and paper.group_of("Spaceship") is None
+    with pytest.raises(UserError, match="did you mean 'Person'"):
+        paper.subset(["Persn"])
+    with pytest.raises(UserError, match="neither a file nor one of"):
+        load_schema("none-such")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"iteration": 1}, "unknown key 'iteration', did you mean 'iterations'"),
+        ({"target": 0.5}, "shares must obey"),
+        ({"criteria": ["k0.8"]}, "unknown criterion 'k0.8', did you mean"),
+        ({"criteria": []}, "'criteria' is empty"),
+        ({"per_type": 0}, "'per_type' is 0"),
+        ({"fill": "magic"}, "'fill' is 'magic'"),
+    ],
+)
+def test_bad_plans(values, message):
+    with pytest.raises(UserError, match=message):
+        Plan.from_mapping(values)
+    assert Plan.from_mapping(Plan().to_json()) == Plan()

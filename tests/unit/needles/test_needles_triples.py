@@ -1,0 +1,185 @@
+"""Triple needles: records, spans, positions and the criteria by hand."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.fake_endpoint import FakeEndpoint, Reply
+from tripleaudit.corpora import load_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.errors import UserError
+from tripleaudit.generative.endpoint import Endpoint
+from tripleaudit.generative.threads import Limits
+from tripleaudit.needles.client import ThreadClient
+from tripleaudit.needles.documents import Document
+from tripleaudit.needles.scores import triple_scores
+from tripleaudit.needles.triple_extraction import extract_triples
+from tripleaudit.needles.triples import (
+    TripleNeedle,
+    found,
+    haystacks,
+    infuse_triples,
+    load_triple_needles,
+    save_triple_needles,
+    spurious,
+    triple_rows,
+    verbalise,
+)
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.index import ScoreIndex
+from tripleaudit.tables.inputs import TableInputs
+
+
+def sentence(number, relation="lives_in"):
+    text = f"Person{number} of the hill moved to Town{number} long ago."
+    subject, obj = f"Person{number}", f"Town{number}"
+    start = text.index(obj)
+    triple = Triple(Span(0, len(subject), subject), relation, Span(start, start + len(obj), obj))
+    return Sentence(f"s{number}", text, (triple,))
+
+
+SOURCE = [sentence(n, "lives_in" if n % 3 else "born_in") for n in range(40)]
+BARE = [Sentence(f"z{n}", f"On day {n} the wind blew from the west and nothing else happened.") for n in range(80)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.one_of(st.none(), st.integers(80, 600)))
+def test_records_hold_the_document_and_its_needles(seed, piece_chars):
+    documents = haystacks(BARE, 2, 30, seed)
+    corpus = infuse_triples(documents, SOURCE, seed, piece_chars=piece_chars)
+    for infusion, document in zip(corpus.infusions, documents, strict=True):
+        assert infusion.removed() == document.text
+        records = [record for record in corpus.records if record.id.startswith(f"{document.id}#")]
+        assert "".join("".join(r.text.split()) for r in records) == "".join(infusion.text.split())
+    assert all(not list(record.problems()) for record in corpus.records)
+    assert sum(len(record.triples) for record in corpus.records) == len(corpus.needles)
+    by_id = {record.id: record for record in corpus.records}
+    for needle in corpus.needles:
+        assert (needle.subject, needle.relation, needle.object) in [t.strings for t in by_id[needle.record].triples]
+    assert len({(n.subject, n.object) for n in corpus.needles}) == len(corpus.needles)  # none twice
+    assert infuse_triples(documents, SOURCE, seed, piece_chars=piece_chars) == corpus
+    assert {row["exact"] for row in found(corpus.needles, corpus.records)} == {True}
+    assert spurious(corpus.records, corpus.needles)[0] == 0
+
+
+def test_sentences_and_pieces_hold_the_same_needles():
+    documents = haystacks(BARE, 2, 30, 1)
+    one, other = (infuse_triples(documents, SOURCE, 1, piece_chars=length) for length in (None, 500))
+    assert [(n.doc, n.subject, n.depth) for n in one.needles] == [(n.doc, n.subject, n.depth) for n in other.needles]
+    assert len(one.records) > len(other.records)
+
+
+def test_relations_take_turns():
+    documents = haystacks(BARE, 1, 20, 1)
+    corpus = infuse_triples(documents, SOURCE, 1)
+    relations = [needle.relation for needle in corpus.needles]
+    assert abs(relations.count("born_in") - relations.count("lives_in")) <= 2
+    limited = infuse_triples(documents, SOURCE, 1, per_relation=3)
+    assert len(limited.needles) <= 6
+
+
+def needle(number, relation, depth, subject="Ada Moss", obj="Nova Ruda"):
+    return TripleNeedle(f"n{number}", "d", "d#0", "s", f"{subject} {number}", relation, f"{obj} {number}", depth)
+
+
+def predicted(*triples):
+    rows = [Triple(Span(None, None, s), r, Span(None, None, o)) for s, r, o in triples]
+    return [Sentence("d#7", "text", tuple(rows)), Sentence("other#0", "text", ())]
+
+
+def test_criteria_by_hand():
+    needles = [needle(n, "/people/person/place_of_birth", n / 10) for n in range(6)]
+    relation = needles[0].relation
+    rows = found(
+        needles,
+        predicted(
+            ("Ada Moss 0", relation, "Nova Ruda 0"),
+            ("Moss 1", relation, "Ruda 1"),
+            ("the ada moss 2", "place of birth", "NOVA RUDA 2"),
+            ("Nova Ruda 3", "something", "Ada Moss 3"),
+            ("Ada Moss 4", relation, "Nova Ruda 5"),
+        ),
+    )
+    table = [[int(row[c]) for c in ("exact", "partial", "verbalised", "pair")] for row in rows]
+    assert table == [[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
+    scores = {(s, m, k): v for s, m, k, v, _, _ in triple_rows(rows, bins=2)}
+    assert scores["all", "max", "minea"] == pytest.approx(2 / 6)  # partial or verbalised
+    assert scores["all", "any", "minea_any"] == pytest.approx(3 / 6) and scores["all", "pair", "rate"] == 0.5
+    assert scores["position:1", "", "needles"] == 5 and scores["position:2", "max", "minea"] == 0
+    assert scores[f"relation:{relation}", "exact", "found"] == 1
+
+
+def test_minea_of_triples_weighs_relations_by_needles():
+    rows = [
+        {"relation": r, "type": r, "depth": 0, "exact": e, "partial": p, "verbalised": False, "pair": e or p}
+        for r, e, p in [("a", True, False), ("a", True, False), ("a", False, True), ("b", False, True)]
+    ]
+    scores = {(s, m, k): v for s, m, k, v, _, _ in triple_rows(rows)}
+    assert scores["all", "max", "found"] == 3  # two of three exactly, and one of one partially
+
+
+def test_verbalised_relations():
+    assert verbalise("/people/person/place_of_birth") == "place of birth" == verbalise("placeOfBirth")
+    assert verbalise("per:city_of_birth") == "city of birth"
+
+
+def test_errors_and_files(tmp_path):
+    with pytest.raises(UserError, match="no prediction belongs to their documents"):
+        found([needle(0, "r", 0)], [Sentence("x#0", "t")])
+    with pytest.raises(UserError, match="lower 'documents' or 'sentences'"):
+        haystacks(BARE, 10, 30, 1)
+    with pytest.raises(UserError, match="no sentence whose triples all have a place"):
+        infuse_triples(haystacks(BARE, 1, 20, 1), BARE, 1)
+    with pytest.raises(UserError, match="need between"):
+        infuse_triples([Document("d", "x" * 90_000)], SOURCE, 1)
+    save_triple_needles(tmp_path / "n.jsonl", [needle(0, "r", 0.5)])
+    assert load_triple_needles(tmp_path / "n.jsonl") == [needle(0, "r", 0.5)]
+    (tmp_path / "bad.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(UserError, match="bad.jsonl line 1: not a triple needle"):
+        load_triple_needles(tmp_path / "bad.jsonl")
+
+
+def test_language_model_and_extractor_share_a_table(tmp_path):
+    """A scripted model lists the triples of every second piece; an extractor predicts everything exactly."""
+    documents = haystacks(BARE, 2, 30, 1)
+    pieces = infuse_triples(documents, SOURCE, 1, piece_chars=400)
+    whole = infuse_triples(documents, SOURCE, 1)
+    readable = {record.text for record in pieces.records[::2]}
+
+    def answer(body):
+        last = body["messages"][-1]["content"]
+        assert "- born_in" in body["messages"][0]["content"]
+        if last.startswith("That answer could not be read"):
+            return "still no idea"
+        record = next(r for r in pieces.records if r.text in last)
+        rows = [list(t.strings) for t in record.triples]
+        text = json.dumps([*rows, ["x", "y", "z"]]) if record.text in readable else "no idea"
+        return Reply(text)
+
+    with FakeEndpoint(answer) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+        predictions, calls = extract_triples(
+            pieces.records, ["born_in", "lives_in"], Limits(0, None, 100), client.complete_all, "m"
+        )
+        unread = len(pieces.records) - len(readable)
+        assert fake.count == len(pieces.records) + unread  # one reminder for every unreadable answer
+    hit = sum(len(record.triples) for record in pieces.records[::2])
+    keys = {"study": "s", "corpus": "demo", "seed": 1}
+    scores = triple_scores(pieces.needles, predictions, {}, {**keys, "extractor": "m"}, calls)
+    scores += triple_scores(whole.needles, whole.records, {}, {**keys, "extractor": "casrel", "noise": "none"})
+    table = build_table("triple-needles", TableInputs(scores=ScoreIndex(scores)))
+    assert table.cell("All", "MINEA", row_group="CasRel").value == 1
+    assert table.cell("All", "Exact", row_group="m").value == pytest.approx(hit / len(pieces.needles))
+    assert table.cell("All", "Needles", row_group="m").value == len(whole.needles)
+    coverage = next(s for s in scores if s.metric == "coverage")
+    assert coverage.value == pytest.approx(len(readable) / len(pieces.records))
+    located = [t for record in predictions for t in record.triples if t.relation in ("born_in", "lives_in")]
+    assert located and all(t.located for t in located)
+
+
+def test_demo_corpus_serves_as_source(root):
+    source = load_sentences(root / "resources" / "demo" / "test.jsonl")
+    bare = load_sentences(root / "resources" / "demo" / "test_zero.jsonl")
+    corpus = infuse_triples(haystacks(bare, 2, 60, 0), source, 0)
+    assert len({needle.relation for needle in corpus.needles}) >= 10
