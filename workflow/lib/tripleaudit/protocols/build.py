@@ -95,7 +95,7 @@ def _augment(
     vectors: str | Path | None,
     encoder: str | Path | None,
 ) -> tuple[Splits, dict[str, Any]]:
-    from tripleaudit.protocols.augmented import augment
+    from tripleaudit.protocols.augmented import augment, check_request
     from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
     from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 
@@ -104,9 +104,9 @@ def _augment(
     options = dict(options)
     batch_size = options.pop("batch_size", 64)
     training = {key: options.pop(f"mlm_{key}") for key in ("steps", "layers") if f"mlm_{key}" in options}
-    # Everything that can be wrong is looked at before the masked language model is trained.
     known = load_vectors(vectors) if vectors else derive_vectors(encoder, [*splits.train, *splits.test])
     nearest = NearestWords(known)
+    check_request(splits, nearest, **{name: options[name] for name in ("k", "beams") if name in options})
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
             from tripleaudit.protocols.augmented.train_mlm import train_masked_lm

@@ -21,6 +21,21 @@ DEFAULT_K = 30
 DEFAULT_BEAMS = 5
 
 
+def check_request(splits: Splits, nearest: NearestWords, *, k: int = DEFAULT_K, beams: int = DEFAULT_BEAMS) -> None:
+    """Look at everything that can be wrong before a model is trained or run.
+
+    Raises:
+        UserError: k or beams below 1, a test set without triples, or vectors that have no word of its entities.
+    """
+    for name, value in (("k", k), ("beams", beams)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise UserError(f"augmented: {name} is {value!r}, expected a whole number >= 1")
+    spans = [span for row in splits.test for triple in row.triples for span in (triple.subject, triple.object)]
+    if not spans:
+        raise UserError("augmented: the test set has no sentence with triples, expected at least one")
+    nearest.check_overlap(sorted({word for span in spans for word in span.text.split() if replaceable(word)}))
+
+
 def augment(
     splits: Splits,
     model: WordFiller,
@@ -46,17 +61,11 @@ def augment(
         their candidates were found) and ``parts`` (entities by outcome).
 
     Raises:
-        UserError: k or beams below 1, a test set without triples, or vectors that have no word of its entities.
+        UserError: as :func:`check_request`.
     """
-    for name, value in (("k", k), ("beams", beams)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise UserError(f"augmented: {name} is {value!r}, expected a whole number >= 1")
+    check_request(splits, nearest, k=k, beams=beams)
     positives = [sentence for sentence in splits.test if sentence.triples]
-    if not positives:
-        raise UserError("augmented: the test set has no sentence with triples, expected at least one")
     layouts = [lay_out(sentence) for sentence in positives]
-    words = {word for layout in layouts for entity in layout.entities.values() for word in entity.words}
-    nearest.check_overlap(sorted(filter(replaceable, words)))
     candidates, ways = find_candidates(positives, layouts, model, nearest, k=k, beams=beams)
     if hasattr(model, "seconds"):
         log.info(
