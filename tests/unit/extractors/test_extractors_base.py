@@ -208,3 +208,23 @@ def test_a_saved_model_keeps_no_path_of_the_machine(saved, tiny_encoder, tmp_pat
             text = file.read_text(encoding="utf-8")
             assert str(tiny_encoder) not in text
             assert str(tmp_path) not in text
+
+
+def test_output_layers_can_start_from_a_prior(tiny_encoder):
+    plain, model = build(CasRel, tiny_encoder), build(CasRel, tiny_encoder, prior=0.01)
+    assert not plain.object.bias.any()
+    for layer in (model.subject, model.object):
+        torch.testing.assert_close(layer.bias.sigmoid(), torch.full_like(layer.bias, 0.01))
+    assert torch.equal(plain.object.weight, model.object.weight)
+
+    class Table(CasRel):
+        sparse_outputs = {"table": 4}
+
+        def __init__(self, config, encoder=None):
+            super().__init__(config, encoder)
+            self.table = torch.nn.Linear(self.hidden_size, 2 * 4)
+
+    table = build(Table, tiny_encoder, prior=0.01).table.bias.view(2, 4)
+    torch.testing.assert_close(1 - table.softmax(dim=1)[:, 0], torch.full((2,), 0.01))
+    with pytest.raises(UserError, match="'prior' is 1.5, expected a probability"):
+        build(CasRel, tiny_encoder, prior=1.5)

@@ -5,6 +5,7 @@ See ``docs/extending.md`` for how to add one.
 
 import difflib
 import logging
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -54,6 +55,10 @@ class ExtractorConfig(PreTrainedConfig):
         marker: the word-end marker token of the ``marker`` layout; None looks for a spare one.
         occurrence: which mentions are gold in training: ``given`` (as the corpus has them), ``first`` or ``all``.
         drop_zero: leave sentences with zero triples out of training.
+        prior: probability of a positive label that the biases of the output layers start from. None keeps the
+            official initialisation, which first spends hundreds of steps on learning that nearly all labels are
+            negative, at a high learning rate to the encoder's harm. A small one, such as 0.0025, makes short
+            trainings possible; nothing else changes.
     """
 
     model_type = "tripleaudit"
@@ -66,6 +71,7 @@ class ExtractorConfig(PreTrainedConfig):
     marker: str | None = None
     occurrence: str = "given"
     drop_zero: bool = False
+    prior: float | None = None
 
 
 @dataclass
@@ -96,6 +102,8 @@ class Extractor(PreTrainedModel):
         draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
+        sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
+            with more, class 0 is "none" and classes vary fastest among the outputs).
         training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
@@ -114,6 +122,7 @@ class Extractor(PreTrainedModel):
     draws: ClassVar[int] = 0
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
+    sparse_outputs: ClassVar[dict[str, int]] = {}
     training_defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, config: ExtractorConfig, encoder: PreTrainedModel | None = None):
@@ -234,6 +243,8 @@ class Extractor(PreTrainedModel):
         config = _configuration(cls, model.config, relations, settings)
         extractor = cls(config, encoder=model.float())
         extractor.tokenizer = tokenizer
+        if config.prior is not None:
+            start_from_prior(extractor, config.prior)
         _ = extractor.aligner  # refuse an unfit tokenizer now
         return extractor
 
@@ -391,9 +402,24 @@ def _configuration(
     own.pop("_name_or_path", None)
     config = extractor.config_class(encoder=own, relations=list(relations), **settings)
     check_occurrence(config.occurrence)
+    if config.prior is not None and not 0 < config.prior < 1:
+        raise UserError(f"{extractor.name} setting 'prior' is {config.prior}, expected a probability inside 0 to 1")
     if config.max_length < 8:
         raise UserError(f"{extractor.name} setting 'max_length' is {config.max_length}, expected at least 8 tokens")
     return config
+
+
+@torch.no_grad()
+def start_from_prior(extractor: Extractor, prior: float) -> None:
+    """Set the biases of all sparse outputs so that a positive label has probability ``prior`` at zero input."""
+    odds = math.log(prior / (1 - prior))
+    for name, classes in extractor.sparse_outputs.items():
+        bias = extractor.get_submodule(name).bias
+        bias.zero_()
+        if classes == 1:
+            bias.fill_(odds)
+        else:
+            bias.view(-1, classes)[:, 0] = math.log(classes - 1) - odds
 
 
 def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:

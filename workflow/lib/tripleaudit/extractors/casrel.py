@@ -34,6 +34,7 @@ class CasRel(Extractor):
     name = "casrel"
     config_class = CasRelConfig
     draws = 3  # which subject; start and length of a pseudo-subject
+    sparse_outputs = {"subject": 1, "object": 1}
     training_defaults = {
         "optimizer": "adam",
         "adam_epsilon": 1e-7,
