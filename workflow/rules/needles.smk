@@ -2,6 +2,7 @@
 import json as needles_json
 
 from tripleaudit.needles import settings as needle_settings
+from tripleaudit.needles.documents import document_files
 
 NEEDLES = config["needles"]
 NEEDLE_PLAN = needle_settings.plan_json(NEEDLES)
@@ -18,10 +19,20 @@ if found := list(
     raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
 
 
-def needle_documents(paths):
-    """Documents that the configuration names: under the raw root, shipped, or the user's own."""
+def needle_documents(key, paths, limit=None):
+    """Text files that the configuration names, single or as folders: under the raw root, shipped, or the user's own."""
     root = config["raw_root"]
-    return [f"{root}/{path}" if root and (Path(root) / path).exists() else shipped(path) for path in paths]
+    found = [f"{root}/{path}" if root and (Path(root) / path).exists() else shipped(path) for path in paths]
+    for name, path in zip(paths, found):
+        if not Path(path).exists():
+            raise WorkflowError(
+                f"Configuration is not usable:\n- needles/{key}: {name}: no such file or folder, neither here nor under "
+                f"raw_root ({root}); name text files of your own, or set raw_root to a folder that has it"
+            )
+    try:
+        return list(map(str, document_files(found, limit)))
+    except UserError as error:
+        raise WorkflowError(f"Configuration is not usable:\n- needles/{key}: {error}")
 
 
 def needle_models(*endpoints):
@@ -61,8 +72,11 @@ def needle_score_files():
 def triple_haystacks(wildcards):
     """Haystacks of triple needles: text files, or the corpus's test set with its zero-triple sentences."""
     if TRIPLE_NEEDLES["text"]:
-        return needle_documents(TRIPLE_NEEDLES["text"])
+        return needle_documents("triples/text", TRIPLE_NEEDLES["text"], TRIPLE_NEEDLES["documents"])
     return [f"<study>/protocols/{TRIPLE_NEEDLES['corpus']}/original/wz/test.jsonl"]
+
+
+NEEDLE_DOCUMENTS = needle_documents("documents", NEEDLES["documents"], NEEDLES["max_documents"])
 
 
 wildcard_constraints:
@@ -73,7 +87,7 @@ wildcard_constraints:
 rule make_needles:
     """Needles in the study's documents: invented by a model or taken from templates, validated, infused."""
     input:
-        documents=needle_documents(NEEDLES["documents"]),
+        documents=NEEDLE_DOCUMENTS,
         needles=[shipped(NEEDLES["needle_file"])] if NEEDLES["needle_file"] else [],
         model=needle_models(NEEDLES["generator"]),
     output:
@@ -95,12 +109,7 @@ rule make_needles:
         runtime=120,
     params:
         plan=NEEDLE_PLAN,
-        options=[
-            part
-            for key in ("max_documents", "max_chars")
-            if NEEDLES[key]
-            for part in (f"--{key.replace('_', '-')}", str(NEEDLES[key]))
-        ],
+        options=["--max-chars", str(NEEDLES["max_chars"])] if NEEDLES["max_chars"] else [],
         generator=["--endpoint", NEEDLES["generator"]] if NEEDLES["generator"] else [],
         identity=lm_identity(NEEDLES["generator"]),
         section=GENERATIVE,
@@ -222,9 +231,7 @@ rule needle_table:
         "../../envs/light.yaml"
     params:
         options=lambda wildcards: needles_json.dumps((config["tables"] or {}).get(wildcards.needle_table) or {}),
-        criteria=lambda wildcards, input: [
-            part for path in input.criteria for part in ("--file", f"criteria={path}")
-        ],
+        criteria=lambda wildcards, input: [part for path in input.criteria for part in ("--file", f"criteria={path}")],
     shell:
         "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} {params.criteria:q} "
         "--options {params.options:q} --out-prefix $(dirname {output.md:q})/{wildcards.needle_table} > {log:q} 2>&1"

@@ -53,24 +53,35 @@ def read_documents(
     Raises:
         UserError: nothing was found, a file is not usable, or two files have the same name.
     """
+    files = document_files(paths, limit)
+    documents = [read_document(path, max_chars) for path in files]
+    if not documents:
+        raise UserError("no documents: expected at least one text file or a folder of them")
+    seen: dict[str, Path] = {}
+    for document, path in zip(documents, files, strict=True):
+        if document.id in seen:
+            raise UserError(f"{path}: a document named {document.id!r} was read from {seen[document.id]} already")
+        seen[document.id] = path
+    return documents
+
+
+def document_files(paths: Iterable[str | Path], limit: int | None = None) -> list[Path]:
+    """Return the text files that paths stand for: files as they are, folders as their ``.txt`` and ``.md`` files.
+
+    Raises:
+        UserError: a folder holds no such file.
+    """
     files: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
             inside = sorted(p for p in path.iterdir() if p.suffix.lower() in (".txt", ".md") and p.is_file())
+            inside = [p for p in inside if p.stem.upper() not in ("LICENSE", "LICENCE", "README")]
             if not inside:
                 raise UserError(f"{path}: the folder has no .txt or .md file")
             files += inside
         else:
             files.append(path)
-    documents = [read_document(path, max_chars) for path in (files if limit is None else files[:limit])]
-    if not documents:
-        raise UserError("no documents: expected at least one text file or a folder of them")
-    seen: dict[str, Path] = {}
-    for document, path in zip(documents, files, strict=False):
-        if document.id in seen:
-            raise UserError(f"{path}: a document named {document.id!r} was read from {seen[document.id]} already")
-        seen[document.id] = path
-    return documents
+    return files if limit is None else files[:limit]
 
 
 def shorten(text: str, max_chars: int | None) -> str:
