@@ -1,0 +1,194 @@
+"""TDEER: instances, decoding, losses against naive formulas, and whole models."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_extractor,
+    dense,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.webnlg import read_triple_list
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
+
+
+def oracle(batch: dict, relations: int, **limits):
+    """Decode perfect logits (+10 / -10); a subject or relation that is not gold yields nothing."""
+    triples = batch["triples"]
+    size, length = batch["input_ids"].shape
+    zero = torch.zeros_like(triples[:, 0])
+    number = triples[:, 0].repeat(2)
+    kind = torch.cat([zero, zero + 1])
+    heads = dense((size, length, 2), number, torch.cat([triples[:, 1], triples[:, 4]]), kind)
+    tails = dense((size, length, 2), number, torch.cat([triples[:, 2], triples[:, 5]]), kind)
+
+    def objects(instances):
+        logits = torch.full((len(instances), length), -10.0)
+        n, t = torch.nonzero((instances[:, None] == triples[None, :, :4]).all(dim=-1), as_tuple=True)
+        logits[n, triples[t, 4]] = 10.0
+        return logits
+
+    relation = dense((size, relations), triples[:, 0], triples[:, 3])
+    content = batch["content_mask"].bool()
+    return decode(heads * 20 - 10, tails * 20 - 10, relation * 20 - 10, objects, content, **limits)
+
+
+def naive_objects(model: TDEER, hidden: torch.Tensor, mask: torch.Tensor, instance: list[int]) -> torch.Tensor:
+    """Object-head logits [L] of one instance, as the paper writes the attention."""
+    number, start, end, relation = instance
+    subject = (hidden[number, start] + hidden[number, end]) / 2
+    y = hidden[number] + subject + model.relation_projection(model.relation_embedding.weight[relation]).relu()
+    q, k, v = (F.relu(y @ part.T) + model.attention_bias for part in model.attention.weight.chunk(3))
+    scores = (q @ k.T)[:, mask[number].bool()]
+    output = scores.softmax(dim=-1) @ v[mask[number].bool()] + v
+    return model.object(output)[:, 0]
+
+
+def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
+    """The loss with the sentence repeated for each of its instances."""
+    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+    mask = batch["attention_mask"].double()
+    size, length = mask.shape
+    rows = batch["triples"].tolist()
+    copies = [each[:4] for each in batch["instances"].tolist() for _ in range(each[4])]
+    numbers = [each[0] for each in copies]
+    numbers += [number for number in range(size) if number not in numbers]
+    if model.config.weighting == "uniform":
+        numbers = list(range(size))
+    entity = relation = objects = 0.0
+    for number in numbers:
+        own = [row for row in rows if row[0] == number]
+        for layer, places in ((model.heads, (1, 4)), (model.tails, (2, 5))):
+            labels = torch.zeros(length, 2, dtype=torch.float64)
+            for row in own:
+                labels[row[places[0]], 0] = labels[row[places[1]], 1] = 1
+            loss = F.binary_cross_entropy_with_logits(layer(hidden[number]), labels, reduction="none")
+            entity = entity + (loss.sum(dim=-1) * mask[number]).sum()
+        labels = torch.zeros(len(model.config.relations), dtype=torch.float64)
+        labels[[row[3] for row in own]] = 1
+        relation = relation + F.binary_cross_entropy_with_logits(model.relation(hidden[number, 0]), labels)
+    total = entity / sum(mask[number].sum() for number in numbers) + relation / len(numbers)
+    for instance in copies:
+        labels = torch.zeros(length, dtype=torch.float64)
+        labels[[row[4] for row in rows if row[:4] == instance]] = 1
+        logits = naive_objects(model, hidden, mask, instance)
+        objects = (
+            objects + (F.binary_cross_entropy_with_logits(logits, labels, reduction="none") * mask[instance[0]]).sum()
+        )
+    return total + 5.0 * objects / sum(mask[each[0]].sum() for each in copies)
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(TDEER, tiny_encoder, neg_samples=5), [worked_example()])
+    found = {tuple(row[1:4]): row[4] for row in batch["instances"].tolist()}
+    positives = {(1, 2, 0): 1, (4, 4, 1): 1}
+    assert found == positives | {(4, 4, 0): 1, (1, 2, 1): 1, (6, 8, 1): 1}
+    decoded, scores = oracle(batch, 4)
+    assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+    assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 6)
+
+
+def test_negatives_are_sampled_per_positive():
+    rows = np.array([[1, 1, 0, 2, 2], [1, 1, 0, 3, 3], [4, 4, 1, 5, 5], [6, 6, 2, 1, 1]])
+    gold = {tuple(row[:3]) for row in rows.tolist()}
+    seen = set()
+    for seed in range(60):
+        instances = draw_instances(rows, np.random.default_rng(seed), neg_samples=1)
+        counts = {tuple(each[:3]): each[3] for each in instances}
+        assert {key: counts[key] for key in gold} == {(1, 1, 0): 2, (4, 4, 1): 1, (6, 6, 2): 1}
+        negatives = set(counts) - gold
+        assert 3 <= len(negatives) <= 4
+        seen |= negatives
+    assert seen == {
+        (2, 2, 0), (3, 3, 0), (1, 1, 1), (1, 1, 2), (4, 4, 0), (6, 6, 0), (5, 5, 1), (4, 4, 2), (6, 6, 1), (1, 1, 2)
+    }  # fmt: skip
+    assert {key[:3] for key in draw_instances(rows, np.random.default_rng(0), 0)} == gold
+    fewer = draw_instances(rows, np.random.default_rng(0), 0, max_positives=2)
+    assert sum(each[3] for each in fewer) == 2
+    assert draw_instances(rows[:0], np.random.default_rng(0), 2) == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_decoding_loses_only_what_one_object_per_head_cannot_tell_apart(seed):
+    batch = random_batch(seed)
+    gold = set(map(tuple, batch["triples"].tolist()))
+    expected = set()
+    for number in range(3):
+        own = [row for row in gold if row[0] == number]
+        subject_tails, object_tails = {row[2] for row in own}, {row[5] for row in own}
+        for row in own:
+            if row[2] == min(tail for tail in subject_tails if tail >= row[1]):
+                expected.add((*row[:5], min(tail for tail in object_tails if tail >= row[4])))
+    decoded, _ = oracle(batch, 3)
+    assert set(map(tuple, decoded.tolist())) == expected
+    assert len(decoded) == len(expected)
+    again, _ = oracle(batch, 3, instances_at_once=2)
+    assert torch.equal(decoded, again)
+
+
+def test_an_eager_model_stays_within_its_limits():
+    ones = torch.ones(2, 30, 2)
+    called = []
+
+    def objects(instances):
+        called.append(len(instances))
+        return torch.ones(len(instances), 30)
+
+    rows, _ = decode(ones, ones, torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 40, 64)
+    assert called == [64, 16]
+    assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
+    assert decode(ones, ones, -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
+    assert decode(-ones, ones, torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
+
+
+@pytest.mark.parametrize("weighting", ["instances", "uniform"])
+def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
+    model = build(TDEER, tiny_encoder, weighting=weighting).double()
+    batch = training_batch(model, toy_sentences())
+    assert batch["instances"][:, 4].max() == 1
+    batch["instances"][0, 4] = 2  # as if the first subject had two objects
+    with torch.no_grad():
+        model.attention_bias.fill_(0.1)
+    fast, naive = model(**batch).loss, naive_loss(model, batch)
+    torch.testing.assert_close(fast, naive, rtol=0, atol=1e-8)
+    parameters = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_weighting_is_checked(tiny_encoder):
+    with pytest.raises(UserError, match="'weighting' is 'even', expected one of instances, uniform"):
+        build(TDEER, tiny_encoder, weighting="even")
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    check_extractor(TDEER, tiny_encoder, tmp_path / "saved")
+
+
+def test_instances_change_with_the_epoch(tiny_encoder):
+    model = build(TDEER, tiny_encoder, neg_samples=1)
+    drawn = {tuple(map(tuple, training_batch(model, toy_sentences(), epoch=epoch)["instances"].tolist()))
+             for epoch in range(6)}  # fmt: skip
+    assert len(drawn) > 1
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.73), ("webnlg", 98.22)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
+    assert 100 * reached == pytest.approx(expected, abs=0.1)
