@@ -1,0 +1,139 @@
+"""OneRel: targets, decoding, losses against naive formulas, and whole models."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_extractor,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.pairs import dense_classes, listed, perfect
+from support.webnlg import read_triple_list
+from tripleaudit.extractors import pairs
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.onerel import OneRel, decode, targets
+
+
+def oracle(batch: dict, relations: int):
+    """Decode exactly the cells of the gold triples."""
+    length = batch["input_ids"].shape[1]
+    return decode(perfect(targets(batch["triples"]), length, relations), relations, length)
+
+
+def exclusive_oracle(batch: dict, relations: int):
+    """The same in the end-exclusive variant."""
+    length = batch["input_ids"].shape[1]
+    return decode(perfect(targets(batch["triples"], True), length, relations), relations, length, True)
+
+
+def naive_loss(model: OneRel, batch: dict) -> torch.Tensor:
+    """Concatenated pairs and dense labels, without dropout."""
+    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+    size, length, width = hidden.shape
+    relations = len(model.config.relations)
+    joined = torch.cat(
+        [hidden[:, :, None].expand(-1, -1, length, -1), hidden[:, None].expand(-1, length, -1, -1)], dim=-1
+    )
+    logits = model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, relations))
+    labels = dense_classes(targets(batch["triples"], model.config.end_exclusive), size, length, relations)
+    loss = F.cross_entropy(logits.movedim(3, 1), labels, reduction="none").sum(dim=-1)
+    valid = batch["attention_mask"].double()
+    valid = valid[:, :, None] * valid[:, None]
+    return (loss * valid).sum() / valid.sum()
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(OneRel, tiny_encoder), [worked_example()])
+    assert batch["triples"].tolist() == [[0, 1, 4, 0, 7, 8], [0, 7, 8, 1, 11, 14]]
+    cells = targets(batch["triples"])
+    assert listed(cells) == [(0, 1, 7, 1), (0, 1, 8, 2), (0, 4, 8, 3), (1, 7, 11, 1), (1, 7, 14, 2), (1, 8, 14, 3)]
+    assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 4, 0, 7, 8), (0, 7, 8, 1, 11, 14)}
+    plain = training_batch(build(OneRel, tiny_encoder, layout="subword"), [worked_example()])
+    cells = targets(plain["triples"], end_exclusive=True)
+    assert listed(cells) == [(0, 1, 4, 1), (0, 1, 5, 2), (0, 3, 5, 3), (1, 4, 6, 1), (1, 4, 9, 2), (1, 5, 9, 3)]
+    assert set(map(tuple, exclusive_oracle(plain, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+
+
+def test_triples_are_written_grouped_by_subject():
+    triples = torch.tensor([[0, 1, 2, 0, 5, 6], [0, 3, 4, 0, 5, 6], [0, 1, 2, 0, 7, 8]])
+    assert targets(triples).row.tolist() == [1, 1, 2, 1, 1, 2, 3, 3, 4]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), exclusive=st.booleans())
+def test_decoding_follows_the_official_scan(seed, exclusive):
+    batch = random_batch(seed)
+    size, length = batch["input_ids"].shape
+    labels = dense_classes(targets(batch["triples"], exclusive), size, length, 3)
+    naive = set()
+    for sentence in range(size):
+        table = labels[sentence].permute(2, 0, 1)  # [R, L, L]
+        marked = torch.nonzero(table).tolist()
+        for number, (relation, i, j) in enumerate(marked[:-1]):
+            second = marked[number + 1][2]
+            if table[relation, i, j] != 1 or table[relation, i, second] != 2:
+                continue
+            ends = [row for row in range(i, length) if table[relation, row, second] == 3]
+            if ends and second - exclusive >= j and ends[0] - exclusive >= i:
+                naive.add((sentence, i, ends[0] - exclusive, relation, j, second - exclusive))
+    decoded, _ = (exclusive_oracle if exclusive else oracle)(batch, 3)
+    assert set(map(tuple, decoded.tolist())) == naive
+
+
+@pytest.mark.parametrize("options", [{}, {"layout": "subword", "end_exclusive": True}])
+def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, options):
+    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 50)
+    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 400)
+    model = build(OneRel, tiny_encoder, **options).double().eval()
+    batch = training_batch(model, toy_sentences())
+    fast, naive = model(**batch).loss, naive_loss(model, batch)
+    torch.testing.assert_close(fast, naive, rtol=0, atol=1e-8)
+    parameters = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_dropout_acts_in_training_only(tiny_encoder):
+    model = build(OneRel, tiny_encoder)
+    batch = training_batch(model, toy_sentences())
+    assert model.train()(**batch).loss != model(**batch).loss
+    assert model.eval()(**batch).loss == model(**batch).loss
+    ones = torch.ones(400, 1, 10)
+    dropped = model.train().features(ones, ones)
+    assert sorted(dropped.unique().tolist()) == [0.0, pytest.approx(2 / 0.9)]
+    assert 0.05 < (dropped == 0).float().mean() < 0.15
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    settings = {"hidden_dropout": 0.0, "pair_dropout": 0.0}
+    check_extractor(OneRel, tiny_encoder, tmp_path / "saved", overfit={"learning_rate": 5e-3}, **settings)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "layout", "expected"),
+    [
+        ("nyt", "marker", 99.99),
+        ("webnlg", "marker", 99.91),
+        ("nyt", "exclusive", 99.99),
+        ("webnlg", "exclusive", 99.91),
+        ("nyt", "subword", 30.7),
+        ("webnlg", "subword", 72.2),
+    ],
+)
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, layout, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    aligner = Aligner(AutoTokenizer.from_pretrained(minilm), "marker" if layout == "marker" else "subword")
+    reached = ceiling(exclusive_oracle if layout == "exclusive" else oracle, sentences, aligner, relations)
+    # without marker the ceiling depends on how many entities are a single piece of the encoder's vocabulary
+    assert 100 * reached == pytest.approx(expected, abs=10 if layout == "subword" else 0.1)

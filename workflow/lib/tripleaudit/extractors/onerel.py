@@ -1,0 +1,160 @@
+"""OneRel: one of four tags for every (subject token, relation, object token) (Shang et al., AAAI 2022).
+
+A word-end marker after every word keeps the tags of a triple apart: start and end of an entity always differ.
+
+Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; see :mod:`tripleaudit.extractors.pairs`.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+
+HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
+
+
+class OneRelConfig(ExtractorConfig):
+    """Settings of :class:`OneRel`.
+
+    Attributes:
+        end_exclusive: a variant for ``layout: subword``, in which the end of an entity is the token after it.
+        hidden_dropout: of the encoder's states.
+        pair_dropout: of the pair features.
+    """
+
+    model_type = "tripleaudit-onerel"
+    layout: str = "marker"
+    end_exclusive: bool = False
+    hidden_dropout: float = 0.2
+    pair_dropout: float = 0.1
+
+
+class OneRel(Extractor):
+    """The one-module, one-step extractor."""
+
+    name = "onerel"
+    config_class = OneRelConfig
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 1e-5,
+        "head_learning_rate": 1e-5,
+        "schedule": "constant",
+        "batch_size": 6,
+        "epochs": 200,
+        "evaluate_from": 21,
+    }
+
+    def __init__(self, config: OneRelConfig, encoder=None):
+        super().__init__(config, encoder)
+        width = self.hidden_size
+        self.pair = nn.Linear(2 * width, 3 * width)
+        self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # [tag, relation]
+        self.post_init()
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`."""
+        hidden = self.encode(input_ids, attention_mask)
+        if triples is None:
+            return ExtractorOutput(scores={"hidden": hidden})
+        hidden = F.dropout(hidden, self.config.hidden_dropout, self.training)
+        blocks = plan(spans_of(attention_mask), hidden.device)
+        cells = targets(triples, self.config.end_exclusive)
+        total, _ = cell_loss(*self.tables(hidden), self.features, blocks, cells)
+        loss = total / max(1, sum(block.pairs for block in blocks))
+        return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
+
+    def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Left and right parts [B, L, 3H] of the pairs, and the classifier [4, R, 3H], [4, R]."""
+        width, relations = self.hidden_size, len(self.config.relations)
+        left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
+        right = F.linear(hidden, self.pair.weight[:, width:])
+        return left, right, self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
+
+    def features(self, left: Tensor, right: Tensor) -> Tensor:
+        """Pair features ``ReLU(dropout(W[h_i; h_j] + b))`` of the two parts of the sum."""
+        if not self.training or not self.config.pair_dropout:
+            return torch.relu(left + right)
+        return torch.relu(F.dropout(left + right, self.config.pair_dropout))
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = self.encode(input_ids, attention_mask)
+        blocks = plan(spans_of(attention_mask), hidden.device)
+        cells = find_cells(*self.tables(hidden), self.features, blocks)
+        return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
+
+
+def targets(triples: Tensor, end_exclusive: bool = False) -> Cells:
+    """Cells of gold triples [n, 6] in writing order: triples grouped by subject, three tags each."""
+    triples = triples[_by_subject(triples)]
+    sentence, start, end, relation, object_start, object_end = triples.unbind(1)
+    end, object_end = end + end_exclusive, object_end + end_exclusive
+    tags = torch.tensor([HB_TB, HB_TE, HE_TE], device=triples.device)
+    return Cells(
+        sentence.repeat_interleave(3),
+        torch.stack([start, start, end], dim=1).flatten(),
+        torch.stack([object_start, object_end, object_end], dim=1).flatten(),
+        relation.repeat_interleave(3),
+        tags.repeat(len(triples)),
+    )
+
+
+def _by_subject(triples: Tensor) -> Tensor:
+    """Order of triples grouped by subject span, subjects in the order in which they come first."""
+    same = (triples[:, None, :3] == triples[None, :, :3]).all(dim=-1)
+    return torch.argsort(same.long().argmax(dim=1), stable=True) if len(triples) else triples[:, 0]
+
+
+def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = False) -> tuple[Tensor, Tensor]:
+    """Join the tags of triples (official rule).
+
+    Cells are listed in the order (relation, row, column). HB-TB at (r, i, j): the column j2 of the *next* listed cell
+    must hold HB-TE at (r, i, j2); the first row from i on with HE-TE in that column ends the subject.
+
+    Args:
+        cells: positive cells with scores, distinct.
+        relations: R.
+        length: L.
+        end_exclusive: as in :class:`OneRelConfig`.
+
+    Returns:
+        rows [n, 6] and scores [n], the product of the probabilities of the three cells.
+    """
+    table = (cells.sentence * relations + cells.relation) * length
+    order = torch.argsort((table + cells.row) * length + cells.column)
+    cells, table = cells.select(order), table[order]
+    by_row, by_column = (table + cells.row) * length + cells.column, (table + cells.column) * length + cells.row
+    begins = torch.nonzero(cells.classes[:-1] == HB_TB)[:, 0]
+    begins = begins[cells.sentence[begins] == cells.sentence[begins + 1]]
+    middle, last = (torch.nonzero(cells.classes == tag)[:, 0] for tag in (HB_TE, HE_TE))
+    last = last[torch.argsort(by_column[last])]
+    if not (len(begins) and len(middle) and len(last)):
+        return cells.sentence.new_zeros(0, 6), cells.scores.new_zeros(0)
+    column = cells.column[begins + 1]
+    wanted = (table[begins] + cells.row[begins]) * length + column
+    at = torch.searchsorted(by_row[middle], wanted).clamp(max=len(middle) - 1)
+    found = by_row[middle[at]] == wanted
+    begins, column, middle = begins[found], column[found], middle[at[found]]
+    wanted = (table[begins] + column) * length + cells.row[begins]
+    at = torch.searchsorted(by_column[last], wanted).clamp(max=len(last) - 1)
+    last = last[at]
+    found = (table[last] + cells.column[last] == table[begins] + column) & (by_column[last] >= wanted)
+    begins, middle, last = begins[found], middle[found], last[found]
+    past = int(end_exclusive)
+    rows = torch.stack(
+        [
+            cells.sentence[begins],
+            cells.row[begins],
+            cells.row[last] - past,
+            cells.relation[begins],
+            cells.column[begins],
+            cells.column[last] - past,
+        ],
+        dim=1,
+    )
+    scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]
+    whole = (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
+    return rows[whole], scores[whole]
