@@ -1,0 +1,186 @@
+"""GRTE: targets, decoding, rounds and losses against naive formulas, and whole models."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_determinism,
+    check_overfit,
+    check_padding_invariance,
+    check_save_and_load,
+    check_zero_triple_batch,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.pairs import dense_classes, listed, perfect
+from support.webnlg import read_triple_list
+from tripleaudit.extractors import pairs
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.grte import (
+    GRTE,
+    MMH,
+    MMT,
+    MSH,
+    MST,
+    SMH,
+    SMT,
+    SS,
+    decode,
+    features,
+    table_maxima,
+    targets,
+)
+
+
+def oracle(batch: dict, relations: int):
+    """Decode exactly the cells of the gold triples."""
+    length = batch["input_ids"].shape[1]
+    return decode(perfect(targets(batch["triples"]), length, relations), relations, length)
+
+
+def naive_loss(model: GRTE, batch: dict) -> torch.Tensor:
+    """Whole tables, masked maxima and dense labels, without dropout."""
+    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+    size, length, _ = hidden.shape
+    relations, masked = len(model.config.relations), model.config.mask_padding
+    subject, object_ = model.subject(hidden), model.object(hidden)
+    content, valid = batch["content_mask"].bool(), batch["attention_mask"].bool()
+    for number in range(model.config.rounds):
+        table = model.table(F.elu(subject[:, :, None] * object_[:, None]))
+        if number == model.config.rounds - 1:
+            break
+        rows = table.masked_fill(~content[:, None, :, None], -torch.inf) if masked else table
+        columns = table.masked_fill(~content[:, :, None, None], -torch.inf) if masked else table
+        rows, columns = rows.max(dim=2).values, columns.max(dim=1).values
+        if masked:
+            rows, columns = (each * valid[..., None] for each in (rows, columns))
+        own = valid if masked else None
+        subject, object_ = (
+            subject + model.refine(model.subject_summary(rows), own, hidden, valid),
+            object_ + model.refine(model.object_summary(columns), own, hidden, valid),
+        )
+    labels = dense_classes(targets(batch["triples"]), size, length, relations)
+    loss = F.cross_entropy(table.unflatten(-1, (8, relations)).movedim(3, 1), labels, reduction="none").sum(dim=-1)
+    return (loss * content[:, :, None] * content[:, None]).sum()
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(GRTE, tiny_encoder), [worked_example()])
+    cells = targets(batch["triples"])
+    assert listed(cells) == [(0, 1, 4, MSH), (0, 2, 4, MST), (1, 4, 6, SMH), (1, 4, 8, SMT)]
+    assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+
+
+def test_labels_of_the_other_lengths():
+    cells = targets(torch.tensor([[0, 1, 1, 0, 4, 4], [0, 2, 3, 0, 5, 7]]))
+    assert listed(cells) == [(0, 1, 4, SS), (0, 2, 5, MMH), (0, 3, 7, MMT)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_decoding_follows_the_official_scan(seed):
+    batch = random_batch(seed, triples=8)
+    size, length = batch["input_ids"].shape
+    labels = dense_classes(targets(batch["triples"]), size, length, 3)
+    naive = set()
+    for s, i, j, r in torch.nonzero(labels).tolist():
+        table = labels[s, :, :, r]
+        label = int(table[i, j])
+        after = [
+            (row, column)
+            for row, column in torch.nonzero(table == label + 1).tolist()
+            if (label == SMH and row == i and column > j)
+            or (label == MSH and column == j and row > i)
+            or (label == MMH and row > i and column > j)
+        ]
+        if label == SS:
+            after = [(i, j)]
+        if after:
+            naive.add((s, i, after[0][0], r, j, after[0][1]))
+    decoded, scores = oracle(batch, 3)
+    assert set(map(tuple, decoded.tolist())) == naive
+    assert (scores == 1).all()
+
+
+@pytest.mark.parametrize("at_once", [20, 4096])
+def test_maxima_and_their_gradients_equal_those_of_whole_tables(monkeypatch, at_once):
+    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", at_once)
+    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 6 * at_once)
+    torch.manual_seed(0)
+    subject, object_ = (torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    weight = torch.randn(16, 5, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(16, dtype=torch.float64, requires_grad=True)
+    valid, pooled = [(0, 7), (0, 5), (0, 2)], [(1, 6), (1, 4), (0, 0)]
+    fast = table_maxima(subject, object_, weight, bias, valid, pooled)
+    naive = torch.zeros(2, 3, 7, 16, dtype=torch.float64)
+    for s, ((start, stop), (first, last)) in enumerate(zip(valid, pooled, strict=True)):
+        if first == last:
+            continue
+        table = features(subject[s, :, None], object_[s, None]) @ weight.T + bias
+        naive[0, s, start:stop] = table[start:stop, first:last].max(dim=1).values
+        naive[1, s, start:stop] = table[first:last, start:stop].max(dim=0).values
+    torch.testing.assert_close(torch.stack(fast), naive, rtol=0, atol=1e-10)
+    grad = torch.randn_like(naive)
+    inputs = [subject, object_, weight, bias]
+    left = torch.autograd.grad((torch.stack(fast) * grad).sum(), inputs)
+    right = torch.autograd.grad((naive * grad).sum(), inputs)
+    for a, b in zip(left, right, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+    with torch.no_grad():
+        again = table_maxima(subject, object_, weight, bias, valid, pooled)
+    torch.testing.assert_close(torch.stack(again), naive, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("mask_padding", [True, False])
+def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, mask_padding):
+    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 50)
+    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 400)
+    model = build(GRTE, tiny_encoder, mask_padding=mask_padding).double().eval()
+    batch = training_batch(model, toy_sentences())
+    fast, naive = model(**batch).loss, naive_loss(model, batch)
+    torch.testing.assert_close(fast, naive, rtol=1e-10, atol=1e-8)
+    parameters = list(model.parameters())
+    left, right = ([grad / 1e3 for grad in torch.autograd.grad(loss, parameters)] for loss in (fast, naive))
+    for a, b in zip(left, right, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_official_maxima_depend_on_padding(tiny_encoder):
+    batch = None
+    for mask_padding, same in ((True, True), (False, False)):
+        model = build(GRTE, tiny_encoder, mask_padding=mask_padding).double().eval()
+        batch = training_batch(model, [worked_example()])
+        wide = {key: F.pad(value, (0, 5)) if key != "triples" else value for key, value in batch.items()}
+        assert torch.isclose(model(**batch).loss, model(**wide).loss, rtol=1e-10, atol=0) == same
+
+
+def test_initialisation_is_orthogonal(tiny_encoder):
+    model = build(GRTE, tiny_encoder)
+    weight = model.subject_summary.weight
+    torch.testing.assert_close(weight @ weight.T, torch.eye(len(weight)), atol=1e-5, rtol=0)
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    settings = {"rounds": 2, "dropout": 0.0}
+    check_zero_triple_batch(build(GRTE, tiny_encoder, **settings).train())
+    check_determinism(GRTE, tiny_encoder, learning_rate=1e-5, rounds=3)  # the loss is a sum: large gradients
+    model = check_overfit(GRTE, tiny_encoder, **settings)
+    check_save_and_load(model, tmp_path / "saved")
+    check_padding_invariance(model)
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 99.94)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
+    assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)

@@ -1,0 +1,350 @@
+"""GRTE: fill one table for every relation, and refine the tokens by what the tables say (Ren et al., EMNLP 2021).
+
+Shortcuts, with unchanged mathematics: logits of an inner round are only needed for the maxima of rows and columns, so
+they are dropped chunk by chunk; a maximum sends its gradient to one cell only, so that the backward pass touches L
+instead of L * L cells of a row or column, and recomputes none; the last round is :func:`pairs.cell_loss`.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.pairs import Cells, cell_loss, column_chunks, find_cells, plan, spans_of
+
+# labels by length of subject and object (single or multi token), and which tokens the cell joins
+SS, MSH, MST, SMH, SMT, MMH, MMT = range(1, 8)
+LABELS = 8
+CANDIDATES = 2**22  # cells looked at together when decoding
+
+
+class GRTEConfig(ExtractorConfig):
+    """Settings of :class:`GRTE`.
+
+    Attributes:
+        rounds: how often tables are filled; the last one counts. Officially NYT 3, NYT* 2, WebNLG 4, WebNLG* 2,
+            NYT29 3.
+        dropout: of the encoder's states and inside the refining block.
+        mask_padding: False restores the official behaviour: maxima run over specials and padding too, and the
+            refining block's self-attention sees padding, so that results depend on the batch.
+    """
+
+    model_type = "tripleaudit-grte"
+    rounds: int = 3
+    dropout: float = 0.1
+    mask_padding: bool = True
+
+
+class GRTE(Extractor):
+    """The global-feature-oriented table-filling extractor."""
+
+    name = "grte"
+    config_class = GRTEConfig
+    training_defaults = {
+        "optimizer": "adamw",
+        "adam_epsilon": 1e-7,
+        "encoder_learning_rate": 3e-5,
+        "head_learning_rate": 3e-5,
+        "schedule": "linear",
+        "clip": "global",
+        "clip_norm": 1.0,
+        "batch_size": 6,
+        "epochs": 50,
+    }
+
+    def __init__(self, config: GRTEConfig, encoder=None):
+        super().__init__(config, encoder)
+        width, columns = self.hidden_size, LABELS * len(config.relations)
+        self.subject = nn.Linear(width, width)
+        self.object = nn.Linear(width, width)
+        self.table = nn.Linear(width, columns)  # [label, relation]
+        self.subject_summary = nn.Linear(columns, width)
+        self.object_summary = nn.Linear(columns, width)
+        for layer in (self.subject, self.object, self.table, self.subject_summary, self.object_summary):
+            nn.init.orthogonal_(layer.weight)
+        inner = getattr(config.encoder, "intermediate_size", None) or 4 * width
+        self.refine = RefiningBlock(width, config.encoder.num_attention_heads, inner, config.dropout)
+        self.post_init()
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`; the loss is the official sum over cells."""
+        subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
+        if triples is None:
+            return ExtractorOutput(scores={"subject": subject, "object": object_})
+        blocks = plan(spans_of(content_mask), subject.device)
+        weight, bias = self.classifier()
+        loss, _ = cell_loss(subject, object_, weight, bias, features, blocks, targets(triples))
+        return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
+
+    def classifier(self) -> tuple[Tensor, Tensor]:
+        """Weight [8, R, H] and bias [8, R] of the table."""
+        shape = LABELS, len(self.config.relations)
+        return self.table.weight.view(*shape, -1), self.table.bias.view(shape)
+
+    def token_features(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Subject and object features [B, L, H] of the last round."""
+        hidden = F.dropout(self.encode(input_ids, attention_mask), self.config.dropout, self.training)
+        subject, object_ = self.subject(hidden), self.object(hidden)
+        if self.config.rounds < 2:
+            return subject, object_
+        if self.config.mask_padding:
+            valid, pooled = spans_of(attention_mask), spans_of(content_mask)
+            own_mask = attention_mask.bool()
+        else:
+            valid = pooled = [(0, hidden.shape[1])] * len(hidden)
+            own_mask = None
+        twice = (torch.cat([hidden, hidden]), attention_mask.bool().repeat(2, 1))
+        own_mask = None if own_mask is None else own_mask.repeat(2, 1)
+        for _ in range(self.config.rounds - 1):
+            rows, columns = table_maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled)
+            summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
+            more = self.refine(summary, own_mask, *twice)
+            subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
+        return subject, object_
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
+        blocks = plan(spans_of(content_mask), subject.device)
+        cells = find_cells(subject, object_, *self.classifier(), features, blocks)
+        return decode(cells, len(self.config.relations), input_ids.shape[1])
+
+
+class Attention(nn.Module):
+    """Multi-head attention with residual connection and layer normalisation (BERT)."""
+
+    def __init__(self, width: int, heads: int, dropout: float):
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.query, self.key, self.value, self.output = (nn.Linear(width, width) for _ in range(4))
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
+        """x: [N, L, H]; memory: [N, M, H]; mask: [N, M] bool, True where memory may be seen; None sees all."""
+        query, key, value = (
+            layer(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for layer, states in ((self.query, x), (self.key, memory), (self.value, memory))
+        )
+        rate = self.dropout if self.training else 0.0
+        seen = None if mask is None else mask[:, None, None]
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
+        mixed = self.output(mixed.transpose(1, 2).flatten(2))
+        return self.norm(x + F.dropout(mixed, self.dropout, self.training))
+
+
+class RefiningBlock(nn.Module):
+    """A transformer decoder block of BERT's shape: self-attention, attention to the sentence, feed-forward layer."""
+
+    def __init__(self, width: int, heads: int, inner: int, dropout: float):
+        super().__init__()
+        self.own, self.cross = Attention(width, heads, dropout), Attention(width, heads, dropout)
+        self.widen, self.narrow = nn.Linear(width, inner), nn.Linear(inner, width)
+        self.norm, self.dropout = nn.LayerNorm(width, eps=1e-12), dropout
+
+    def forward(self, x: Tensor, own_mask: Tensor | None, memory: Tensor, memory_mask: Tensor) -> Tensor:
+        """x, memory: [N, L, H]; masks: [N, L] bool."""
+        x = self.own(x, x, own_mask)
+        x = self.cross(x, memory, memory_mask)
+        wide = self.narrow(F.gelu(self.widen(x)))
+        return self.norm(x + F.dropout(wide, self.dropout, self.training))
+
+
+def features(left: Tensor, right: Tensor) -> Tensor:
+    """Pair features ``ELU(S_i * O_j)``."""
+    return F.elu(left * right)
+
+
+def table_maxima(
+    subject: Tensor,
+    object_: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    valid: Sequence[tuple[int, int]],
+    pooled: Sequence[tuple[int, int]],
+) -> tuple[Tensor, Tensor]:
+    """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i, without keeping the table.
+
+    Args:
+        subject, object_: [B, L, H].
+        weight: [C, H]; bias: [C].
+        valid: (start, stop) of the positions that get maxima; 0 elsewhere.
+        pooled: (start, stop) of the positions over which maxima run, inside ``valid``; 0 where there are none.
+
+    Returns:
+        row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
+    """
+    need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
+    with torch.autocast(subject.device.type, enabled=False):
+        rows, columns = _TableMaxima.apply(subject, object_, weight.to(subject.dtype), valid, pooled, need)
+    mask = torch.zeros(subject.shape[:2], dtype=bias.dtype, device=bias.device)
+    for sentence, ((start, stop), (first, last)) in enumerate(zip(valid, pooled, strict=True)):
+        if first < last:
+            mask[sentence, start:stop] = 1
+    shift = mask[..., None] * bias  # the bias moves all cells of a column alike
+    return rows + shift, columns + shift
+
+
+class _TableMaxima(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, subject, object_, weight, valid, pooled, need):
+        sizes = *subject.shape[:2], len(weight)
+        rows, columns = subject.new_zeros(sizes), subject.new_zeros(sizes)
+        if need:  # place of each maximum
+            row_at = torch.zeros(sizes, dtype=torch.int16, device=subject.device)
+            column_at = torch.zeros_like(row_at)
+        for block, (first, last) in _squares(valid, pooled, subject.device):
+            s, top, bottom = block.sentence, block.top, block.bottom
+            x = block.join(features, subject[s, top:bottom], object_[s, block.first : block.stop])
+            low, high = max(top, first), min(bottom, last)  # rows of the block over which columns are pooled
+            for start, stop in column_chunks(block, 1, len(weight), subject.device):
+                z = (x @ weight[start:stop].T).view(bottom - top, block.stop - block.first, -1)
+                across = z[:, first - block.first : last - block.first]
+                down = z[low - top : max(low, high) - top]
+                into = columns[s, block.first : block.stop, start:stop]
+                if need:
+                    best, at = across.max(dim=1)
+                    rows[s, top:bottom, start:stop] = best
+                    row_at[s, top:bottom, start:stop] = (at + first).short()
+                    if high > low:
+                        best, at = down.max(dim=0)
+                        place = column_at[s, block.first : block.stop, start:stop]
+                        better = torch.ones_like(best, dtype=torch.bool) if low == first else best > into
+                        into.copy_(torch.where(better, best, into))
+                        place.copy_(torch.where(better, (at + low).short(), place))
+                else:
+                    rows[s, top:bottom, start:stop] = across.amax(dim=1)
+                    if high > low:
+                        best = down.amax(dim=0)
+                        into.copy_(best if low == first else torch.maximum(best, into))
+        if need:
+            ctx.save_for_backward(subject, object_, weight, row_at, column_at)
+            ctx.plan = valid, pooled
+        return rows, columns
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_rows, d_columns):
+        subject, object_, weight, row_at, column_at = ctx.saved_tensors
+        d_subject, d_object = torch.zeros_like(subject), torch.zeros_like(object_)
+        d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
+        for block, _ in _squares(*ctx.plan, subject.device):
+            s, top, bottom = block.sentence, block.top, block.bottom
+            across, down = slice(top, bottom), slice(block.first, block.stop)
+            with torch.enable_grad():
+                a, b = subject[s, across].detach().requires_grad_(), object_[s, down].detach().requires_grad_()
+                graph = block.join(features, a, b)
+            x = graph.detach()
+            dx = torch.zeros_like(x)
+            for start, stop in column_chunks(block, 1, len(weight), subject.device):
+                dz = x.new_zeros(bottom - top, block.stop - block.first, stop - start)
+                at = row_at[s, across, start:stop].long() - block.first
+                dz.scatter_(1, at[:, None], d_rows[s, across, start:stop][:, None])
+                at = column_at[s, down, start:stop].long() - top
+                inside = (at >= 0) & (at < bottom - top)
+                grad = d_columns[s, down, start:stop] * inside
+                dz.scatter_add_(0, at.clamp(0, bottom - top - 1)[None], grad[None])
+                flat = dz.flatten(0, 1)
+                d_weight[start:stop] += flat.T @ x
+                dx.addmm_(flat, weight[start:stop])
+            da, db = torch.autograd.grad(graph, (a, b), dx)
+            d_subject[s, across] += da
+            d_object[s, down] += db
+        return d_subject, d_object, d_weight.to(weight.dtype), None, None, None
+
+
+def _squares(valid, pooled, device):
+    """Yield the blocks of sentences that have anything to pool, with the span over which maxima run."""
+    for block in plan(valid, device):
+        if pooled[block.sentence][0] < pooled[block.sentence][1]:
+            yield block, pooled[block.sentence]
+
+
+def targets(triples: Tensor) -> Cells:
+    """Cells of gold triples [n, 6] in writing order: triples grouped by subject, one or two labels each."""
+    same = (triples[:, None, :3] == triples[None, :, :3]).all(dim=-1)
+    if len(triples):
+        triples = triples[torch.argsort(same.long().argmax(dim=1), stable=True)]
+    sentence, start, end, relation, object_start, object_end = triples.unbind(1)
+    long_subject, long_object = end > start, object_end > object_start
+    head = torch.where(long_subject, torch.where(long_object, MMH, MSH), torch.where(long_object, SMH, SS))
+    cells = Cells(
+        sentence.repeat_interleave(2),
+        torch.stack([start, end], dim=1).flatten(),
+        torch.stack([object_start, object_end], dim=1).flatten(),
+        relation.repeat_interleave(2),
+        torch.stack([head, torch.where(head == SS, 0, head + 1)], dim=1).flatten(),
+    )
+    return cells.select(cells.classes > 0)
+
+
+def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
+    """Join heads with the first fitting tail (official rule).
+
+    SS is a triple. SMH (i, j) takes the first SMT of its relation in row i after column j; MSH the first MST in column
+    j below row i; MMH the first MMT, in the order of rows, below row i and after column j.
+
+    Args:
+        cells: positive cells with scores, distinct.
+        relations: R.
+        length: L.
+
+    Returns:
+        rows [n, 6] and scores [n], the product of the probabilities of the one or two cells.
+    """
+    order = torch.argsort((cells.sentence * relations + cells.relation) * length**2 + cells.row * length + cells.column)
+    cells = cells.select(order)
+    table = cells.sentence * relations + cells.relation
+    single = torch.nonzero(cells.classes == SS)[:, 0]
+    pairs = [(single, single)]
+    for head, tail, line, place in (
+        (SMH, SMT, cells.row, cells.column),
+        (MSH, MST, cells.column, cells.row),
+    ):
+        pairs.append(_first_after(cells.classes, head, tail, table * length + line, place, length))
+    pairs.append(_first_below_right(cells, table))
+    heads, tails = (torch.cat(each) for each in zip(*pairs, strict=True))
+    rows = torch.stack(
+        [cells.sentence[heads], cells.row[heads], cells.row[tails], cells.relation[heads], cells.column[heads],
+         cells.column[tails]],
+        dim=1,
+    )  # fmt: skip
+    return rows, torch.where(heads == tails, cells.scores[heads], cells.scores[heads] * cells.scores[tails])
+
+
+def _first_after(classes: Tensor, head: int, tail: int, line: Tensor, place: Tensor, length: int):
+    """For each cell of class ``head`` the first of class ``tail`` on its line at a later place; indices of both."""
+    heads, tails = torch.nonzero(classes == head)[:, 0], torch.nonzero(classes == tail)[:, 0]
+    if not (len(heads) and len(tails)):
+        return heads[:0], tails[:0]
+    key = line * length + place
+    tails = tails[torch.argsort(key[tails])]
+    at = torch.searchsorted(key[tails], key[heads], right=True).clamp(max=len(tails) - 1)
+    partner = tails[at]
+    found = (line[partner] == line[heads]) & (place[partner] > place[heads])
+    return heads[found], partner[found]
+
+
+def _first_below_right(cells: Cells, table: Tensor) -> tuple[Tensor, Tensor]:
+    """For each MMH the first MMT of its table below and to the right of it; indices of both."""
+    heads, tails = torch.nonzero(cells.classes == MMH)[:, 0], torch.nonzero(cells.classes == MMT)[:, 0]
+    if not (len(heads) and len(tails)):
+        return heads[:0], tails[:0]
+    start = torch.searchsorted(table[tails], table[heads])
+    stop = torch.searchsorted(table[tails], table[heads], right=True)
+    window = torch.arange(max(1, int((stop - start).max())), device=heads.device)
+    found_heads, found_tails = [], []
+    for part in torch.arange(len(heads), device=heads.device).split(max(1, CANDIDATES // len(window))):
+        at = start[part, None] + window
+        candidate = tails[at.clamp(max=len(tails) - 1)]
+        head = heads[part, None]
+        fits = (at < stop[part, None]) & (cells.row[candidate] > cells.row[head])
+        fits &= cells.column[candidate] > cells.column[head]
+        found = fits.any(dim=1)
+        found_heads.append(heads[part][found])
+        found_tails.append(candidate.gather(1, fits.long().argmax(dim=1, keepdim=True))[found, 0])
+    return torch.cat(found_heads), torch.cat(found_tails)
