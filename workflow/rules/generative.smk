@@ -44,21 +44,6 @@ rule convert_lm:
         "python -m tripleaudit serve-lm --gguf {input:q} --model-dir $(dirname {output.config:q}) > {log:q} 2>&1"
 
 
-rule write_section:
-    """The section of the configuration for the jobs. As an ancient input, a new price or time-out reruns none of them."""
-    output:
-        "<study>/generative/section.json",
-    log:
-        "<logs>/write_section.log",
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    params:
-        section=config["generative"],
-    script:
-        "../scripts/write_section.py"
-
-
 rule select_texts:
     """The texts of a generative data set, and their gold triples under plain relation names."""
     input:
@@ -82,7 +67,6 @@ rule select_texts:
 rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
-        section=ancient("<study>/generative/section.json"),
         texts="<study>/generative/{dataset}/texts.jsonl",
         model=lambda wildcards: served_model(endpoint_of(wildcards)),
     output:
@@ -105,10 +89,11 @@ rule generate:
         identity=lambda wildcards: generative_settings.identity(
             config["generative"], wildcards.dataset, wildcards.system
         ),
+        section=section_for_job,
         study=STUDY.name,
         code=code_version("generate"),
     shell:
-        "python -m tripleaudit generate --section {input.section:q} --study {params.study:q} --threads {threads} "
+        "python -m tripleaudit generate --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
         "--answers {output.answers:q} --predictions {output.predictions:q} --report {output.report:q} "
         "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
@@ -125,14 +110,14 @@ rule estimate:
     """Print what the language-model stage would still send and cost; sends nothing."""
     input:
         sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in LM_SYSTEMS}),
-        section="<study>/generative/section.json",
     log:
         "<logs>/estimate.log",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
+        section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit estimate --section {input.section:q} --study {params.study:q} "
-        "--results $(dirname $(dirname {input.section:q})) 2>&1 | tee {log:q}"
+        "python -m tripleaudit estimate --section {params.section:q} --study {params.study:q} "
+        "--results $(dirname $(dirname {log:q})) 2>&1 | tee {log:q}"

@@ -3,11 +3,17 @@ import json
 
 from tripleaudit.generative import settings as generative_settings
 
-GENERATIVE = json.dumps(config["generative"])  # for the jobs; what decides a result is in their params
+GENERATIVE = json.dumps(config["generative"])
 if found := generative_settings.problems(config["generative"], config["corpora"]):
     raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
 
 LM_SYSTEMS = generative_settings.systems_of(config["generative"])
+
+
+def section_for_job(wildcards, input):
+    """The section of the configuration. Snakemake does not compare params that are made from the input, so that a new
+    price, address or time-out reruns nothing; what decides a result is in the other params of a rule."""
+    return GENERATIVE
 
 
 def is_gguf(source):

@@ -7,9 +7,10 @@ import pytest
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.cli import main
 from tripleaudit.corpora import Sentence, save_sentences
+from tripleaudit.files import write_json
 from tripleaudit.generative.client import Client
 from tripleaudit.generative.extraction import build_task
-from tripleaudit.generative.settings import endpoint
+from tripleaudit.generative.settings import endpoint, identity
 
 
 def section(tmp_path, url):
@@ -30,12 +31,11 @@ def prepared(tmp_path, monkeypatch):
     monkeypatch.delenv("ESTIMATE_KEY", raising=False)
     sentences = [Sentence(str(number), f"text {number}") for number in range(6)]
     save_sentences(tmp_path / "r" / "generative" / "d" / "texts.jsonl", sentences)
-    done = tmp_path / "r" / "generative" / "d" / "finished" / "answers.jsonl"
-    done.parent.mkdir()
-    done.write_text("")
     with FakeEndpoint(answer=Reply("[]", completion_tokens=7)) as fake:
         chosen = section(tmp_path, fake.url)
         free = {**chosen, "endpoints": {"e": {**chosen["endpoints"]["e"], "api_key_env": None}}}
+        done = {"identity": identity(chosen, "d", "finished")}
+        write_json(tmp_path / "r" / "generative" / "d" / "finished" / "report.json", done)
         task = build_task(chosen["systems"]["s"], chosen["datasets"]["d"], sentences)
         with Client(endpoint(free, "e"), tmp_path / "cache") as client:
             client.complete_all([request for _, _, request in task.requests(sentences[:2])])
@@ -62,6 +62,13 @@ def test_requests_tokens_and_money(tmp_path, prepared, capsys):
     assert "not counted, because the texts are not prepared yet: later" in text
     assert "environment variables to set first: ESTIMATE_KEY" in text
     assert text.splitlines()[1].split()[:6] == ["d", "s", "e", "6", "2", "4"]
+
+
+def test_a_result_of_other_settings_is_not_done(tmp_path, prepared, capsys):
+    prepared["systems"]["finished"]["max_tokens"] = 5
+    arguments = ["estimate", "--section", json.dumps(prepared), "--results", str(tmp_path / "r"), "--json"]
+    assert main(arguments) == 0
+    assert [job["done"] for job in json.loads(capsys.readouterr().out)["jobs"]] == [False, False, False]
 
 
 def test_a_study_without_language_models(capsys):

@@ -65,7 +65,8 @@ def run(args: argparse.Namespace) -> None:
     provenance = {"dataset": args.dataset, "system": args.system, "setting": task.setting, "model": model}
     provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
-    write_json(args.report, provenance | counts)
+    identity = settings.identity(section, args.dataset, args.system)
+    write_json(args.report, provenance | counts | {"identity": identity})
 
 
 class _Progress:

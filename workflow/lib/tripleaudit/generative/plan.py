@@ -1,11 +1,13 @@
 """The language-model stage of a study in figures: jobs, requests, tokens and money that are still to come."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora import load_sentences
+from tripleaudit.files import read_json
 from tripleaudit.generative import settings
 from tripleaudit.generative.client import Client
 from tripleaudit.generative.estimate import Estimate
@@ -19,14 +21,16 @@ def plan(section: Mapping[str, Any], study: str, results: Path) -> dict[str, Any
     Returns:
         ``{"jobs": [{"dataset", "system", "endpoint", "done", + fields of Estimate}], "total": Estimate's fields,
         "unknown": [data sets whose texts are not prepared yet], "missing_keys", "budget", "spent"}``. The requests of
-        a job whose result exists are not counted.
+        a job whose result exists, made as the section now says, are not counted.
     """
     jobs, total, unknown = [], Estimate(), []
     cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
     for dataset, name in settings.systems_of(section):
         system = section["systems"][name]
         texts = results / "generative" / dataset / "texts.jsonl"
-        done = (results / "generative" / dataset / name / "answers.jsonl").exists()
+        report = results / "generative" / dataset / name / "report.json"
+        asked = settings.identity(section, dataset, name)
+        done = report.exists() and read_json(report).get("identity") == json.loads(json.dumps(asked))
         figures = Estimate()
         if not texts.exists():
             unknown.append(dataset)

@@ -1,0 +1,100 @@
+"""The rules of the language-model stage, run by Snakemake against a scripted endpoint."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.fake_endpoint import OK, FakeEndpoint, Reply, status
+from support.workflow import jobs, snakemake
+from tripleaudit.corpora import Sentence, Span, Triple, load_sentences, save_sentences
+
+KEY = "sk-rules-0123456789-secret"
+
+
+def answer(body) -> Reply:
+    words = body["messages"][3]["content"].rsplit("Passage: ", 1)[-1].split("\n")[0].rstrip(".").split(" ")
+    text = "leader of" if "Subject: " in body["messages"][3]["content"] else json.dumps([words])
+    return Reply(text, prompt_tokens=10, completion_tokens=5)
+
+
+def study(folder: Path, url: str, **endpoint) -> None:
+    def sentence(number: int) -> Sentence:
+        text = f"Person{number} leads Company{number}."
+        cut = len(f"Person{number}")
+        subject, object_ = Span(0, cut, text[:cut]), Span(cut + 7, len(text) - 1, text[cut + 7 : -1])
+        return Sentence(str(number), text, (Triple(subject, "leaderOf", object_),))
+
+    if not (folder / "test.jsonl").exists():
+        for name in ("train", "test"):
+            save_sentences(folder / f"{name}.jsonl", [sentence(number) for number in range(8)])
+    config = {
+        "study": "lm",
+        "corpora": {"mine": {"files": {"train": "train.jsonl", "test": "test.jsonl"}, "format": "jsonl"}},
+        "generative": {
+            "budget": 1,
+            "endpoints": {
+                "fake": {"base_url": url, "model": "fake", "api_key_env": "RULES_LM_KEY", "max_retries": 0}
+                | {"prices": {"input": 1, "output": 2}, **endpoint}
+            },
+            "datasets": {"few": {"corpus": "mine", "limit": 5, "verbalise": {"leaderOf": "leader of"}}},
+            "systems": {"open": {"endpoint": "fake"}, "closed": {"endpoint": "fake", "setting": "closed"}},
+        },
+    }
+    (folder / "study.yaml").write_text(yaml.safe_dump(config))
+
+
+@pytest.mark.slow
+def test_a_study_is_extracted_resumed_and_kept(tmp_path):
+    with FakeEndpoint(answer=answer, faults=lambda number, _: OK if number < 7 else status(500), echo_key=True) as fake:
+        study(tmp_path, fake.url)
+        first = snakemake(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
+        assert first.returncode == 0, first.stderr
+        assert "2 of 2 extraction jobs are to run" in first.stdout
+        assert fake.count == 0
+        broken = snakemake(tmp_path, "--keep-going", "--", "generative", RULES_LM_KEY=KEY)
+        assert broken.returncode != 0
+        assert len(fake.answered) == 7
+    with FakeEndpoint(answer=answer) as fake:
+        study(tmp_path, fake.url, concurrency=2, timeout=30)  # another address and other limits change no result
+        second = snakemake(tmp_path, "--", "generative", RULES_LM_KEY=KEY)
+        assert second.returncode == 0, second.stderr
+        assert fake.count == 3
+        folder = tmp_path / "results" / "lm" / "generative" / "few"
+        reference = load_sentences(folder / "reference.jsonl")
+        assert len(reference) == 5
+        assert reference[0].triples[0].relation == "leader of"
+        for system, relation in (("open", "leads"), ("closed", "leaderOf")):
+            predicted = load_sentences(folder / system / "predictions.jsonl")
+            assert [item.triples[0].strings for item in predicted] == [
+                (f"Person{number}", relation, f"Company{number}") for number in range(5)
+            ]
+        study(tmp_path, "http://127.0.0.1:9/v1", concurrency=1, prices={"input": 5, "output": 5})
+        assert jobs(snakemake(tmp_path, "-n", "--quiet", "rules", "--", "generative")) == {}
+        (folder / "open" / "report.json").unlink()
+        (folder / "closed" / "report.json").unlink()
+        cached = snakemake(tmp_path, "--", "generative")
+        assert cached.returncode == 0, cached.stderr
+        assert fake.count == 3
+    spent = [json.loads(line) for line in (tmp_path / "results/cache/llm/ledger-lm.jsonl").read_text().splitlines()]
+    assert sum(row.get("cost", 0) for row in spent) == pytest.approx(10 * 20 / 1e6)
+    for result in (first, broken, second, cached):
+        assert KEY not in result.stdout + result.stderr
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
+
+
+def test_what_cannot_work_is_said_before_anything_runs(tmp_path):
+    study(tmp_path, "http://127.0.0.1:9/v1")
+    config = yaml.safe_load((tmp_path / "study.yaml").read_text())
+    config["generative"]["systems"]["open"]["prompt"] = "opn"
+    config["generative"]["systems"]["closed"]["endpoint"] = "fakes"
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+    result = snakemake(tmp_path, "-n", "--", "generative")
+    assert result.returncode != 0
+    said = result.stdout + result.stderr
+    assert "generative system 'closed': unknown endpoint 'fakes'" in said
+    assert "did you mean 'open'" in said
+    assert "Traceback" not in said
