@@ -1,0 +1,260 @@
+"""PRGC: tags, correspondence, decoding, losses against naive formulas, and whole models."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_extractor,
+    dense,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.webnlg import read_triple_list
+from tripleaudit.errors import UserError
+from tripleaudit.extractors import prgc
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.prgc import PRGC, PRGCConfig, correspondence, decode, tag_labels
+
+
+def instances_of(triples: torch.Tensor) -> torch.Tensor:
+    """The distinct (sentence, relation) of triples."""
+    return torch.unique(triples[:, [0, 3]], dim=0).reshape(-1, 2)
+
+
+def oracle(batch: dict, relations: int, **config):
+    """Decode perfect logits (+10 / -10) built with the target functions."""
+    triples = batch["triples"]
+    size, length = batch["input_ids"].shape
+    gold = instances_of(triples)
+    labels = [tag_labels(triples, places, gold, length) for places in ((1, 2), (4, 5))]
+    relation = dense((size, relations), triples[:, 0], triples[:, 3]) * 20 - 10
+    pairs = dense((size, length, length), triples[:, 0], triples[:, 1], triples[:, 4]) * 20 - 10
+
+    def tags(instances):
+        place = (instances[:, None] == gold[None]).all(dim=-1).long().argmax(dim=1)
+        return tuple(F.one_hot(part[place], 3).double() * 20 for part in labels)
+
+    config = PRGCConfig(**{"fallback": False, **config})
+    return decode(relation, tags, lambda cells: pairs[tuple(cells.T)], batch["content_mask"].bool(), config)
+
+
+def naive_tags(rows: list[list[int]], places: tuple[int, int], length: int) -> list[int]:
+    """BIO tags written triple by triple."""
+    tags = [0] * length
+    for row in rows:
+        start, end = row[places[0]], row[places[1]]
+        tags[start : end + 1] = [1] + [2] * (end - start)
+    return tags
+
+
+def naive_chunks(tags: list[int]) -> list[tuple[int, int]]:
+    """Read BIO tags one by one: an inside tag without an open chunk opens one."""
+    chunks, start = [], None
+    for place, tag in enumerate([*tags, 0]):
+        if start is not None and tag != 2:
+            chunks.append((start, place - 1))
+            start = None
+        if tag == 1 or (tag == 2 and start is None):
+            start = place
+    return chunks
+
+
+def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
+    """The loss with the sentence repeated for each of its relations, concatenated inputs and dense labels."""
+    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+    rows = batch["triples"].tolist()
+    copies = batch["instances"].tolist()
+    relation = pair = tags = 0.0
+    tokens = pairs = 0
+    repeated = [number for number, _ in copies]
+    if model.config.weighting == "uniform":
+        repeated = list(range(len(hidden)))
+    for number in repeated:
+        words = batch["content_mask"][number].bool()
+        h = hidden[number, words]
+        own = [row for row in rows if row[0] == number]
+        labels = torch.zeros(len(model.config.relations), dtype=torch.float64)
+        labels[[row[3] for row in own]] = 1
+        logits = model.relation(model.relation_hidden(h.mean(dim=0)).relu())
+        relation = relation + F.binary_cross_entropy_with_logits(logits, labels)
+        n = len(h)
+        both = torch.cat([h[:, None].expand(n, n, -1), h[None].expand(n, n, -1)], dim=-1)
+        labels = torch.zeros(n, n, dtype=torch.float64)
+        for row in own:
+            labels[row[1] - 1, row[4] - 1] = 1  # [CLS] is not there
+        logits = model.pair(model.pair_hidden(both).relu())[..., 0]
+        pair = pair + F.binary_cross_entropy_with_logits(logits, labels, reduction="sum")
+        pairs += n * n
+    for number, relation_id in copies:
+        words = batch["content_mask"][number].bool()
+        h = hidden[number, words]
+        h = torch.cat([h, model.relation_embedding.weight[relation_id].expand(len(h), -1)], dim=-1)
+        own = [row for row in rows if row[0] == number and row[3] == relation_id]
+        for first, second, places in (
+            (model.subject_hidden, model.subject, (1, 2)),
+            (model.object_hidden, model.object, (4, 5)),
+        ):
+            labels = torch.tensor(naive_tags(own, places, batch["input_ids"].shape[1]))[words]
+            tags = tags + F.cross_entropy(second(first(h).relu()), labels, reduction="sum") / 2
+        tokens += len(h)
+    return relation / len(repeated) + pair / pairs + tags / tokens
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(PRGC, tiny_encoder), [worked_example()])
+    assert batch["instances"].tolist() == [[0, 0], [0, 1]]
+    subject = tag_labels(batch["triples"], (1, 2), batch["instances"], 11)
+    object_ = tag_labels(batch["triples"], (4, 5), batch["instances"], 11)
+    assert subject.tolist() == [[0, 1, 2, *[0] * 8], [0, 0, 0, 0, 1, *[0] * 6]]
+    assert object_.tolist() == [[0, 0, 0, 0, 1, *[0] * 6], [0, 0, 0, 0, 0, 0, 1, 2, 2, 0, 0]]
+    decoded, scores = oracle(batch, 4)
+    assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+    tag = torch.tensor([20.0, 0, 0], dtype=torch.float64).softmax(dim=0)[0].float()
+    assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 2 * tag)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_decoding_loses_only_what_one_layer_of_tags_cannot_hold(seed):
+    batch = random_batch(seed)
+    rows, length = batch["triples"].tolist(), batch["input_ids"].shape[1]
+    instances = instances_of(batch["triples"])
+    expected = set()
+    for place, (number, relation) in enumerate(instances.tolist()):
+        own = [row for row in rows if row[0] == number and row[3] == relation]
+        sides = []
+        for places in ((1, 2), (4, 5)):
+            tags = naive_tags(own, places, length)
+            assert tag_labels(batch["triples"], places, instances, length)[place].tolist() == tags
+            sides.append(naive_chunks(tags))
+        heads = {(row[1], row[4]) for row in rows if row[0] == number}
+        expected |= {(number, *s, relation, *o) for s in sides[0] for o in sides[1] if (s[0], o[0]) in heads}
+    decoded, _ = oracle(batch, 3)
+    assert set(map(tuple, decoded.tolist())) == expected
+    assert len(decoded) == len(expected)
+
+
+def test_thresholds_and_fallback():
+    content = torch.tensor([[False, True, True, True, False]])
+    relation = torch.tensor([[-4.0, -3.0]])  # both below 0.1
+    subject = torch.tensor([0.0, 1, 0, 0, 0])
+    object_ = torch.tensor([2.0, 0, 2, 2, 2])  # an inside tag opens a chunk; specials are outside
+
+    def tags(instances):
+        return tuple(
+            F.one_hot(part.long(), 3).float().expand(len(instances), -1, -1) * 9 for part in (subject, object_)
+        )
+
+    def run(pair, **settings_):
+        return decode(relation, tags, lambda cells: torch.full((len(cells),), pair), content, PRGCConfig(**settings_))
+
+    rows, scores = run(1.0)
+    assert rows.tolist() == [[0, 1, 1, 1, 2, 3]]
+    p = torch.tensor([9.0, 0, 0]).softmax(dim=0)[0]
+    torch.testing.assert_close(scores, (torch.tensor([-3.0]).sigmoid() * torch.tensor(1.0).sigmoid() * p))
+    assert run(1.0, fallback=False)[0].shape == (0, 6)
+    assert run(1.0, pair_threshold=0.8)[0].shape == (0, 6)
+    assert run(-1.0, pair_threshold=0.2)[0].shape == (1, 6)
+    assert run(1.0, relation_threshold=0.01)[0][:, 3].tolist() == [0, 1]
+
+
+def test_an_eager_model_stays_within_its_limits():
+    begin = F.one_hot(torch.ones(30, dtype=torch.long), 3).float()
+    rows, _ = decode(
+        torch.ones(2, 50),
+        lambda instances: (begin.expand(len(instances), -1, -1), begin.expand(len(instances), -1, -1)),
+        lambda cells: torch.ones(len(cells)),
+        torch.ones(2, 30).bool(),
+        PRGCConfig(max_candidates=40),
+    )
+    assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_correspondence_in_blocks(monkeypatch, dropout):
+    """Values and gradients are those of the whole table, whatever the number of rows at a time."""
+    torch.manual_seed(0)
+    x, y = (torch.randn(2, 6, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    layer = torch.nn.Linear(4, 1).double()
+    weights = torch.randn(2, 6, 6, dtype=torch.float64)
+    inputs = [x, y, layer.weight, layer.bias]
+    for cells in (1, 100, 10**6):
+        monkeypatch.setattr(prgc, "CELLS_AT_ONCE", cells)
+        keep = torch.ones(2, 6, 6, 4, dtype=torch.float64)
+        if dropout:
+            blocks = list(prgc._blocks(x.detach(), y.detach(), dropout, 7))
+            assert len(blocks) == {1: 6, 100: 3, 10**6: 1}[cells]
+            keep = torch.cat([block[2] for block in blocks], dim=1).double()
+            assert 0 < keep.mean() < 1
+        plain = layer((x[:, :, None] + y[:, None]).relu() * keep / (1 - dropout))[..., 0]
+        fast = correspondence(x, y, layer, dropout, seed=7)
+        torch.testing.assert_close(fast, plain, rtol=0, atol=1e-12)
+        for a, b in zip(
+            torch.autograd.grad((fast * weights).sum(), inputs), torch.autograd.grad((plain * weights).sum(), inputs),
+            strict=True,
+        ):  # fmt: skip
+            torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+
+
+def test_dropout_of_pairs_has_the_right_rate_and_mean():
+    x = torch.ones(1, 40, 8)
+    layer = torch.nn.Linear(8, 1)
+    torch.nn.init.ones_(layer.weight)
+    torch.nn.init.zeros_(layer.bias)
+    torch.manual_seed(1)
+    one, two = correspondence(x, x, layer, 0.3), correspondence(x, x, layer, 0.3)
+    assert not torch.equal(one, two)
+    assert one.mean().item() == pytest.approx(16, abs=0.4)
+    assert correspondence(x, x, layer, 0.0).unique().tolist() == [16.0]
+
+
+@pytest.mark.parametrize("weighting", ["instances", "uniform"])
+def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
+    model = build(PRGC, tiny_encoder, dropout=0.0, weighting=weighting).double()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if not name.startswith("encoder."):
+                parameter.mul_(10)
+    batch = training_batch(model, toy_sentences())
+    fast, naive = model(**batch).loss, naive_loss(model, batch)
+    torch.testing.assert_close(fast, naive, rtol=0, atol=1e-8)
+    parameters = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tiny_encoder):
+    model = build(PRGC, tiny_encoder)
+    zero = [each for each in toy_sentences() if not each.triples]
+    drawn = [training_batch(model, zero, epoch=epoch)["instances"] for epoch in range(12)]
+    assert all(each[:, 0].tolist() == [0, 1] for each in drawn)
+    assert {relation for each in drawn for relation in each[:, 1].tolist()} == {0, 1, 2, 3}
+    assert tag_labels(torch.zeros(0, 6, dtype=torch.long), (1, 2), drawn[0], 5).sum() == 0
+
+
+def test_settings(tiny_encoder):
+    with pytest.raises(UserError, match="'weighting' is 'even', expected one of instances, uniform"):
+        build(PRGC, tiny_encoder, weighting="even")
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    # the small initial weights of the heads are slow to grow at width 32
+    overfit = {"learning_rate": 5e-3, "steps": 600}
+    check_extractor(PRGC, tiny_encoder, tmp_path / "saved", overfit=overfit, dropout=0.0, fallback=False)
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.97), ("webnlg", 99.84)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
+    assert 100 * reached == pytest.approx(expected, abs=0.1)

@@ -1,0 +1,346 @@
+"""PRGC: potential relations, tags for each of them, and a global correspondence of heads (Zheng et al., ACL 2021).
+
+A sentence is encoded once for all its relations. Shortcuts, none of which changes the mathematics: both matrices that
+read a concatenation are split, so the token part of the taggers serves all relations and the pair layer is a sum of
+two vectors; its [L, L, H] activations exist for a few rows at a time and are computed again in the backward pass; and
+decoding scores only the pairs that two tagged chunks ask for.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.decoding import first_rows, nearest_tail
+from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.tdeer import WEIGHTINGS, relation_term
+
+OUTSIDE, BEGIN, INSIDE = range(3)
+CELLS_AT_ONCE = 2**20  # numbers of [B, rows, L, H] held at a time: bounds memory, changes nothing else
+PAIRS_AT_ONCE = 2**14
+ROWS_PER_SENTENCE = 1000
+
+
+class PRGCConfig(ExtractorConfig):
+    """Settings of :class:`PRGC`.
+
+    Attributes:
+        dropout: after each hidden layer of the heads.
+        relation_threshold, pair_threshold: probabilities above which a relation, a pair of heads counts.
+        fallback: decode the likeliest relation where none is above the threshold, as the official code does.
+        weighting: ``instances`` weights a sentence's relation and pair terms by its number of relations, which is what
+            repeating the sentence for each relation amounts to; ``uniform`` weights all sentences alike.
+        max_candidates: at most this many relations of a sentence are followed up when decoding, the first ones; far
+            beyond what a trained model finds.
+    """
+
+    model_type = "tripleaudit-prgc"
+    dropout: float = 0.3
+    relation_threshold: float = 0.1
+    pair_threshold: float = 0.5
+    fallback: bool = True
+    weighting: str = "instances"
+    max_candidates: int = 100
+
+
+class PRGC(Extractor):
+    """The extractor with potential relations and global correspondence."""
+
+    name = "prgc"
+    config_class = PRGCConfig
+    training_defaults = {
+        "optimizer": "adamw",
+        "adam_epsilon": 1e-6,
+        "adam_bias_correction": False,
+        "encoder_learning_rate": 1e-4,
+        "head_learning_rate": 1e-3,
+        "weight_decay": 0.01,
+        "schedule": "cosine",
+        "warmup": 0.1,
+        "clip": "parameter",
+        "clip_norm": 2.0,
+        "batch_size": 64,
+        "accumulation": 2,
+        "epochs": 100,
+        "patience": 20,
+        "min_delta": 1e-5,
+    }
+
+    def __init__(self, config: PRGCConfig, encoder=None):
+        if config.weighting not in WEIGHTINGS:
+            raise UserError(
+                f"prgc setting 'weighting' is {config.weighting!r}, expected one of {', '.join(WEIGHTINGS)}"
+            )
+        super().__init__(config, encoder)
+        width, relations = self.hidden_size, len(config.relations)
+        self.relation_hidden = nn.Linear(width, width // 2)
+        self.relation = nn.Linear(width // 2, relations)
+        self.pair_hidden = nn.Linear(2 * width, width)
+        self.pair = nn.Linear(width, 1)
+        self.relation_embedding = nn.Embedding(relations, width)
+        self.subject_hidden = nn.Linear(2 * width, width)
+        self.subject = nn.Linear(width, 3)
+        self.object_hidden = nn.Linear(2 * width, width)
+        self.object = nn.Linear(width, 3)
+        self.dropout = nn.Dropout(config.dropout)
+        for layer in self.children():
+            if isinstance(layer, nn.Linear | nn.Embedding):
+                nn.init.normal_(layer.weight, std=0.02)
+            if isinstance(layer, nn.Linear):
+                nn.init.zeros_(layer.bias)
+        self.post_init()
+
+    @classmethod
+    def collate_targets(
+        cls, config: PRGCConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+    ) -> dict[str, Tensor]:
+        """List the instances.
+
+        Returns:
+            ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a random one for a
+            sentence with zero triples, which then trains tags that are all outside.
+        """
+        instances = []
+        for number, (own, rng) in enumerate(zip(rows, rngs, strict=True)):
+            relations = dict.fromkeys(own[:, 2].tolist()) or [int(rng.integers(len(config.relations)))]
+            instances += [(number, relation) for relation in relations]
+        return {"instances": torch.tensor(instances, dtype=torch.long).reshape(-1, 2)}
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        triples: Tensor | None = None,
+        instances: Tensor | None = None,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward` and :meth:`collate_targets`. Specials take no part in any term."""
+        hidden = self.encode(input_ids, attention_mask)
+        relation = self.relation_logits(hidden, content_mask)
+        if triples is None:
+            return ExtractorOutput(scores={"relation": relation})
+        batch, length = content_mask.shape
+        weights = torch.ones(batch, dtype=torch.long, device=hidden.device)
+        if self.config.weighting == "instances":
+            weights = torch.zeros_like(weights).index_add(0, instances[:, 0], torch.ones_like(instances[:, 0]))
+        terms = {"relation": relation_term(relation, triples[:, 0], triples[:, 3], weights)}
+        rows, columns = self.pair_parts(hidden)
+        pairs = correspondence(rows, columns, self.pair, self.config.dropout if self.training else 0.0)
+        terms["pair"] = pair_term(pairs, triples, content_mask, weights)
+        for name, logits, places in zip(
+            ("subject", "object"), self.tag_logits(self.tag_parts(hidden), instances), ((1, 2), (4, 5)), strict=True
+        ):
+            labels = tag_labels(triples, places, instances, length)
+            terms[name] = tag_term(logits, labels, content_mask[instances[:, 0]]) / 2
+        loss = sum(terms.values())
+        return ExtractorOutput(
+            loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores={"relation": relation}
+        )
+
+    def relation_logits(self, hidden: Tensor, content_mask: Tensor) -> Tensor:
+        """Relation logits [B, R] of the mean over content tokens of hidden [B, L, H]."""
+        mask = content_mask[..., None].to(hidden.dtype)
+        mean = (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+        return self.relation(self.dropout(self.relation_hidden(mean).relu()))
+
+    def pair_parts(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """The subject and the object half of the pair layer, two [B, L, H]; their sum is the layer's output."""
+        rows, columns = self.pair_hidden.weight.chunk(2, dim=1)
+        return F.linear(hidden, rows, self.pair_hidden.bias), F.linear(hidden, columns)
+
+    def tag_parts(self, hidden: Tensor) -> list[Tensor]:
+        """The token halves of both tagging layers, [B, L, H] each."""
+        return [
+            F.linear(hidden, layer.weight[:, : self.hidden_size]) for layer in (self.subject_hidden, self.object_hidden)
+        ]
+
+    def tag_logits(self, parts: Sequence[Tensor], instances: Tensor) -> tuple[Tensor, Tensor]:
+        """Subject and object tag logits [m, L, 3] of instances [m, 2] (sentence, relation)."""
+        sentence, relation = instances.unbind(1)
+        embedded = self.relation_embedding(relation)
+        result = []
+        for part, layer, tags in zip(
+            parts, (self.subject_hidden, self.object_hidden), (self.subject, self.object), strict=True
+        ):
+            shift = F.linear(embedded, layer.weight[:, self.hidden_size :], layer.bias)
+            result.append(tags(self.dropout((part[sentence] + shift[:, None]).relu())))
+        return result[0], result[1]
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = self.encode(input_ids, attention_mask)
+        rows, columns = self.pair_parts(hidden)
+        parts = self.tag_parts(hidden)
+
+        def pairs(cells: Tensor) -> Tensor:
+            sentence, i, j = cells.unbind(1)
+            return self.pair((rows[sentence, i] + columns[sentence, j]).relu())[:, 0]
+
+        return decode(
+            self.relation_logits(hidden, content_mask),
+            lambda instances: self.tag_logits(parts, instances),
+            pairs,
+            content_mask.bool(),
+            self.config,
+        )
+
+
+class _Correspondence(torch.autograd.Function):
+    """``dropout(relu(x_i + y_j)) @ w`` for all pairs, a few rows i at a time, computed again in the backward pass."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float, seed: int) -> Tensor:
+        ctx.save_for_backward(x, y, w)
+        ctx.dropout, ctx.seed = dropout, seed
+        out = x.new_empty(*x.shape[:2], y.shape[1])
+        for block, pre, keep in _blocks(x, y, dropout, seed):
+            pre = pre.relu_()
+            out[:, block] = (pre if keep is None else pre.mul_(keep)) @ w
+        return out / (1 - dropout)
+
+    @staticmethod
+    def backward(ctx, grad: Tensor):
+        x, y, w = ctx.saved_tensors
+        by_row, by_column = torch.empty_like(x), torch.zeros_like(y)
+        for block, pre, keep in _blocks(x, y, ctx.dropout, ctx.seed):
+            active = pre > 0 if keep is None else (pre > 0).logical_and_(keep)
+            flow = torch.mul(active, grad[:, block, :, None], out=pre)
+            by_row[:, block] = flow.sum(dim=2)
+            by_column += flow.sum(dim=1)
+        scale = 1 / (1 - ctx.dropout)
+        # relu(x + y) is x + y wherever it is active, so w's gradient needs only the two sums
+        by_weight = (x * by_row).sum(dim=(0, 1)) + (y * by_column).sum(dim=(0, 1))
+        return by_row * w * scale, by_column * w * scale, by_weight * scale, None, None
+
+
+def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
+    """Yield (rows, x_i + y_j [B, rows, L, H], what dropout keeps or None); the same ones for the same seed."""
+    draws = torch.Generator(x.device).manual_seed(seed) if dropout else None
+    step = max(1, CELLS_AT_ONCE // max(1, y.numel()))
+    for at in range(0, x.shape[1], step):
+        block = slice(at, at + step)
+        pre = x[:, block, None] + y[:, None]
+        keep = None
+        if draws is not None:
+            keep = torch.empty(pre.shape, dtype=torch.bool, device=x.device).bernoulli_(1 - dropout, generator=draws)
+        yield block, pre, keep
+
+
+def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None) -> Tensor:
+    """Logits of all pairs of heads.
+
+    Args:
+        rows, columns: [B, L, H] from :meth:`PRGC.pair_parts`.
+        layer: Linear H -> 1.
+        dropout: share of hidden units dropped, 0 for none.
+        seed: of dropout; drawn from PyTorch's generator if None.
+
+    Returns:
+        [B, L, L]; row: subject head, column: object head.
+    """
+    if dropout and seed is None:
+        seed = int(torch.randint(2**62, ()))
+    logits = _Correspondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout, seed or 0)
+    return raise_precision(logits) + layer.bias
+
+
+def tag_labels(triples: Tensor, places: tuple[int, int], instances: Tensor, length: int) -> Tensor:
+    """Tags of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
+
+    Args:
+        triples: [n, 6]; each one's (sentence, relation) is an instance.
+        places: columns of the role's start and end.
+        instances: [m, 2] (sentence, relation).
+        length: L.
+
+    Returns:
+        [m, L] int64.
+    """
+    start, end = triples[:, places[0]], triples[:, places[1]]
+    positions = torch.arange(length, device=triples.device)
+    inside = (positions >= start[:, None]) & (positions <= end[:, None])
+    order = torch.arange(1, len(triples) + 1, device=triples.device)[:, None] * inside  # 0: not covered
+    own = (instances[:, None] == triples[None][..., [0, 3]]).all(dim=-1)  # [m, n]
+    number = own.long().argmax(dim=0) if len(instances) else triples[:, 0]
+    last = torch.zeros(len(instances), length, dtype=torch.long, device=triples.device)
+    last.scatter_reduce_(0, number[:, None].expand(-1, length), order, "amax")
+    begins = F.pad(start, (1, 0), value=-1)[last] == positions
+    return torch.where(last == 0, OUTSIDE, torch.where(begins, BEGIN, INSIDE))
+
+
+def tag_term(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+    """Mean cross-entropy over the valid tokens of all instances; logits [m, L, 3], labels and mask [m, L]."""
+    losses = F.cross_entropy(raise_precision(logits).flatten(0, 1), labels.flatten(), reduction="none")
+    return (losses * mask.flatten()).sum() / mask.sum().clamp(min=1)
+
+
+def pair_term(logits: Tensor, triples: Tensor, mask: Tensor, weights: Tensor) -> Tensor:
+    """Mean BCE over pairs of valid tokens; logits [B, L, L], triples [n, 6], mask [B, L], weights [B]."""
+    cells = flat_cells(logits.shape, triples[:, 0], triples[:, 1], triples[:, 4])
+    pairs = mask[:, :, None] * mask[:, None] * weights[:, None, None]
+    return binary_cells(logits, cells, pairs) / pairs.sum().clamp(min=1)
+
+
+def decode(
+    relation_logits: Tensor,
+    tag_logits: Callable[[Tensor], tuple[Tensor, Tensor]],
+    pair_logits: Callable[[Tensor], Tensor],
+    content: Tensor,
+    config: PRGCConfig,
+) -> tuple[Tensor, Tensor]:
+    """Relations, then chunks of the likeliest tags, then pairs of chunks whose heads correspond.
+
+    A chunk opens with a begin tag, or an inside tag where none is open, and closes before the next begin or outside.
+
+    Args:
+        relation_logits: [B, R].
+        tag_logits: instances [n, 2] (sentence, relation) -> subject and object logits [n, L, 3].
+        pair_logits: cells [n, 3] (sentence, subject head, object head) -> [n].
+        content: [B, L] bool.
+        config: thresholds, fallback and limits.
+
+    Returns:
+        rows [n, 6] and scores [n]: probabilities of relation and pair, times the geometric mean of those of all tags.
+    """
+    relation_scores = raise_precision(relation_logits).sigmoid()
+    wanted = relation_scores > config.relation_threshold
+    if config.fallback:
+        best = F.one_hot(relation_scores.argmax(dim=1), relation_scores.shape[1]).bool()
+        wanted |= best & ~wanted.any(dim=1, keepdim=True)
+    instances = torch.nonzero(wanted)
+    instances = instances[first_rows(instances[:, 0], config.max_candidates)]
+    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
+    scores = [torch.zeros(0, device=content.device)]
+    step = max(1, CELLS_AT_ONCE // content.shape[1] ** 2)
+    for at in range(0, len(instances), step):
+        sentence, relation = instances[at : at + step].unbind(1)
+        subjects, objects = (_chunks(part, content[sentence]) for part in tag_logits(instances[at : at + step]))
+        row, i, j = torch.nonzero(subjects[0][:, :, None] & objects[0][:, None], as_tuple=True)
+        cells, number = torch.unique(torch.stack([sentence[row], i, j], dim=1), dim=0, return_inverse=True)
+        parts = [pair_logits(part) for part in cells.split(PAIRS_AT_ONCE)]
+        pair_scores = raise_precision(torch.cat(parts)).sigmoid()[number]
+        kept = pair_scores > config.pair_threshold
+        row, i, j, pair_scores = row[kept], i[kept], j[kept], pair_scores[kept]
+        (_, subject_stops, subject_sums), (_, object_stops, object_sums) = subjects, objects
+        subject_end, object_end = subject_stops[row, i], object_stops[row, j]
+        tags = subject_sums[row, subject_end + 1] - subject_sums[row, i]
+        tags = tags + object_sums[row, object_end + 1] - object_sums[row, j]
+        mean = (tags / (subject_end - i + object_end - j + 2)).exp()
+        rows.append(torch.stack([sentence[row], i, subject_end, relation[row], j, object_end], dim=1))
+        scores.append((relation_scores[sentence[row], relation[row]] * pair_scores * mean).float())
+    triples = torch.cat(rows)
+    kept = first_rows(triples[:, 0], ROWS_PER_SENTENCE)
+    return triples[kept], torch.cat(scores)[kept]
+
+
+def _chunks(logits: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return where chunks start [n, L], where each ends [n, L], and sums [n, L + 1] of log-probabilities before l."""
+    best = raise_precision(logits).log_softmax(dim=-1).max(dim=-1)
+    tags = torch.where(content, best.indices, OUTSIDE)
+    before, after = F.pad(tags[:, :-1], (1, 0)), F.pad(tags[:, 1:], (0, 1))  # outside at both ends
+    starts = (tags == BEGIN) | ((tags == INSIDE) & (before == OUTSIDE))
+    stops = nearest_tail((tags != OUTSIDE) & (after != INSIDE))
+    return starts, stops, F.pad(best.values.cumsum(dim=1), (1, 0))
