@@ -1,8 +1,8 @@
 """GRTE: fill one table for every relation, and refine the tokens by what the tables say (Ren et al., EMNLP 2021).
 
 Shortcuts, with unchanged mathematics: logits of an inner round are only needed for the maxima of rows and columns, so
-they are dropped chunk by chunk; a maximum sends its gradient to one cell only, so that the backward pass touches L
-instead of L * L cells of a row or column, and recomputes none; the last round is :func:`pairs.cell_loss`.
+they are dropped chunk by chunk and only the places of the maxima are kept; the backward pass writes the gradients to
+those places, chunk by chunk, and computes no logit again; the last round is :func:`pairs.cell_loss`.
 """
 
 from collections.abc import Sequence
