@@ -118,6 +118,7 @@ def gre_topic_options(wildcards):
     """The settings of a topic model as command-line options."""
     topics = GRE_PLAN.topics(wildcards.dataset)
     options = ["--topics", str(topics["number"]), "--seed", str(GRE["seed"])]
+    options += ["--chunk-size", str(topics["chunk_size"])]
     options += ["--lowercase"] if topics["lowercase"] else []
     options += [] if topics["stop_words"] else ["--keep-stop-words"]
     return options + ([] if topics["alphanumeric"] else ["--keep-punctuation"])

@@ -95,3 +95,9 @@ def test_hard_matching_shows_both_counting_rules(inputs, mode):
     assert (own.shown, own.reported) == ("25.0", None)
     assert table.cell("Ground truth", "F1", column_group="As published").value is None
     assert table.cell("Ground truth", "#tri").reported == "1.4"
+
+
+def test_data_sets_of_the_paper_come_first_under_hard_matching(inputs):
+    parts = [rows(corpus, "bag", "open", "gpt-4", f1=0.1) for corpus in ("wiki80", "nyt10m", "mine", "cdr")]
+    table = build_table("gre-hard-matching", inputs(*parts))
+    assert [row.group for row in table.rows] == ["CDR", "NYT10m", "Wiki80", "mine"]

@@ -15,6 +15,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--topics", required=True, type=int, metavar="K", help="number of topics")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of training and inference (default: 0)")
+    parser.add_argument(
+        "--chunk-size",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="documents between two updates of the topics (default: 2000, as published)",
+    )
     parser.add_argument("--lowercase", action="store_true", help="fold case, which the published models do not")
     parser.add_argument("--keep-stop-words", action="store_true", help="keep English function words")
     parser.add_argument("--keep-punctuation", action="store_true", help="keep words that are not letters and digits")
@@ -25,12 +32,13 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.errors import UserError
     from tripleaudit.grescores.topics import Preprocessing, read_texts, train_topics
 
-    if args.topics < 1:
-        raise UserError(f"--topics is {args.topics}, expected at least 1")
+    for name, value in (("topics", args.topics), ("chunk-size", args.chunk_size)):
+        if value < 1:
+            raise UserError(f"--{name} is {value}, expected at least 1")
     preprocessing = Preprocessing(
         stop_words=not args.keep_stop_words, lowercase=args.lowercase, alphanumeric=not args.keep_punctuation
     )
     texts = [text for path in args.text for text in read_texts(path)]
-    train_topics(texts, args.topics, args.seed, preprocessing).save(args.out)
+    train_topics(texts, args.topics, args.seed, preprocessing, args.chunk_size).save(args.out)
     print(f"{args.out}: {args.topics} topics from {len(texts)} texts")
     return 0

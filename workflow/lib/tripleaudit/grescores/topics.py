@@ -21,6 +21,7 @@ from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import TOKENIZER_VERSION, tokens
 from tripleaudit.grescores.words import STOP_WORDS
 
+CHUNK_SIZE = 2000  # gensim's default
 WEIGHTS, DESCRIPTION = "lda.safetensors", "lda.json"
 
 # gensim warns about documents without known words at every inference
@@ -137,13 +138,19 @@ class TopicModel:
 
 
 def train_topics(
-    texts: Sequence[str], topics: int, seed: int = 0, preprocessing: Preprocessing | None = None
+    texts: Sequence[str],
+    topics: int,
+    seed: int = 0,
+    preprocessing: Preprocessing | None = None,
+    chunk_size: int = CHUNK_SIZE,
 ) -> TopicModel:
     """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as published but seeded.
 
     Args:
         texts: the training texts; repeats count, and the order matters.
         topics: K.
+        chunk_size: documents between two updates of the topics. It decides how far they part from one another: a
+            corpus smaller than one chunk gives a single update.
 
     Raises:
         UserError: no text has a usable word.
@@ -161,6 +168,7 @@ def train_topics(
         [dictionary.doc2bow(text) for text in words],
         num_topics=topics,
         id2word=dictionary,
+        chunksize=chunk_size,
         random_state=np.random.RandomState(seed),
     )
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
@@ -168,6 +176,7 @@ def train_topics(
         "topics": topics,
         "seed": seed,
         "documents": len(texts),
+        "chunk_size": chunk_size,
         "preprocessing": asdict(preprocessing),
         "training_sha256": digest,
         "tokenizer": TOKENIZER_VERSION,
