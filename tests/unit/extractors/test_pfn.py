@@ -1,0 +1,196 @@
+"""PFN: the partition filter step by step, targets, decoding, losses against naive formulas, and whole models."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    build,
+    ceiling,
+    check_extractor,
+    dense,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.webnlg import read_triple_list
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.pfn import PFN, PFNConfig, decode, last_of_word, partition_step, table_spans
+
+
+def with_words(batch: dict) -> dict:
+    """Give a random batch words: every second token continues the word before it."""
+    size, length = batch["input_ids"].shape
+    word_ids = torch.where(batch["content_mask"].bool(), (torch.arange(length) - 1) // 2, -1)
+    first = torch.full((size, (length + 1) // 2), -1)
+    last = first.clone()
+    for row in range(size):
+        for word in word_ids[row][word_ids[row] >= 0].unique().tolist():
+            places = (word_ids[row] == word).nonzero()[:, 0]
+            first[row, word], last[row, word] = places[0], places[-1]
+    return {**batch, "word_ids": word_ids, "word_first": first, "word_last": last}
+
+
+def oracle(batch: dict, relations: int, ends: str = "word"):
+    """Decode perfect logits built with the target functions; of several entities at one start the longest is best."""
+    triples, (size, length) = batch["triples"], batch["input_ids"].shape
+    starts, stops = table_spans(triples, batch["word_ids"], batch["word_first"], PFNConfig(ends=ends))
+    sentence = triples[:, :1].expand(-1, 2)
+    entity = dense((size, length, length), sentence.flatten(), starts.flatten(), stops.flatten())
+    entity = entity * (20 + 0.01 * torch.arange(length)) - 10
+    table = dense((size, length, length, relations), triples[:, 0], starts[:, 0], starts[:, 1], triples[:, 3]) * 20 - 10
+    last = last_of_word(*(batch[name] for name in ("word_ids", "word_first", "word_last"))) if ends == "word" else None
+    return decode(entity, lambda cells: table[tuple(cells.T)], batch["content_mask"].bool(), last)
+
+
+def naive_partition(model: PFN, hidden: torch.Tensor) -> list[torch.Tensor]:
+    """The partition filter of one sentence [L, H], gate by gate."""
+    width = model.config.width
+    state = cell = torch.zeros(width, dtype=hidden.dtype)
+    outputs = []
+    for x in hidden:
+        recurrent = F.linear(state, model.recurrent.weight * (1 - model.config.drop_connect), model.recurrent.bias)
+        gates = model.input(x) + recurrent
+        candidate, e_c, r_c, e_n, r_n = gates.split(width)
+        candidate = candidate.tanh()
+        e_c, e_n = 1 - e_c.softmax(0).cumsum(0), 1 - e_n.softmax(0).cumsum(0)
+        r_c, r_n = r_c.softmax(0).cumsum(0), r_n.softmax(0).cumsum(0)
+        over_c, over_n = e_c * r_c, e_n * r_n
+        share = over_c * cell + over_n * candidate
+        relation = (r_c - over_c) * cell + (r_n - over_n) * candidate + share
+        entity = (e_c - over_c) * cell + (e_n - over_n) * candidate + share
+        cell = model.cell(torch.cat([relation, entity, share]))
+        state = cell.tanh()
+        outputs.append(torch.stack([entity, relation, share]).tanh())
+    return list(torch.stack(outputs, dim=1))
+
+
+def naive_loss(model: PFN, batch: dict) -> torch.Tensor:
+    """The loss sentence by sentence, with concatenated pairs and dense labels."""
+    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+    total = 0.0
+    for number in range(len(hidden)):
+        length = int(batch["attention_mask"][number].sum())
+        entity, relation, share = naive_partition(model, hidden[number, :length])
+        own = batch["triples"][batch["triples"][:, 0] == number]
+        starts, ends = table_spans(own, batch["word_ids"], batch["word_first"], model.config)
+        labels = torch.zeros(length, length, len(model.config.relations), dtype=torch.float64)
+        labels[starts[:, 0], starts[:, 1], own[:, 3]] = 1
+        spans = torch.zeros(length, length, dtype=torch.float64)
+        spans[starts.flatten(), ends.flatten()] = 1
+        for features, pool, pair, norm, out, wanted in (
+            (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out, spans[..., None]),
+            (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out, labels),
+        ):
+            pooled = pool(torch.cat([share, features], dim=-1)).tanh().max(dim=0).values
+            for i in range(length):
+                for j in range(length):
+                    if out is model.entity_out and i > j:
+                        continue
+                    joined = torch.cat([features[i], features[j], pooled])
+                    logits = out(F.elu(norm(pair(joined))))
+                    total = total + F.binary_cross_entropy_with_logits(logits, wanted[i, j], reduction="sum")
+    return total / batch["attention_mask"].shape[1]
+
+
+def test_worked_example(tiny_encoder):
+    model = build(PFN, tiny_encoder, width=8)
+    batch = training_batch(model, [worked_example()])
+    starts, ends = table_spans(batch["triples"], batch["word_ids"], batch["word_first"], model.config)
+    assert list(zip(starts.flatten().tolist(), ends.flatten().tolist(), strict=True)) == [
+        (1, 2),
+        (4, 4),
+        (4, 4),
+        (6, 6),
+    ]
+    decoded, scores = oracle(batch, 4)
+    assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+    assert ((scores > 0.99) & (scores <= 1)).all()
+
+
+def test_last_word_entities(tiny_encoder):
+    model = build(PFN, tiny_encoder, width=8, entities="last_word")
+    batch = training_batch(model, [worked_example()])
+    starts, ends = table_spans(batch["triples"], batch["word_ids"], batch["word_first"], model.config)
+    assert list(zip(starts.flatten().tolist(), ends.flatten().tolist(), strict=True)) == [
+        (2, 2),
+        (4, 4),
+        (4, 4),
+        (6, 6),
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_round_trip_loses_only_entities_that_share_a_start(seed):
+    batch = with_words(random_batch(seed))
+    rows = list(map(tuple, batch["triples"].tolist()))
+    longest = {}
+    for s, a, b, _, c, d in rows:
+        for start, end in ((a, b), (c, d)):
+            longest[s, start] = max(end, longest.get((s, start), 0))
+    pairs = {(s, a, longest[s, a], r, c, longest[s, c]) for s, a, _, r, c, _ in rows}
+    decoded, _ = oracle(batch, 3, ends="token")
+    assert set(map(tuple, decoded.tolist())) == pairs
+
+
+def test_starts_are_capped():
+    content = torch.ones(1, 30, dtype=torch.bool)
+    rows, _ = decode(torch.full((1, 30, 30), 5.0), lambda cells: torch.full((len(cells), 2), 5.0), content, None, 4)
+    assert len(rows) == 4 * 4 * 2
+
+
+def test_partitions_are_gated_shares_of_both_cells():
+    torch.manual_seed(0)
+    gates, cell = torch.randn(2, 20, dtype=torch.float64), torch.randn(2, 4, dtype=torch.float64)
+    relation, entity, share = partition_step(gates, cell)
+    candidate = gates[:, :4].tanh()
+    e = [1 - gates[:, 4 * k : 4 * k + 4].softmax(-1).cumsum(-1) for k in (1, 3)]
+    r = [gates[:, 4 * k : 4 * k + 4].softmax(-1).cumsum(-1) for k in (2, 4)]
+    assert torch.allclose(share, e[0] * r[0] * cell + e[1] * r[1] * candidate)
+    assert torch.allclose(entity, e[0] * cell + e[1] * candidate)  # own and shared part are the whole gate
+    assert torch.allclose(relation, r[0] * cell + r[1] * candidate)
+
+
+def test_loss_and_gradients_equal_the_plain_formulation(tiny_encoder):
+    model = build(PFN, tiny_encoder, width=6, dropout=0.0).double()
+    model.eval()  # the plain formulation has no dropped connections
+    batch = training_batch(model, toy_sentences())
+    fast, slow = model(**batch).loss, naive_loss(model, batch)
+    assert torch.allclose(fast, slow, rtol=1e-8)
+    heads = [p for name, p in model.named_parameters() if not name.startswith("encoder.embeddings")]
+    pairs = zip(torch.autograd.grad(fast, heads), torch.autograd.grad(slow, heads), strict=True)
+    assert all(torch.allclose(a, b, atol=1e-8) for a, b in pairs)
+
+
+def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):
+    model = build(PFN, tiny_encoder, width=6, dropout=0.0, drop_connect=0.5)
+    hidden = torch.randn(2, 5, model.hidden_size)
+    model.eval()
+    assert torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
+    model.train()
+    assert not torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
+
+
+def test_settings(tiny_encoder):
+    with pytest.raises(UserError, match="'ends' is 'middle', expected one of word, token"):
+        build(PFN, tiny_encoder, ends="middle")
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    check_extractor(PFN, tiny_encoder, tmp_path / "saved", width=32, dropout=0.0, drop_connect=0.0)
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 98.88), ("webnlg", 96.02)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
+    reached = ceiling(oracle, sentences, aligner, relations, words=True)
+    assert 100 * reached == pytest.approx(expected, abs=0.1)

@@ -1,0 +1,264 @@
+"""PFN: a recurrent partition filter feeds a table of spans and a table of starts (Yan et al., EMNLP 2021).
+
+Shortcuts, none of which changes the mathematics: the input half of all gates is one matrix product; the layer over
+``[h_i; h_j; g]`` is a sum of three parts; and prediction scores relations only between starts of predicted entities.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.decoding import first_rows
+from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+
+PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
+ROWS_PER_SENTENCE = 1000
+ENDS = ("word", "token")
+ENTITIES = ("full", "last_word")
+
+
+class PFNConfig(ExtractorConfig):
+    """Settings of :class:`PFN`.
+
+    Attributes:
+        width: d, of the recurrent states.
+        dropout: of the encoder's output and inside the tables.
+        drop_connect: share of the recurrent weights dropped, with one mask for a batch.
+        ends: where a span ends in its table: ``word`` is the first piece of the last whitespace word, as the official
+            code has it; ``token`` is the last piece, for texts whose punctuation is not set off by blanks.
+        entities: ``full`` spans, or ``last_word``, which trains and predicts the last word of each entity (PFN*).
+        pool_padding: let the pooled vector see padding, as the official code does.
+        max_starts: at most this many entity starts of a sentence are followed up when decoding, the first ones; far
+            beyond what a trained model finds.
+    """
+
+    model_type = "tripleaudit-pfn"
+    width: int = 300
+    dropout: float = 0.1
+    drop_connect: float = 0.1
+    ends: str = "word"
+    entities: str = "full"
+    pool_padding: bool = False
+    max_starts: int = 60
+
+
+class PFN(Extractor):
+    """The partition filter network."""
+
+    name = "pfn"
+    config_class = PFNConfig
+    words = True
+    sparse_outputs = {"entity_out": 1, "relation_out": 1}
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 2e-5,
+        "head_learning_rate": 2e-5,
+        "schedule": "constant",
+        "clip": "global",
+        "clip_norm": 0.25,
+        "batch_size": 20,
+        "epochs": 100,
+    }
+
+    def __init__(self, config: PFNConfig, encoder=None):
+        for name, allowed in (("ends", ENDS), ("entities", ENTITIES)):
+            if getattr(config, name) not in allowed:
+                raise UserError(
+                    f"pfn setting {name!r} is {getattr(config, name)!r}, expected one of {', '.join(allowed)}"
+                )
+        super().__init__(config, encoder)
+        width = config.width
+        self.input = nn.Linear(self.hidden_size, 5 * width)
+        self.recurrent = nn.Linear(width, 5 * width)
+        self.cell = nn.Linear(3 * width, width)
+        self.entity_global, self.relation_global = nn.Linear(2 * width, width), nn.Linear(2 * width, width)
+        self.entity_pair, self.relation_pair = nn.Linear(3 * width, width), nn.Linear(3 * width, width)
+        self.entity_norm, self.relation_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.entity_out, self.relation_out = nn.Linear(width, 1), nn.Linear(width, len(config.relations))
+        self.dropout = nn.Dropout(config.dropout)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        word_ids: Tensor,
+        word_first: Tensor,
+        word_last: Tensor,
+        triples: Tensor | None = None,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`; both tables have valid cells at specials, too."""
+        entity, relation = self.features(input_ids, attention_mask)
+        if triples is None:
+            return ExtractorOutput()
+        mask = attention_mask
+        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]
+        relation_logits = self.relation_out(self._joined(relation, self.relation_norm))
+        starts, ends = table_spans(triples, word_ids, word_first, self.config)
+        pairs = mask[:, :, None] * mask[:, None]
+        longest = mask.sum(dim=1).max()
+        terms = {
+            "entity": entity_term(entity_logits, triples[:, 0], starts, ends, pairs.triu()) / longest,
+            "relation": relation_term(relation_logits, triples, starts, pairs) / longest,
+        }
+        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
+
+    def features(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the relation table."""
+        hidden = self.dropout(self.encode(input_ids, attention_mask))
+        entity, relation, share = self.partition(hidden)
+        return (
+            self._parts(entity, share, attention_mask, self.entity_global, self.entity_pair),
+            self._parts(relation, share, attention_mask, self.relation_global, self.relation_pair),
+        )
+
+    def partition(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Run the partition filter over hidden [B, L, H]; returns entity, relation and shared features [B, L, d]."""
+        weight = self.recurrent.weight
+        if self.training and self.config.drop_connect:
+            weight = weight * torch.empty_like(weight).bernoulli_(1 - self.config.drop_connect)
+        else:
+            weight = weight * (1 - self.config.drop_connect)
+        inputs = self.input(hidden).unbind(dim=1)
+        state = cell = hidden.new_zeros(len(hidden), self.config.width)
+        steps = []
+        for x in inputs:
+            gates = x + F.linear(state, weight, self.recurrent.bias)
+            filtered = partition_step(gates, cell)
+            cell = self.cell(torch.cat(filtered, dim=-1))
+            state = cell.tanh()
+            steps.append(torch.stack([filtered[1], filtered[0], filtered[2]]))
+        return tuple(torch.stack(steps, dim=2).tanh())
+
+    def _parts(self, own: Tensor, share: Tensor, mask: Tensor, pool: nn.Linear, pair: nn.Linear) -> tuple[Tensor, ...]:
+        pooled = pool(torch.cat([share, own], dim=-1)).tanh()
+        if not self.config.pool_padding:
+            pooled = pooled.masked_fill(mask[..., None] == 0, -1.0)  # tanh is never below
+        rows, columns, whole = pair.weight.chunk(3, dim=1)
+        return F.linear(own, rows), F.linear(own, columns), F.linear(pooled.amax(dim=1), whole, pair.bias)
+
+    def _joined(self, parts: tuple[Tensor, ...], norm: nn.LayerNorm) -> Tensor:
+        """Features [B, L, L, d] of all cells of a table."""
+        rows, columns, whole = parts
+        return F.elu(self.dropout(norm((rows + whole[:, None])[:, :, None] + columns[:, None])))
+
+    def predict_rows(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        word_ids: Tensor,
+        word_first: Tensor,
+        word_last: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        entity, (rows, columns, whole) = self.features(input_ids, attention_mask)
+        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]
+
+        def relations(cells: Tensor) -> Tensor:
+            sentence, i, j = cells.unbind(1)
+            joined = self.relation_norm(rows[sentence, i] + columns[sentence, j] + whole[sentence])
+            return self.relation_out(F.elu(joined))
+
+        last = last_of_word(word_ids, word_first, word_last) if self.config.ends == "word" else None
+        return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts)
+
+
+def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of the partition filter (Yan et al. 2021, equations 2 to 8).
+
+    Args:
+        gates: [B, 5 d]: candidate, entity and relation gate of the previous cell, entity and relation gate of the
+            candidate.
+        cell: [B, d], the previous cell.
+
+    Returns:
+        relation, entity and shared partitions, [B, d] each; the shared one is part of the others.
+    """
+    candidate, *others = gates.chunk(5, dim=-1)
+    steps = torch.stack(others).softmax(dim=-1, dtype=raise_precision(gates).dtype).cumsum(dim=-1).to(gates.dtype)
+    entity, relation = 1 - steps[0::2], steps[1::2]  # [2, B, d]: previous cell, candidate
+    overlap = entity * relation
+    memory = torch.stack([cell, candidate.tanh()])
+    share = (overlap * memory).sum(dim=0)
+    return ((relation - overlap) * memory).sum(dim=0) + share, ((entity - overlap) * memory).sum(dim=0) + share, share
+
+
+def table_spans(triples: Tensor, word_ids: Tensor, word_first: Tensor, config: PFNConfig) -> tuple[Tensor, Tensor]:
+    """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6]."""
+    sentence = triples[:, :1]
+    starts, ends = triples[:, [1, 4]], triples[:, [2, 5]]
+    first = word_first[sentence, word_ids[sentence, ends]]  # first piece of the last word
+    if config.entities == "last_word":
+        starts = torch.maximum(starts, first)
+    return starts, torch.maximum(starts, first) if config.ends == "word" else ends
+
+
+def last_of_word(word_ids: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
+    """The token that a span ending at each token really ends at, [B, L]: of a word's first piece, the word's last."""
+    sentence = torch.arange(len(word_ids), device=word_ids.device)[:, None]
+    place = torch.arange(word_ids.shape[1], device=word_ids.device).expand_as(word_ids)
+    word = word_ids.clamp(min=0)
+    begins = (word_ids >= 0) & (word_first[sentence, word] == place)
+    return torch.where(begins, word_last[sentence, word], place)
+
+
+def entity_term(logits: Tensor, sentence: Tensor, starts: Tensor, ends: Tensor, cells: Tensor) -> Tensor:
+    """Sum of BCE over valid cells; logits and ``cells`` [B, L, L], starts and ends [n, 2]."""
+    gold = [flat_cells(logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
+    return binary_cells(logits, torch.cat(gold), cells)
+
+
+def relation_term(logits: Tensor, triples: Tensor, starts: Tensor, cells: Tensor) -> Tensor:
+    """Sum of BCE over valid cells and relations; logits [B, L, L, R], ``cells`` [B, L, L]."""
+    gold = flat_cells(logits.shape, triples[:, 0], starts[:, 0], starts[:, 1], triples[:, 3])
+    return binary_cells(logits, gold, cells[..., None])
+
+
+def decode(
+    entity_logits: Tensor,
+    relation_logits: Callable[[Tensor], Tensor],
+    content: Tensor,
+    last: Tensor | None = None,
+    max_starts: int = 60,
+) -> tuple[Tensor, Tensor]:
+    """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5 (inclusive).
+
+    Args:
+        entity_logits: [B, L, L], row: start, column: end.
+        relation_logits: cells [n, 3] (sentence, subject start, object start) -> [n, R].
+        content: [B, L] bool.
+        last: [B, L], the token where a span that ends at a cell really ends; None for the cell itself.
+        max_starts: starts followed up in a sentence.
+
+    Returns:
+        rows [n, 6] and scores [n], the product of relation and both entity probabilities.
+    """
+    length = content.shape[1]
+    valid = content[:, :, None] & content[:, None] & torch.ones(length, length, device=content.device).bool().triu()
+    best = raise_precision(entity_logits).sigmoid().masked_fill(~valid, 0.0).max(dim=2)
+    starts = torch.nonzero(best.values >= 0.5)
+    starts = starts[first_rows(starts[:, 0], max_starts)]
+    same = starts[:, None, 0] == starts[None, :, 0]
+    a, b = torch.nonzero(same, as_tuple=True)
+    cells = torch.cat([starts[a], starts[b, 1:]], dim=1)
+    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
+    scores = [torch.zeros(0, device=content.device)]
+    for part in cells.split(PAIRS_AT_ONCE):
+        if not len(part):
+            continue
+        probability = raise_precision(relation_logits(part)).sigmoid()
+        row, relation = torch.nonzero(probability >= 0.5, as_tuple=True)
+        sentence, i, j = part[row].unbind(1)
+        ends = [best.indices[sentence, start] for start in (i, j)]
+        if last is not None:
+            ends = [last[sentence, end] for end in ends]
+        rows.append(torch.stack([sentence, i, ends[0], relation, j, ends[1]], dim=1))
+        scores.append((probability[row, relation] * best.values[sentence, i] * best.values[sentence, j]).float())
+    triples = torch.cat(rows)
+    kept = first_rows(triples[:, 0], ROWS_PER_SENTENCE)
+    return triples[kept], torch.cat(scores)[kept]
