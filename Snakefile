@@ -37,7 +37,11 @@ include: "workflow/rules/generative_plan.smk"
 include: "workflow/rules/generative.smk"
 include: "workflow/rules/grescores_plan.smk"
 include: "workflow/rules/grescores.smk"
+include: "workflow/rules/needles_plan.smk"
+include: "workflow/rules/needles.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/report_plan.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -45,3 +49,5 @@ rule all:
     default_target: True
     input:
         rules.tables.input,
+        rules.needles.input,
+        rules.report.input,
