@@ -1,0 +1,137 @@
+"""A finished study made without any training: predictions are gold triples, damaged in known ways."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.scoring.run import score_run
+from tripleaudit.scoring.scores import merge_scores
+from tripleaudit.tables.audits import write_study_audit
+from tripleaudit.tables.inputs import load_inputs
+from tripleaudit.tables.make import make_table
+from tripleaudit.tables.plots import write_plot
+
+DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"
+EVIL = "</script><script>document.title='broken'</script>&amp;"
+RUNS = (("original-nz", "none"), ("original-nz", "noising"), ("original-wz", "none"))
+TABLES = ("type-f1", "end-to-end", "triple-types", "cardinality-sizes", "training-time")
+
+
+def damaged(sentence: Sentence, number: int) -> Sentence:
+    """Predictions for one sentence: one in three misses its first triple, one in four errs, one in five is evil."""
+    triples = list(sentence.triples)
+    if number % 3 == 0:
+        triples = triples[1:]
+    if number % 4 == 0 and triples:
+        first = triples[0]
+        triples[0] = Triple(first.object, first.relation, first.subject, 0.75)
+    if number % 5 == 0 and len(sentence.text) > 6:
+        triples.append(Triple(Span(0, 3, sentence.text[:3]), EVIL, Span(4, 6, sentence.text[4:6]), 0.5))
+    return dataclasses.replace(sentence, triples=tuple(triples))
+
+
+def write_finished_study(
+    folder: Path, sizes: tuple[int, int] = (60, 30), runs: Sequence[tuple[str, str]] = RUNS, plots: bool = True
+) -> Path:
+    """Write ``results/<study>`` of a study with one corpus and one extractor into ``folder`` and return it.
+
+    Args:
+        folder: of the study.
+        sizes: test sentences with and without triples.
+        runs: training set and noise of each run.
+        plots: whether to draw two plots.
+    """
+    split = {name: load_sentences(DEMO / f"{name}.jsonl") for name in ("train", "valid", "test")}
+    zero = {name: load_sentences(DEMO / f"{name}_zero.jsonl") for name in split}
+    split["test"], zero["test"] = split["test"][: sizes[0]], zero["test"][: sizes[1]]
+    first = split["test"][0]
+    split["test"][0] = _shifted(first, f"\N{GRINNING FACE} {EVIL} ")
+    files = {}
+    for setting in ("nz", "wz"):
+        for name in split:
+            files[setting, name] = folder / f"protocols/demo/original/{setting}/{name}.jsonl"
+            save_sentences(files[setting, name], split[name] + (zero[name] if setting == "wz" else []))
+    scores, counts = [], []
+    for trainset, noise in runs:
+        path = f"demo/{trainset}/casrel/{noise}/seed1"
+        test = load_sentences(files["wz", "test"])
+        predictions = folder / f"predictions/{path}/test.jsonl"
+        save_sentences(predictions, [damaged(sentence, number) for number, sentence in enumerate(test)])
+        write_json(folder / f"models/{path}/provenance.json", sidecar(trainset))
+        write_jsonl(
+            folder / f"models/{path}/history.jsonl", [{"epoch": e, "loss": 1 / e, "f1": e / 10} for e in range(1, 5)]
+        )
+        for testing in ("nz", "wz"):
+            scores.append(folder / f"scores/{path}/test-{testing}.csv")
+            counts.append(folder / f"counts/{path}/test-{testing}.csv")
+            keys = {"study": "small", "corpus": "demo", "protocol": "original", "training": trainset[-2:]}
+            score_run(
+                gold=files[testing, "test"],
+                predictions=predictions,
+                keys={**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
+                out_scores=scores[-1],
+                out_counts=counts[-1],
+                train=files["nz", "train"],
+                only_with_triples=testing == "nz",
+                replicates=100,
+            )
+    merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
+    write_study_audit(
+        keys={"study": "small", "corpus": "demo", "protocol": "original"},
+        splits={name: files["nz", name] for name in split},
+        with_zero={name: files["wz", name] for name in split},
+        out=folder / "audits/demo/original.json",
+    )
+    facts = [
+        {
+            "keys": {"corpus": "demo", "protocol": "original", "training": setting, "extractor": "casrel"},
+            "device": "cpu",
+            "seconds_per_epoch": seconds,
+        }
+        for setting, seconds in (("nz", 60.0), ("wz", 90.0))
+    ]
+    write_json(folder / "trainings.json", facts)
+    inputs = {
+        "scores": [folder / "scores.csv"],
+        "counts": counts,
+        "audits": [folder / "audits/demo/original.json"],
+        "runs": [folder / "trainings.json"],
+    }
+    for name in TABLES:
+        make_table(name, folder / "tables" / name, **inputs)
+    if plots:
+        histories = sorted(folder.glob("models/**/history.jsonl"))
+        loaded = load_inputs(**inputs, files={"history": histories})
+        for name in ("type-f1", "training-curves"):
+            write_plot(name, loaded, folder / f"plots/{name}.svg")
+    return folder
+
+
+def sidecar(trainset: str) -> dict:
+    """The provenance of a training, as :func:`tripleaudit.provenance.provenance` describes it."""
+    return {
+        "version": "0.1.0",
+        "git": {"commit": "c" * 40, "clean": False},
+        "inputs": {"train": {"name": "train.jsonl", "sha256": "d" * 64}},
+        "seed": 1,
+        "device": "cpu",
+        "python": "3.11.7",
+        "packages": {"torch": "2.13.0", "numpy": None},
+        "finished": f"2026-01-0{len(trainset) % 3 + 1}T10:00:00Z",
+    }
+
+
+def _shifted(sentence: Sentence, prefix: str) -> Sentence:
+    shift = len(prefix)
+    triples = [
+        dataclasses.replace(triple, subject=_moved(triple.subject, shift), object=_moved(triple.object, shift))
+        for triple in sentence.triples
+    ]
+    return Sentence(sentence.id, prefix + sentence.text, tuple(triples))
+
+
+def _moved(span: Span, shift: int) -> Span:
+    return Span(span.start + shift, span.end + shift, span.text)

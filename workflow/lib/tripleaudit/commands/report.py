@@ -1,0 +1,25 @@
+"""``tripleaudit report``: one self-contained HTML page of a finished study."""
+
+import argparse
+
+HELP = "write the HTML report of a finished study"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", metavar="FOLDER", help="folder of a finished study, results/<study>")
+    parser.add_argument("--facts", metavar="JSON", help="name, description, seeds, … of the study; name by default")
+    parser.add_argument("--megabytes", type=float, default=6, help="room for the sentences of the error browser")
+    parser.add_argument("--out", required=True, metavar="FILE", help="HTML file to write")
+
+
+def run(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from tripleaudit.report.inputs import StudyFacts, facts_from_json, find_files
+    from tripleaudit.report.make import make_report
+
+    files = find_files(args.study)
+    facts = facts_from_json(args.facts) if args.facts else StudyFacts(Path(args.study).resolve().name)
+    size = make_report(files, facts, args.out, max_bytes=int(args.megabytes * 1e6))
+    print(f"{args.out} ({size / 1e6:.1f} MB)")
+    return 0

@@ -1,0 +1,141 @@
+"""What a report is made from, listed by the workflow or found in the folder of a finished study."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+
+RUN_PARTS = ("corpus", "trainset", "extractor", "noise", "seed")
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One prediction file for the error browser: its gold sentences, and the counts that name their strata.
+
+    Attributes:
+        corpus, trainset, extractor, noise, seed: what the run is, as its path names it (``original-nz``, ``seed1``).
+        predictions, gold, counts: files.
+    """
+
+    corpus: str
+    trainset: str
+    extractor: str
+    noise: str
+    seed: str
+    predictions: Path
+    gold: Path
+    counts: Path
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """All files of a report; any list may be empty.
+
+    Attributes:
+        tables, plots: HTML tables and SVG plots, in the order of the page.
+        scores, counts, audits, runs, gre, needles: what the answers are computed from.
+        predicted: what the error browser shows.
+        provenance: sidecars of trainings, predictions and scores.
+    """
+
+    tables: Sequence[Path] = ()
+    plots: Sequence[Path] = ()
+    scores: Sequence[Path] = ()
+    counts: Sequence[Path] = ()
+    audits: Sequence[Path] = ()
+    runs: Sequence[Path] = ()
+    gre: Sequence[Path] = ()
+    needles: Sequence[Path] = ()
+    predicted: Sequence[Predicted] = ()
+    provenance: Sequence[Path] = ()
+
+
+@dataclass(frozen=True)
+class StudyFacts:
+    """What the page says about the study itself.
+
+    Attributes:
+        name, description: of the configuration.
+        config_sha256: digest of the validated configuration, empty if unknown.
+        configfile: path that ``--configfile`` takes, empty for the default.
+        seeds, settings: of the configuration, for the list of facts.
+        table_options: table -> options of the configuration, so that answers use the table's matching rule.
+    """
+
+    name: str
+    description: str = ""
+    config_sha256: str = ""
+    configfile: str = ""
+    seeds: Sequence[int] = ()
+    settings: Sequence[str] = ()
+    table_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def predicted_of(prediction: str | Path, gold: str | Path, counts: str | Path) -> Predicted:
+    """Describe ``…/predictions/<corpus>/<training set>/<extractor>/<noise>/<seed>/test.jsonl``.
+
+    Raises:
+        UserError: the path has fewer folders.
+    """
+    path = Path(prediction)
+    parts = path.parent.parts[-len(RUN_PARTS) :]
+    if len(parts) < len(RUN_PARTS):
+        raise UserError(f"{path}: expected …/{'/'.join(f'<{part}>' for part in RUN_PARTS)}/{path.name}")
+    return Predicted(*parts, predictions=path, gold=Path(gold), counts=Path(counts))
+
+
+def find_files(folder: str | Path) -> ReportFiles:
+    """Find the files of a finished study in ``results/<study>``; of several seeds, the first is browsed.
+
+    Raises:
+        UserError: there is no such folder, or it holds no table.
+    """
+    folder = Path(folder)
+    tables = sorted((folder / "tables").glob("*.html"))
+    if not tables:
+        raise UserError(f"{folder}: no tables/*.html here; expected the folder of a finished study")
+    every = {name: sorted(folder.glob(pattern)) for name, pattern in PATTERNS.items()}
+    return ReportFiles(tables=tables, predicted=_find_predicted(folder), **every)
+
+
+PATTERNS = {
+    "plots": "plots/*.svg",
+    "scores": "scores.csv",
+    "counts": "counts/**/test-*.csv",
+    "audits": "audits/*/*.json",
+    "runs": "trainings.json",
+    "gre": "gre/scores.csv",
+    "needles": "needles/scores.csv",
+    "provenance": "models/**/provenance.json",
+}
+
+
+def _find_predicted(folder: Path) -> list[Predicted]:
+    found: dict[tuple[str, ...], Predicted] = {}
+    for path in sorted((folder / "predictions").glob("*/original-?z/*/*/*/test.jsonl")):
+        corpus, trainset, extractor, noise, seed = path.parent.parts[-len(RUN_PARTS) :]
+        if extractor.startswith("zcc-"):
+            continue
+        run = "/".join((corpus, trainset, extractor, noise, seed))
+        for testing in ("wz", "nz"):
+            gold = folder / "protocols" / corpus / "original" / testing / "test.jsonl"
+            counts = folder / "counts" / run / f"test-{testing}.csv"
+            if gold.exists() and counts.exists():
+                found.setdefault((corpus, trainset, extractor, noise), predicted_of(path, gold, counts))
+                break
+    return list(found.values())
+
+
+def facts_from_json(text: str) -> StudyFacts:
+    """Read the facts of a study from a JSON object with the fields of :class:`StudyFacts`.
+
+    Raises:
+        UserError: not JSON, or an unknown field.
+    """
+    try:
+        return StudyFacts(**json.loads(text))
+    except (TypeError, json.JSONDecodeError) as error:
+        raise UserError(f"facts of the study: {error}") from error

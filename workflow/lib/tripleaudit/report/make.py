@@ -1,0 +1,65 @@
+"""From the files of a study to its report: what the workflow's report rule and ``tripleaudit report`` call."""
+
+import shlex
+from pathlib import Path
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write
+from tripleaudit.report.answers import ANSWERS, load_evidence
+from tripleaudit.report.browser import MAX_BYTES, browser_data
+from tripleaudit.report.inputs import ReportFiles, StudyFacts
+from tripleaudit.report.origin import origin_of
+from tripleaudit.report.page import page, plot_title
+from tripleaudit.report.svg import inline_svg
+from tripleaudit.report.table_files import load_table
+
+ORDER = list(ANSWERS)  # the order of the page; other tables follow in the order given
+
+
+def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
+    """Write the report of a study and return its size in bytes.
+
+    Args:
+        files: what it is made from.
+        facts: about the study.
+        out: HTML file; written whole or not at all.
+        max_bytes: room for the sentences of the error browser.
+
+    Raises:
+        UserError: a file is bad, or there is no table.
+    """
+    if not files.tables:
+        raise UserError("report: the study has no tables; expected at least one")
+    tables = sorted(map(load_table, files.tables), key=lambda table: _rank(table.name))
+    evidence = load_evidence(files, facts)
+    commands = {table.name: command(facts, table.path.with_suffix(".md")) for table in tables}
+    commands["report"] = command(facts, Path(out))
+    text = page(
+        facts,
+        [(table, *evidence.answer(table.name)) for table in tables],
+        {path.stem: inline_svg(path, f"plot{place}", plot_title(path.stem)) for place, path in _plots(files)},
+        browser_data(files.predicted, max_bytes) if files.predicted else None,
+        origin_of(files.provenance, [*files.scores, *files.gre, *files.needles]),
+        commands,
+    )
+    encoded = text.encode("utf-8", "replace")
+    with atomic_write(out, "wb") as stream:
+        stream.write(encoded)
+    return len(encoded)
+
+
+def command(facts: StudyFacts, target: Path) -> str:
+    """Return the command that makes one file of the study."""
+    parts = ["snakemake", "--cores", "2"]
+    if facts.configfile:
+        parts += ["--configfile", facts.configfile]
+        return shlex.join([*parts[:3], target.as_posix(), *parts[3:]])
+    return shlex.join([*parts, target.as_posix()])
+
+
+def _plots(files: ReportFiles) -> list[tuple[int, Path]]:
+    return list(enumerate(map(Path, files.plots)))
+
+
+def _rank(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)

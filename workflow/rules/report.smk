@@ -1,0 +1,49 @@
+# Plots, and the report: one self-contained HTML page of everything that the study found.
+
+
+rule plot:
+    """One plot of the study as SVG."""
+    input:
+        unpack(plot_inputs),
+    output:
+        report(
+            "<study>/plots/{plot}.svg",
+            caption="../report/plot.rst",
+            category="Plots",
+            labels={"plot": "{plot}"},
+        ),
+    log:
+        "<logs>/plot/{plot}.log",
+    wildcard_constraints:
+        plot="|".join(PLOTS) or "none",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        options=lambda wildcards: STUDY.table_options(wildcards.plot),
+    script:
+        "../scripts/plot.py"
+
+
+rule write_report:
+    """One HTML page: questions and answers, tables, plots, errors by sentence, provenance."""
+    input:
+        unpack(report_inputs),
+    output:
+        report("<study>/report.html", caption="../report/report.rst", category="Report"),
+    log:
+        "<logs>/report.log",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        facts=study_facts(),
+    script:
+        "../scripts/report.py"
+
+
+rule report:
+    """The study's report, and with it all tables and plots."""
+    input:
+        rules.write_report.output,
+    localrule: True

@@ -1,0 +1,18 @@
+from typing import TYPE_CHECKING
+
+from tripleaudit.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake):
+    from tripleaudit.tables.inputs import load_inputs
+    from tripleaudit.tables.plots import write_plot
+
+    inputs = load_inputs(
+        scores=snakemake.input.scores,
+        counts=snakemake.input.counts,
+        options=snakemake.params["options"],
+        files={"curves": snakemake.input.curves, "history": snakemake.input.history},
+    )
+    write_plot(snakemake.wildcards.plot, inputs, snakemake.output[0])
