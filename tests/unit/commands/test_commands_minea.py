@@ -77,7 +77,7 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
         second = [text for text in shown if text.startswith("Go through part 2")]
         if len(second) == 2 and not reached.is_set():
             reached.set()
-            return hang(60)
+            return hang(300)
         return None
 
     def command(out, cache):
@@ -88,7 +88,7 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
 
     with FakeEndpoint(NeedleModel(), faults=faults) as fake:
         process = subprocess.Popen(command("first", "cache"), stderr=subprocess.DEVNULL)
-        assert reached.wait(60)
+        assert reached.wait(240)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         before = len(fake.answered)
