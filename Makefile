@@ -27,6 +27,9 @@ demo: $(READY) ## run the demo study from its corpus to tables and report (at mo
 	$(BIN)/snakemake --cores $(CORES)
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 
+report: $(READY) ## write the HTML report of the demo study, and what it needs
+	$(BIN)/snakemake --cores $(CORES) report
+
 test: $(READY) lint ## check style, then run all tests
 	$(BIN)/pytest -n $(CORES) --dist loadgroup
 

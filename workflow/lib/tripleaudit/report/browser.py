@@ -11,7 +11,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.report.inputs import Predicted
-from tripleaudit.report.kinds import CORRECT, FOUND, KINDS, MISSED, kind_of
+from tripleaudit.report.kinds import CORRECT, KINDS, kind_of
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.tables import labels
 from tripleaudit.tables.render.escape import clean
@@ -88,17 +88,8 @@ def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
     """Name a system: extractor, Entity Noising, and the training setting where the study has several."""
     name = labels.extractor(run.extractor, run.noise)
     if len({one.trainset for one in among}) > 1:
-        name += f", trained on {run.trainset.rsplit('-', 1)[-1].upper()}"
+        name += f" (trained on {run.trainset.rsplit('-', 1)[-1].upper()})"
     return clean(name)
-
-
-def judged(gold: Sequence[Triple], predicted: Sequence[Triple]) -> tuple[list[str], list[str]]:
-    """Return ``found`` or ``missed`` for each gold triple, and the kind of each predicted one."""
-    guesses = {triple.strings for triple in predicted}
-    return (
-        [FOUND if triple.strings in guesses else MISSED for triple in gold],
-        [kind_of(triple, gold) for triple in predicted],
-    )
 
 
 def error_counts(data: dict[str, Any]) -> list[dict[str, int]]:

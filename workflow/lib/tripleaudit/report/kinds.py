@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tripleaudit.corpora.model import Span, Triple
 
-FOUND, MISSED, CORRECT = "found", "missed", "correct"
+CORRECT = "correct"
 KINDS = {
     "missed": "missed triple",
     "zero": "triple on a sentence without any",

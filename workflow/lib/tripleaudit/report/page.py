@@ -16,6 +16,7 @@ ASSETS = Path(__file__).parent / "assets"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
+WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}
 PLOT_TITLES = {
     "type-f1": "F1 by kind of triple, with 95 % intervals",
     "cardinality-drop": "F1 when sentences without triples are added to the test",
@@ -97,11 +98,16 @@ def _tables(tables: Sequence[tuple[TableFile, str, str]], commands: Mapping[str,
             f'<div class="item" id="{_id(table.name)}"><h3>{escape(question)}</h3>'
             + (f'<p class="answer">{escape(answer)}</p>' if answer else "")
             + (f'<p class="compared">{escape(table.compared)}</p>' if table.compared else "")
-            + table.fragment.replace("<table>", '<table tabindex="0">', 1)
+            + _scrollable(table)
             + (f"<details><summary>Make this table again</summary>{_command(command)}</details>" if command else "")
             + "</div>"
         )
     return f'<section id="tables" aria-labelledby="h-tables"><h2 id="h-tables">Tables</h2>{"".join(items)}</section>'
+
+
+def _scrollable(table: TableFile) -> str:
+    """The fragment as a region that the keyboard reaches and scrolls."""
+    return table.fragment.replace("<section ", f'<section tabindex="0" aria-label="{table.caption}" ', 1)
 
 
 def _plots(plots: Mapping[str, str]) -> str:
@@ -216,7 +222,8 @@ def _command(command: str) -> str:
 
 
 def _title(name: str) -> str:
-    return name.replace("-", " ").capitalize()
+    words = [WORDS.get(word, word) for word in name.split("-")]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
 
 def _id(name: str) -> str:

@@ -21,7 +21,7 @@ class TableFile:
         name: file stem.
         path: of the HTML file.
         fragment: its markup without the style.
-        caption: markup of the caption.
+        caption: of the table, escaped.
         differences: measured minus reported, of every cell that stands beside a reported value, as printed.
     """
 

@@ -17,8 +17,8 @@ class Pair(NamedTuple):
 
     @property
     def fall(self) -> float:
-        """The first value minus the second, in points, from the values as they are shown."""
-        return round(float(self.first.shown) - float(self.second.shown), self.first.digits)
+        """The first value minus the second, in points, as the tables compute drops: before rounding."""
+        return round(self.first.value - self.second.value, self.first.digits)
 
 
 def contrast(pairs: Sequence[Pair], first: str, second: str, what: str = "F1") -> str:

@@ -79,10 +79,12 @@ def _noising(inputs: TableInputs, runs: list[RunKey]) -> str:
             continue
         before, after = _f1(inputs, plain, "unseen"), _f1(inputs, run, "unseen")
         if before.value is not None and after.value is not None:
-            changes.append((round(float(after.shown) - float(before.shown), 1), plain, before, after))
+            changes.append((round(after.value - before.value, 1), plain, before, after))
     if not changes:
         return ""
     change, run, before, after = max(changes, key=lambda item: abs(item[0]))
+    if not change:
+        return f"Entity Noising does not move F1 on unseen triples ({before.shown} %)."
     where = "" if len(changes) == 1 else f", most for {_name(run, runs)},"
     return (
         f"Entity Noising moves F1 on unseen triples{where} by {number(change, 1, sign=True)} points, from "

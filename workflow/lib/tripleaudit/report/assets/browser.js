@@ -161,11 +161,19 @@
     row.append(element("p", "meta", meta.join(" · ")));
     const line = marked(sentence, systems);
     row.append(line);
+    // Systems with the same outcome stand under one heading.
+    const outcomes = new Map();
     for (const system of systems) {
-      row.append(element("p", "system", data.systems[system].name));
+      const items = judged(sentence, system);
+      const outcome = JSON.stringify(items.map(({ triple, kind }) => [key(sentence, triple), kind]));
+      if (!outcomes.has(outcome)) outcomes.set(outcome, { items, names: [] });
+      outcomes.get(outcome).names.push(data.systems[system].name);
+    }
+    for (const { items, names } of outcomes.values()) {
+      row.append(element("p", "system", names.join(", ")));
       const triples = element("ul", "triples");
-      for (const item of judged(sentence, system)) triples.append(tripleRow(sentence, item, line));
-      if (!triples.children.length) triples.append(element("li", "why", "nothing to find, nothing predicted"));
+      for (const item of items) triples.append(tripleRow(sentence, item, line));
+      if (!items.length) triples.append(element("li", "why", "nothing to find, nothing predicted"));
       row.append(triples);
     }
     return row;

@@ -1,0 +1,170 @@
+"""A headless Chromium over the DevTools protocol: enough to load a page from disk, press keys and read errors."""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
+    "--no-first-run --disable-extensions --remote-debugging-port=0 --window-size=1400,1000"
+).split()
+KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "ArrowDown": 40, "ArrowUp": 38, "End": 35}
+
+
+def binary() -> str | None:
+    """The path of an installed Chromium, else None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Page:
+    """A page of the browser: events are kept, every command waits for its answer."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self._socket = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self._socket.sendall(
+            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        self._stream = self._socket.makefile("rb")
+        while self._stream.readline().strip():
+            pass
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a command and return its result."""
+        self._number += 1
+        self._send(json.dumps({"id": self._number, "method": method, "params": params}).encode())
+        while True:
+            message = json.loads(self._receive())
+            if message.get("id") == self._number:
+                assert "error" not in message, message
+                return message["result"]
+            self.events.append(message)
+
+    def evaluate(self, script: str) -> Any:
+        """Run a script in the page and return its value."""
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    def open(self, path: Path) -> None:
+        """Load a file and wait until its scripts have run."""
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        deadline = time.monotonic() + 30
+        while self.evaluate("document.readyState") != "complete" or self.evaluate("location.protocol") != "file:":
+            assert time.monotonic() < deadline, "the page did not load"
+            time.sleep(0.05)
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other: names in ``KEYS``, or text to type."""
+        for key in keys:
+            if key in KEYS:
+                text = {"Enter": "\r", "Space": " "}.get(key, "")
+                code = {"windowsVirtualKeyCode": KEYS[key], "key": " " if key == "Space" else key, "code": key}
+                self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **code)
+                self.call("Input.dispatchKeyEvent", type="keyUp", **code)
+            else:
+                self.call("Input.insertText", text=key)
+
+    def problems(self) -> list[str]:
+        """Errors and warnings of the console, and exceptions, so far."""
+        self.evaluate("new Promise(done => setTimeout(done, 50))")
+        found = []
+        for event in self.events:
+            params = event.get("params", {})
+            if event["method"] == "Runtime.exceptionThrown":
+                found.append(json.dumps(params["exceptionDetails"]))
+            if event["method"] == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+                found.append(json.dumps(params["args"]))
+            if event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+                found.append(params["entry"]["text"])
+        return found
+
+    def requests(self) -> list[str]:
+        """The addresses that the page asked for."""
+        sent = (event for event in self.events if event["method"] == "Network.requestWillBeSent")
+        return [event["params"]["request"]["url"] for event in sent]
+
+    def screenshot(self, path: Path, height: int = 1000, width: int = 1400, scheme: str = "light") -> None:
+        """Write what is seen from the top of the view, ``height`` pixels of it, as PNG."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _send(self, payload: bytes) -> None:
+        mask = os.urandom(4)
+        size = len(payload)
+        head = struct.pack("!BB", 0x81, 0x80 | size) if size < 126 else struct.pack("!BBH", 0x81, 0xFE, size)
+        assert size < 65536
+        self._socket.sendall(head + mask + bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload)))
+
+    def _receive(self) -> bytes:
+        message = b""
+        while True:
+            first, second = self._stream.read(2)
+            size = second & 0x7F
+            if size > 125:
+                size = int.from_bytes(self._stream.read(2 if size == 126 else 8), "big")
+            part = self._stream.read(size)
+            if first & 0x0F in (0, 1):
+                message += part
+                if first & 0x80:
+                    return message
+
+
+@contextlib.contextmanager
+def browser(folder: Path) -> Iterator[Page]:
+    """Start a Chromium with its profile in ``folder`` and yield its first page."""
+    log = folder / "chromium.log"
+    environment = {**os.environ, "HOME": str(folder), "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [binary(), *FLAGS, f"--user-data-dir={folder / 'profile'}", "about:blank"],
+            stdout=stream,
+            stderr=stream,
+            env=environment,
+        )
+    try:
+        page = Page(_page_address(folder / "profile" / "DevToolsActivePort", process, log))
+        yield page
+        page.close()
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+
+
+def _page_address(port_file: Path, process: subprocess.Popen, log: Path) -> str:
+    deadline = time.monotonic() + 60
+    while not (port_file.exists() and "\n" in port_file.read_text()):
+        assert process.poll() is None, log.read_text()[-2000:]
+        assert time.monotonic() < deadline, "Chromium did not start"
+        time.sleep(0.05)
+    port, path = port_file.read_text().split("\n")[:2]
+    whole = Page(f"ws://127.0.0.1:{port}{path}")
+    targets = whole.call("Target.getTargets")["targetInfos"]
+    whole.close()
+    target = next(one["targetId"] for one in targets if one["type"] == "page")
+    return f"ws://127.0.0.1:{port}/devtools/page/{target}"
