@@ -3,7 +3,9 @@ import json
 import pytest
 
 from support.webnlg import sentence
+from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.cardinality import PUBLISHED_SIZES, Sizes, add_zero_sentences, apply_setting, split_raw
 from tripleaudit.protocols.splits import Splits
@@ -26,7 +28,7 @@ def test_an_unknown_setting_and_a_positive_zero_sentence_are_refused():
 
 
 @pytest.fixture
-def raw_nyt(tmp_path):
+def raw_file(tmp_path):
     """A small file in the form of the raw NYT corpora: positives, sentences with None pairs only, and repetitions."""
 
     def line(text, label):
@@ -41,7 +43,12 @@ def raw_nyt(tmp_path):
     rows.append(line('"Ann went to Bonn in year 1 ."\r\n', "None"))
     path = tmp_path / "train.json"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return read_corpus(path).sentences
+    return path
+
+
+@pytest.fixture
+def raw_nyt(raw_file):
+    return read_corpus(raw_file).sentences
 
 
 def test_zero_sentences_of_the_raw_corpus_join_a_prepared_split(raw_nyt):
@@ -73,3 +80,21 @@ def test_too_few_sentences_are_refused(raw_nyt):
 def test_published_sizes_are_those_of_the_papers_table_2():
     assert PUBLISHED_SIZES["nyt24"] == Sizes((56196, 5000, 5000), (145767, 4969, 4969))
     assert PUBLISHED_SIZES["nyt29"] == Sizes((63306, 7033, 4006), (177861, 4940, 4601))
+
+
+def test_the_split_command_adds_zero_sentences(raw_file, raw_nyt, tmp_path, capsys):
+    positives = [row for row in raw_nyt if row.triples]
+    files = []
+    for name, rows in (("train", positives[:5]), ("valid", positives[5:6]), ("test", positives[6:8])):
+        save_sentences(tmp_path / f"{name}.jsonl", rows)
+        files.append(str(tmp_path / f"{name}.jsonl"))
+    arguments = ["split", *files, "--protocol", "cardinality", "--raw", str(raw_file), "--out", str(tmp_path / "wz")]
+    assert main([*arguments, "--zero-sizes", "12,3,4"]) == 0
+    sizes = json.loads((tmp_path / "wz" / "report.json").read_text())["sizes"]
+    assert [size["zero_triple_sentences"] for size in sizes.values()] == [12, 3, 4]
+    assert len(load_sentences(tmp_path / "wz" / "test.jsonl")) == 6
+    for wrong, message in (("1,2", "three whole numbers"), ("nyt24", "expected at least 155705")):
+        assert main([*arguments, "--zero-sizes", wrong]) == 1
+        assert message in capsys.readouterr().err
+    assert main(arguments) == 1
+    assert "expected the raw corpus and zero_sizes" in capsys.readouterr().err

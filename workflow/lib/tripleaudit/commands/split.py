@@ -1,15 +1,15 @@
-"""``tripleaudit split``: make a rearranged, sifted or augmented data set from one's own files."""
+"""``tripleaudit split``: make a data set that asks for more than recall, from one's own files."""
 
 import argparse
 from pathlib import Path
 
-HELP = "make a rearranged, overlap-sifted or augmented data set from your own files"
+HELP = "make a rearranged, overlap-sifted, augmented or zero-triple data set from your own files"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     for name in ("train", "valid", "test"):
         parser.add_argument(name, metavar=name.upper(), help=f"{name} set, any corpus format")
-    parser.add_argument("--protocol", required=True, choices=("rearranged", "sifted", "augmented"))
+    parser.add_argument("--protocol", required=True, choices=("rearranged", "sifted", "augmented", "cardinality"))
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json")
     parser.add_argument("--format", default="auto", metavar="F", help="format of the three files (default: auto)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all draws (default: 0)")
@@ -29,14 +29,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 30)")
     augmented.add_argument("--beams", type=int, metavar="N", help="partial candidates of long entities (default: 5)")
     augmented.add_argument("--mlm-steps", type=int, metavar="N", help="training steps of the masked LM (default: 200)")
+    cardinality = parser.add_argument_group("cardinality")
+    cardinality.add_argument("--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences")
+    cardinality.add_argument("--zero-sizes", metavar="S", help="zero-triple sentences to add: nyt24, nyt29 or N,N,N")
 
 
 _BELONGS = {
     "rearranged": ("valid_size", "test_size", "counts", "ties"),
     "sifted": ("rule", "max_count", "percent"),
     "augmented": ("k", "beams", "mlm_steps", "masked_lm", "vectors", "encoder"),
+    "cardinality": ("zero_sizes", "raw"),
 }
-_PLACES = ("masked_lm", "vectors", "encoder")
+_PLACES = ("masked_lm", "vectors", "encoder", "raw")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         args.protocol,
         splits,
         {**options, "seed": args.seed},
-        **{name: getattr(args, name) for name in _PLACES},
+        **{name: getattr(args, name) for name in _PLACES if name != "raw"},
+        raw=read_corpus(args.raw).sentences if args.raw else None,
     )
     for name, sentences in built:
         save_sentences(args.out / f"{name}.jsonl", sentences)

@@ -2,11 +2,13 @@
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
+from tripleaudit.protocols.cardinality import add_zero_sentences, parse_zero_sizes
 from tripleaudit.protocols.rearranged import rearrange
 from tripleaudit.protocols.sifted import sift
 from tripleaudit.protocols.splits import Splits
@@ -16,6 +18,7 @@ OPTIONS = {
     "original": (),
     "rearranged": ("valid_size", "test_size", "counts", "ties", "seed"),
     "sifted": ("rule", "max_count", "percent", "seed"),
+    "cardinality": ("zero_sizes", "seed"),
     "augmented": ("k", "beams", "batch_size", "mlm_steps", "mlm_layers", "seed"),
 }
 """Protocols and the options each understands."""
@@ -34,17 +37,19 @@ def build_protocol(
     masked_lm: str | Path | None = None,
     vectors: str | Path | None = None,
     encoder: str | Path | None = None,
+    raw: Sequence[Sentence] | None = None,
 ) -> tuple[Splits, dict[str, Any]]:
     """Build the sets of a protocol.
 
     Args:
-        name: ``original``, ``rearranged``, ``sifted``, ``augmented``, or ``sift-…``, which is ``sifted`` by another
-            name (for ``sift-1`` to ``sift-3`` with the published numbers as defaults).
+        name: ``original``, ``rearranged``, ``sifted``, ``augmented``, ``cardinality``, or ``sift-…``, which is
+            ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the published numbers as defaults).
         splits: the data set.
         options: see :data:`OPTIONS`; None stands for a missing value.
         masked_lm: for ``augmented``: folder of a masked language model; default: one trained from ``encoder``.
         vectors: for ``augmented``: file of word vectors; default: derived from ``encoder``.
         encoder: for ``augmented``: folder of an encoder.
+        raw: for ``cardinality``: the sentences of the raw corpus.
 
     Returns:
         The sets and a report: ``protocol``, ``options``, ``sizes`` (sentences, triples each once a sentence, and
@@ -56,7 +61,9 @@ def build_protocol(
     """
     kind = "sifted" if re.fullmatch(r"sift-[A-Za-z0-9]+", name) else name
     if kind not in OPTIONS:
-        raise UserError(f"unknown protocol {name!r}, expected original, rearranged, sifted, sift-… or augmented")
+        raise UserError(
+            f"unknown protocol {name!r}, expected original, rearranged, sifted, sift-…, augmented or cardinality"
+        )
     given = {key: value for key, value in (options or {}).items() if value is not None}
     unknown = sorted(set(given) - set(OPTIONS[kind]))
     if unknown:
@@ -70,6 +77,12 @@ def build_protocol(
         built, details = rearrange(splits, **given)
     elif kind == "sifted":
         built, details = sift(splits, **given)
+    elif kind == "cardinality":
+        if raw is None or "zero_sizes" not in given:
+            raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
+        built, details = add_zero_sentences(
+            splits, raw, parse_zero_sizes(given["zero_sizes"]), seed=given.get("seed", 0)
+        )
     elif kind == "augmented":
         built, details = _augment(splits, given, masked_lm, vectors, encoder)
     else:

@@ -29,6 +29,21 @@ PUBLISHED_SIZES: Final[Mapping[str, Sizes]] = {
 }
 
 
+def parse_zero_sizes(text: str) -> tuple[int, int, int]:
+    """Return zero-triple sentences of (train, valid, test) from ``nyt24``, ``nyt29`` or three numbers ``N,N,N``.
+
+    Raises:
+        UserError: the text is none of these.
+    """
+    if text in PUBLISHED_SIZES:
+        return PUBLISHED_SIZES[text].zero
+    parts = text.split(",")
+    if len(parts) != 3 or not all(part.strip().isdecimal() for part in parts):
+        raise UserError(f"zero_sizes is {text!r}, expected nyt24, nyt29 or three whole numbers N,N,N")
+    train, valid, test = (int(part) for part in parts)
+    return train, valid, test
+
+
 def apply_setting(sentences: Iterable[Sentence], setting: str, zero: Iterable[Sentence] = ()) -> list[Sentence]:
     """Return the sentences of one setting.
 
