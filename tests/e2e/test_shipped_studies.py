@@ -12,6 +12,9 @@ STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_path):
     study = Study(read_config(path))
+    article = tmp_path / "haystacks" / "craft" / "article.txt"  # what one study expects under its raw_root
+    article.parent.mkdir(parents=True)
+    article.write_text("A first paragraph.\n\nA second one.\n" * 200)
     result = snakemake(tmp_path, "-n", "--quiet", "rules", config=path)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     counts = jobs(result)
