@@ -6,7 +6,6 @@ with Client(endpoint, "results/cache/llm") as client:
 """
 
 import asyncio
-import base64
 import dataclasses
 import logging
 import threading
@@ -19,18 +18,11 @@ import numpy as np
 
 from tripleaudit.errors import UserError
 from tripleaudit.generative.cache import Cache
-from tripleaudit.generative.endpoint import (
-    Answer,
-    Endpoint,
-    Prices,
-    Request,
-    Usage,
-    canonical_key,
-    tokens_about,
-    tokens_at_most,
-)
+from tripleaudit.generative.embeddings import embed
+from tripleaudit.generative.endpoint import Answer, Endpoint, Prices, Request, Usage, tokens_at_most
 from tripleaudit.generative.estimate import Estimate, estimate
 from tripleaudit.generative.ledger import BudgetExceeded, Ledger
+from tripleaudit.generative.responses import answer_of, response_format, usage_of
 from tripleaudit.generative.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
 
 __all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]
@@ -169,57 +161,17 @@ class Client:
 
     def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
         """Return the embeddings of texts as a float32 array (n, d), through the same cache, budget and retries."""
-        return self._run(self._embed(list(texts), batch))
+        vectors, found = self._run(embed(list(texts), batch, self.endpoint, self.cache, self._post_embeddings))
+        self.totals.cached += found
+        return vectors
 
-    async def _embed(self, texts: list[str], batch: int) -> np.ndarray:
-        keys = [
-            canonical_key({"embedding": self.endpoint.model, "input": text, **self.endpoint.extra}) for text in texts
-        ]
-        vectors: dict[str, np.ndarray] = {}
-        missing: dict[str, str] = {}
-        for key, text in zip(keys, texts, strict=True):
-            record = None if key in vectors or key in missing else self.cache.get(key)
-            if record and "float32" in record:
-                vectors[key] = np.frombuffer(base64.b64decode(record["float32"]), dtype="<f4")
-            elif key not in vectors:
-                missing[key] = text
-        items = list(missing.items())
-        self.totals.cached += len(vectors)
+    async def _post_embeddings(self, key: str, body: dict[str, Any], at_most: int, texts: int) -> dict[str, Any]:
         state = self._loop_state()
-
-        async def fetch(part: list[tuple[str, str]]) -> None:
-            body = {
-                "model": self.endpoint.model,
-                "input": [text for _, text in part],
-                "encoding_format": "float",
-                **self.endpoint.extra,
-            }
-            at_most = sum(len(text.encode("utf-8", "replace")) + 8 for _, text in part)
-            batch_key = canonical_key([key for key, _ in part])
-            async with state.slots:
-                payload, usage, cost = await self._paid(batch_key, "embeddings", body, at_most, 0, state)
-            self._settle(batch_key, cost)
-            rows = sorted(payload["data"], key=lambda row: row.get("index", 0))
-            if len(rows) != len(part):
-                raise EndpointError(
-                    f"endpoint '{self.endpoint.name}' sent {len(rows)} embeddings for {len(part)} texts"
-                )
-            for (key, text), row in zip(part, rows, strict=True):
-                vectors[key] = np.asarray(row["embedding"], dtype="<f4")
-                packed = base64.b64encode(vectors[key].tobytes()).decode()
-                record = {"float32": packed, "model": self.endpoint.model, "input": text}
-                await asyncio.to_thread(self.cache.put, key, record)
-            self._count(usage, cost, len(part))
-
-        outcomes = await asyncio.gather(
-            *(fetch(items[start : start + batch]) for start in range(0, len(items), batch)), return_exceptions=True
-        )
-        for outcome in outcomes:
-            if isinstance(outcome, RequestRejected):
-                raise EndpointError(f"endpoint '{self.endpoint.name}' rejects the texts to embed: {outcome}")
-            if isinstance(outcome, BaseException):
-                raise outcome
-        return np.stack([vectors[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+        async with state.slots:
+            payload, usage, cost = await self._paid(key, "embeddings", body, at_most, 0, state)
+        self._settle(key, cost)
+        self._count(usage, cost, texts)
+        return payload
 
     async def _complete_all(self, requests: list[Request], progress: Callable | None) -> list[Answer]:
         answers: list[Answer | None] = [None] * len(requests)
@@ -286,7 +238,7 @@ class Client:
         body = request.body(self.endpoint)
         at_most = tokens_at_most(canonical)
         with_schema = (
-            {**body, "response_format": _response_format(canonical["schema"])} if "schema" in canonical else None
+            {**body, "response_format": response_format(canonical["schema"])} if "schema" in canonical else None
         )
         try:
             if with_schema and self._structured:
@@ -305,7 +257,7 @@ class Client:
             self.totals.errors += 1
             return Answer("", "error", key=key, error=str(error))
         payload, usage, cost = paid
-        answer = _answer(payload["choices"][0], usage, cost, key)
+        answer = answer_of(payload["choices"][0], usage, cost, key)
         if answer.status == "ok":
             stored = {"text": answer.text, "finish_reason": answer.finish_reason, "cost": cost}
             stored["usage"] = dataclasses.asdict(usage)
@@ -331,7 +283,7 @@ class Client:
         except BaseException:
             self._settle(key, 0.0)
             raise
-        usage = _usage(payload, body)
+        usage = usage_of(payload, body)
         return payload, usage, self.endpoint.prices.cost(usage.prompt_tokens, usage.completion_tokens)
 
     async def _reserve(self, key: str, amount: float) -> None:
@@ -413,35 +365,3 @@ class _LoopState:
     async def close(self) -> None:
         if self._transport is not None:
             await self._transport.close()
-
-
-def _response_format(schema: Any) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-
-
-def _usage(payload: dict[str, Any], body: dict[str, Any]) -> Usage:
-    counted = payload.get("usage")
-    if isinstance(counted, dict) and isinstance(counted.get("prompt_tokens"), int):
-        return Usage(counted["prompt_tokens"], int(counted.get("completion_tokens") or 0))
-    if "messages" not in body:
-        return Usage(sum(map(tokens_about, body["input"])), 0, estimated=True)
-    prompt = sum(tokens_about(item["content"]) for item in body["messages"])
-    return Usage(prompt, tokens_about(_text(payload["choices"][0])), estimated=True)
-
-
-def _text(choice: dict[str, Any]) -> str:
-    """Return the text of a choice; some servers send a list of parts."""
-    message = choice.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
-
-
-def _answer(choice: dict[str, Any], usage: Usage, cost: float, key: str) -> Answer:
-    message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
-    text, reason = _text(choice), choice.get("finish_reason")
-    refusal = message.get("refusal")
-    if refusal or reason == "content_filter":
-        return Answer(text or str(refusal or ""), "refused", reason, usage, cost, key=key)
-    return Answer(text, "truncated" if reason == "length" else "ok", reason, usage, cost, key=key)
