@@ -52,6 +52,7 @@ rule table:
         tex="<study>/tables/{table}.tex",
         html=report(
             "<study>/tables/{table}.html",
+            caption="../report/table.rst",
             category="Tables",
             labels={"table": "{table}"},
         ),
