@@ -126,7 +126,7 @@ def _find_predicted(folder: Path) -> list[Predicted]:
             if gold.exists() and counts.exists():
                 found.setdefault((corpus, trainset, extractor, noise), predicted_of(path, gold, counts))
                 break
-    return list(found.values())
+    return sorted(found.values(), key=lambda run: (run.corpus, run.trainset, run.extractor, run.noise != "none"))
 
 
 def facts_from_json(text: str) -> StudyFacts:

@@ -1,0 +1,102 @@
+from tripleaudit.report.answers import ANSWERS, Evidence
+from tripleaudit.report.answers._words import Pair, contrast
+from tripleaudit.report.inputs import StudyFacts
+from tripleaudit.scoring.scores import Score, keys_of
+from tripleaudit.tables.builders import builders
+from tripleaudit.tables.index import ScoreIndex
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.model import Cell
+
+SEEN, UNSEEN = "on seen triples", "on unseen triples"
+
+
+def pair(name: str, first: float, second: float, width: float = 2) -> Pair:
+    return Pair(name, *(Cell(value, low=value - width, high=value + width) for value in (first, second)))
+
+
+def scores(*rows: tuple) -> TableInputs:
+    """``(extractor, noise, stratum, value)`` rows of F1 on the original nz test set."""
+    return TableInputs(
+        scores=ScoreIndex(
+            Score(
+                keys_of(
+                    {
+                        "study": "s",
+                        "corpus": "webnlg",
+                        "protocol": "original",
+                        "training": "nz",
+                        "testing": "nz",
+                        "extractor": extractor,
+                        "noise": noise,
+                        "seed": "1",
+                    }
+                ),
+                stratum,
+                "exact-string",
+                "f1",
+                value,
+                value - 0.02,
+                value + 0.02,
+            )
+            for extractor, noise, stratum, value in rows
+        )
+    )
+
+
+def test_one_pair_is_told_with_its_gap_and_whether_intervals_overlap():
+    assert contrast([pair("CasRel", 92.0, 41.0)], SEEN, UNSEEN) == (
+        "For CasRel, F1 is 92.0 % on seen triples and 41.0 % on unseen triples: a gap of 51.0 points (95 % intervals "
+        "do not overlap)."
+    )
+    assert "a gain of 1.0 points (95 % intervals overlap)" in contrast([pair("CasRel", 50.0, 51.0)], SEEN, UNSEEN)
+    assert contrast([pair("CasRel", 50.0, 50.0)], SEEN, UNSEEN).endswith("50.0 % on unseen triples: no difference.")
+
+
+def test_without_intervals_nothing_is_said_about_them():
+    assert "interval" not in contrast([Pair("A", Cell(5.0), Cell(4.0))], SEEN, UNSEEN)
+
+
+def test_many_pairs_are_counted_and_the_greatest_is_named():
+    pairs = [pair("A", 90, 80), pair("B", 90, 40), pair("C", 60, 63), Pair("D", Cell(), Cell(1.0))]
+    assert contrast(pairs, SEEN, UNSEEN).startswith(
+        "F1 is lower on unseen triples than on seen triples in 2 of 3 cases (by 10.0 to 50.0 points) and higher in 1 "
+        "of 3 cases (by 3.0 points); most so for B: 90.0 % on seen triples and 40.0 % on unseen triples"
+    )
+
+
+def test_nothing_measured_is_said():
+    assert contrast([], SEEN, UNSEEN) == "This was not measured in the study."
+    for table in ANSWERS:
+        answer = Evidence().answer(table)[1]
+        assert answer in ("This was not measured in the study.", ""), table
+
+
+def test_the_answer_about_types_follows_the_scores():
+    rows = [("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.3)]
+    evidence = Evidence(scores(*rows))
+    assert (
+        "90.0 % on entirely seen triples and 30.0 % on unseen triples: a gap of 60.0 points"
+        in (evidence.answer("type-f1")[1])
+    )
+    changed = Evidence(scores(("casrel", "none", "entirely_seen", 0.5), ("casrel", "none", "unseen", 0.5)))
+    assert "no difference" in changed.answer("type-f1")[1]
+    noised = [*rows, ("casrel", "noising", "entirely_seen", 0.9), ("casrel", "noising", "unseen", 0.42)]
+    assert (
+        "Entity Noising moves F1 on unseen triples by +12.0 points, from 30.0 % to 42.0 %"
+        in (Evidence(scores(*noised)).answer("type-f1")[1])
+    )
+
+
+def test_answers_obey_the_options_of_their_table():
+    rows = [
+        (name, "none", stratum, value)
+        for name, seen in (("casrel", 0.9), ("prgc", 0.8))
+        for stratum, value in (("entirely_seen", seen), ("unseen", 0.1))
+    ]
+    facts = StudyFacts("s", table_options={"type-f1": {"extractors": ["prgc"]}})
+    assert Evidence(scores(*rows), facts=facts).answer("type-f1")[1].startswith("For PRGC, F1 is 80.0 %")
+
+
+def test_every_table_has_a_question():
+    assert set(ANSWERS) == set(builders())
+    assert all(question.endswith("?") for question, _ in ANSWERS.values())
