@@ -15,7 +15,7 @@ def pair(name: str, first: float, second: float, width: float = 2) -> Pair:
 
 
 def scores(*rows: tuple) -> TableInputs:
-    """``(extractor, noise, stratum, value)`` rows of F1 on the original nz test set."""
+    """``(extractor, noise, stratum, value[, metric])`` rows, F1 by default, on the original nz test set."""
     return TableInputs(
         scores=ScoreIndex(
             Score(
@@ -33,12 +33,12 @@ def scores(*rows: tuple) -> TableInputs:
                 ),
                 stratum,
                 "exact-string",
-                "f1",
+                metric[0] if metric else "f1",
                 value,
                 value - 0.02,
                 value + 0.02,
             )
-            for extractor, noise, stratum, value in rows
+            for extractor, noise, stratum, value, *metric in rows
         )
     )
 
@@ -54,6 +54,11 @@ def test_one_pair_is_told_with_its_gap_and_whether_intervals_overlap():
 
 def test_without_intervals_nothing_is_said_about_them():
     assert "interval" not in contrast([Pair("A", Cell(5.0), Cell(4.0))], SEEN, UNSEEN)
+
+
+def test_an_interval_without_width_is_no_evidence():
+    sure = Pair("A", Cell(100.0, low=100.0, high=100.0), Cell(40.0, low=30.0, high=50.0))
+    assert "interval" not in contrast([sure], SEEN, UNSEEN)
 
 
 def test_many_pairs_are_counted_and_the_greatest_is_named():
@@ -85,6 +90,14 @@ def test_the_answer_about_types_follows_the_scores():
         "Entity Noising moves F1 on unseen triples by +12.0 points, from 30.0 % to 42.0 %"
         in (Evidence(scores(*noised)).answer("type-f1")[1])
     )
+
+
+def test_few_sentences_are_named():
+    rows = [("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.3)]
+    for sizes, warned in (((200, 12), True), ((200, 30), False)):
+        counted = [("casrel", "none", row[2], size, "sentences") for row, size in zip(rows, sizes, strict=True)]
+        answer = Evidence(scores(*rows, *counted)).answer("type-f1")[1]
+        assert ("only 12 test sentences have unseen triples alone (WebNLG)" in answer) == warned
 
 
 def test_answers_obey_the_options_of_their_table():

@@ -57,8 +57,13 @@ def two_values(pair: Pair, first: str, second: str) -> str:
 
 
 def overlap(first: Cell, second: Cell) -> str:
-    """Say in parentheses whether two intervals overlap; nothing where one is missing."""
+    """Say in parentheses whether two intervals overlap.
+
+    Nothing where one is missing or is a single point: sentences that all agree tell nothing about their spread.
+    """
     if None in (first.low, first.high, second.low, second.high):
+        return ""
+    if first.low == first.high or second.low == second.high:
         return ""
     apart = first.high < second.low or second.high < first.low
     return f" (95 % intervals {'do not overlap' if apart else 'overlap'})"

@@ -9,6 +9,8 @@ from tripleaudit.tables.index import RunKey
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.model import number
 
+FEW = 30  # sentences; a percentile bootstrap of fewer says little
+
 
 def type_f1(inputs: TableInputs) -> str:
     runs = list(base_runs(inputs))
@@ -18,7 +20,7 @@ def type_f1(inputs: TableInputs) -> str:
         if run.noise == "none"
     ]
     answer = contrast(cells, "on entirely seen triples", "on unseen triples")
-    return sentences(answer, _noising(inputs, runs))
+    return sentences(answer, _noising(inputs, runs), _few(inputs, runs))
 
 
 def rearranged(inputs: TableInputs) -> str:
@@ -90,6 +92,21 @@ def _noising(inputs: TableInputs, runs: list[RunKey]) -> str:
         f"Entity Noising moves F1 on unseen triples{where} by {number(change, 1, sign=True)} points, from "
         f"{before.shown} % to {after.shown} %{overlap(before, after)}."
     )
+
+
+def _few(inputs: TableInputs, runs: list[RunKey]) -> str:
+    """Warn of strata that are too small to tell much, with the smallest of them."""
+    sizes = [
+        (int(value), labels.TYPES[stratum].lower(), labels.corpus(run.corpus))
+        for run in runs
+        for stratum in ("entirely_seen", "unseen")
+        for value in inputs.scores.values(run, stratum, inputs.matching, "sentences").values()
+    ]
+    if not sizes or min(sizes)[0] >= FEW:
+        return ""
+    size, stratum, corpus = min(sizes)
+    plural = "sentence has" if size == 1 else "sentences have"
+    return f"Read this with care: only {size} test {plural} {stratum} triples alone ({corpus})."
 
 
 def _f1(inputs: TableInputs, run: RunKey, stratum: str = "all"):

@@ -1,0 +1,53 @@
+"""The rules of plots and report on a finished study: no training, every input written beforehand."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.report_study import DEMO, EVIL, TABLES, write_finished_study
+from support.workflow import snakemake
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
+RULES = ("--allowed-rules", "plot", "write_report", "report", "--rerun-triggers", "mtime")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    write_finished_study(folder / "results" / "small", plots=False)
+    (folder / "encoder").mkdir()
+    (folder / "encoder" / "config.json").write_text("{}", encoding="utf-8")
+    files = {split: str(DEMO / f"{split}.jsonl") for split in ("train", "valid", "test")}
+    config = {
+        "study": "small",
+        "description": EVIL,
+        "encoder": {"model": str(folder / "encoder")},
+        "corpora": {"demo": {"format": "jsonl", "files": files}},
+        "protocols": {"original": None},
+        "settings": ["nz", "wz"],
+        "noising": {"probability": 0.5},
+        "training": {"epochs": 1},
+        "extractors": {"casrel": {}},
+        "tables": dict.fromkeys(TABLES),
+        "gpu": 0,
+    }
+    (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return folder
+
+
+def test_report_and_plots_follow_from_a_finished_study(study):
+    run = snakemake(study, *RULES, "--", "report")
+    assert run.returncode == 0, run.stdout + run.stderr
+    plots = {path.stem for path in (study / "results/small/plots").glob("*.svg")}
+    assert plots == {"type-f1", "cardinality-drop", "training-curves"}
+    text = (study / "results/small/report.html").read_text(encoding="utf-8")
+    assert text.count("<svg") == 3
+    assert EVIL not in text
+    assert "snakemake --cores 2 results/small/tables/type-f1.md --configfile study.yaml" in text
+    assert "CasRel+EN (trained on NZ)" in text
+
+    captioned = study / "captions.html"
+    run = snakemake(study, "--report", str(captioned), *RULES, "--", "report")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert captioned.stat().st_size > 100_000
