@@ -169,8 +169,8 @@ def _error_table(browser: Mapping[str, Any]) -> str:
         cells = "".join(f'<td class="number">{count:,}</td>' for count in counts.values())
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
     return (
-        '<div class="scroll"><table class="plain counts"><caption>Triples by extractor and kind of error</caption><thead><tr>'
-        f'<th scope="col">Extractor</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        '<div class="scroll"><table class="plain counts"><caption>Triples by extractor and kind of error</caption>'
+        f'<thead><tr><th scope="col">Extractor</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 
 
