@@ -19,7 +19,9 @@ class Filler:
 
     def fill(self, queries, top):
         self.texts += queries
-        return {(text, number): self._ranked(text, number, top) for text, numbers in queries.items() for number in numbers}
+        return {
+            (text, number): self._ranked(text, number, top) for text, numbers in queries.items() for number in numbers
+        }
 
     def _ranked(self, text, number, top):
         def key(word):
