@@ -1,0 +1,60 @@
+"""The benchmark of extractors: its sentences, one small measurement, and the files with goals."""
+
+import csv
+import dataclasses
+
+import pytest
+
+from benchmarks.__main__ import missed, parsed, write
+from benchmarks.speed import Measurement, Task, measure, renamed, synthetic_sentences
+from support.extractors import build
+from tripleaudit.extractors.casrel import CasRel
+
+
+def test_synthetic_sentences_are_shaped_like_webnlg(tiny_encoder):
+    sentences = synthetic_sentences(build(CasRel, tiny_encoder), 300)
+    words = sum(len(each.text.split()) for each in sentences) / 300
+    triples = sum(len(each.triples) for each in sentences) / 300
+    assert 18 < words < 28
+    assert 2 < triples < 3
+    for each in sentences:
+        for triple in each.triples:
+            assert each.text[triple.subject.start : triple.subject.end] == triple.subject.text
+            assert triple.subject.end < triple.object.start or triple.object.end < triple.subject.start
+    names = {triple.relation for each in renamed(sentences, ["a", "b", "c"]) for triple in each.triples}
+    assert names == {"a", "b", "c"}
+
+
+def test_measurement_of_both_phases(tiny_encoder):
+    rows = measure(
+        Task("casrel", 5, str(tiny_encoder), None, 3, 4, batches=2, rounds=2, warm_up=1, threads=1, gpu=False)
+    )
+    assert [(row.phase, row.batch) for row in rows] == [("train", 3), ("predict", 4)]
+    for row in rows:
+        assert 0 < row.ratio_low <= row.ratio <= row.ratio_high
+        assert row.sentences_per_second > 0
+        assert row.peak_mb > 50
+    assert rows[1].gold > 1
+
+
+def test_files_name_goals_and_what_misses_them(tmp_path):
+    row = Measurement("birte", 216, "train", 6, 1.5, 1.4, 1.6, 20.0, 900.0)
+    rows = [row, dataclasses.replace(row, phase="predict", ratio=1.2), dataclasses.replace(row, ratio=1.0, peak_mb=2e3)]
+    assert missed(rows, gpu=False) == [
+        "missed: birte, train, 216 relations: 1.5 times the encoder, goal 1.4",
+        "missed: birte, train, 216 relations: peak 2000 MB, goal 1600",
+    ]
+    write(rows, parsed(["--out", str(tmp_path)]), gpu=False)
+    with open(tmp_path / "extractors.csv", newline="") as file:
+        written = list(csv.DictReader(file))
+    columns = "extractor relations phase batch ratio ratio_low ratio_high sentences_per_second peak_mb"
+    assert " ".join(written[0]) == columns
+    table = [line for line in (tmp_path / "extractors.md").read_text().splitlines() if line.startswith("| birte")]
+    assert [line.split(" | ")[7] for line in table] == ["no", "yes", "no"]
+
+
+def test_bad_options():
+    with pytest.raises(SystemExit):
+        parsed(["--batches", "0"])
+    with pytest.raises(SystemExit):
+        parsed(["--extractor", "nothing"])
