@@ -75,3 +75,14 @@ rule tables:
     input:
         [f"<study>/tables/{name}.md" for name in STUDY.tables],
     localrule: True
+
+
+# a target for every table by its name: `snakemake --cores 2 sifted` makes that table and what it needs
+for table_name in STUDY.tables:
+
+    rule:
+        name:
+            table_name.replace("-", "_")
+        input:
+            f"<study>/tables/{table_name}.md",
+        localrule: True
