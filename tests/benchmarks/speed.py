@@ -169,11 +169,16 @@ def precision(device: torch.device) -> contextlib.AbstractContextManager:
     return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
 
 
+def settings_of(kind: type[Extractor]) -> TrainingSettings:
+    """The official settings of an extractor with learning rates that it learns a few batches with."""
+    encoder_rate, head_rate = LEARNING_RATES
+    rates = {"encoder_learning_rate": encoder_rate, "head_learning_rate": head_rate}
+    return TrainingSettings(**(kind.training_defaults | rates))
+
+
 def training_step(model: Extractor, kind: type[Extractor], device: torch.device) -> Callable[[dict], None]:
     """A training step as the trainer does it, with the extractor's official optimiser and clipping."""
-    encoder_rate, head_rate = LEARNING_RATES
-    official = {key: kind.training_defaults[key] for key in kind.training_defaults if "learning_rate" not in key}
-    settings = TrainingSettings(encoder_learning_rate=encoder_rate, head_learning_rate=head_rate, **official)
+    settings = settings_of(kind)
     optimizer = make_optimizer(model, settings)
 
     def step(batch: dict[str, Tensor]) -> None:

@@ -6,9 +6,10 @@ import dataclasses
 import pytest
 
 from benchmarks.__main__ import missed, parsed, write
-from benchmarks.speed import Measurement, Task, measure, renamed, synthetic_sentences
+from benchmarks.speed import LEARNING_RATES, Measurement, Task, measure, renamed, settings_of, synthetic_sentences
 from support.extractors import build
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.registry import extractor_class, extractor_names
 
 
 def test_synthetic_sentences_are_shaped_like_webnlg(tiny_encoder):
@@ -35,6 +36,14 @@ def test_measurement_of_both_phases(tiny_encoder):
         assert row.sentences_per_second > 0
         assert row.peak_mb > 50
     assert rows[1].gold > 1
+
+
+@pytest.mark.parametrize("name", extractor_names())
+def test_steps_have_the_official_optimiser_and_clipping(name):
+    settings, official = settings_of(extractor_class(name)), extractor_class(name).training_defaults
+    assert (settings.encoder_learning_rate, settings.head_learning_rate) == LEARNING_RATES
+    for key in ("optimizer", "clip", "clip_norm"):
+        assert getattr(settings, key) == official.get(key, getattr(settings, key))
 
 
 def test_files_name_goals_and_what_misses_them(tmp_path):
