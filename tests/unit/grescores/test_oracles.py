@@ -70,7 +70,7 @@ def test_stored_aggregates_follow_from_stored_details(real_data, root):
     assert compared == AT_HAND
 
 
-# genres.md, section 9, recomputed from the same files: percent, number of texts scored
+# computed once from the same files, to the printed digit those of the paper for NYT10m: percent, texts scored
 HARD_MATCHING = {
     ("nyt10m_rand_500", "gpt-3.5_closed"): (29.343, 26.636, 27.537, 500),
     ("nyt10m_rand_500", "gpt-3.5_semi"): (5.196, 12.694, 6.510, 202),
