@@ -31,7 +31,7 @@ report: $(READY) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) report
 
 test: $(READY) lint ## check style, then run all tests
-	$(BIN)/pytest -n $(CORES) --dist loadgroup
+	$(BIN)/pytest -n $(CORES) --dist loadfile
 
 lint: $(READY) ## ruff, snakefmt and snakemake --lint
 	$(BIN)/ruff format --check .
