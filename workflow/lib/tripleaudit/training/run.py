@@ -16,7 +16,7 @@ from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
-from tripleaudit.provenance import digest, git_state, provenance
+from tripleaudit.provenance import code_digest, digest, provenance
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
@@ -24,6 +24,7 @@ from tripleaudit.training.trainer import TrainingResult, Validate, train_extract
 logger = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
+DECIDING = ("extractors/*.py", "training/*.py", "protocols/noising.py", "randomness.py")  # code that a result hangs on
 NOT_TRAINING = ("model", "noising", "encoder_layers", "module")
 
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
@@ -108,7 +109,7 @@ def train_to(
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),
-        "code": (git_state() or {}).get("commit"),
+        "code": code_digest(*DECIDING),
     }
     result = train_extractor(
         model,
