@@ -59,7 +59,7 @@ rule table:
     log:
         "<logs>/table/{table}.log",
     wildcard_constraints:
-        table="|".join(STUDY.possible_tables),
+        table="|".join(STUDY.possible_tables) or "none",
     localrule: True
     conda:
         "../../envs/light.yaml"
