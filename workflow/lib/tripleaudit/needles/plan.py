@@ -28,7 +28,8 @@ class Plan:
         types: types to extract; ``None`` for all of the schema. ``needle_types``: types of the needles, ``None`` for
             the extracted ones; types outside the schema are allowed (group 5 of table 3).
         per_type: needles of each type for each document; ``keywords`` and ``words`` bound them, ``refills`` is how
-            often missing ones are asked for again, ``fill`` (``templates`` or ``none``) where the rest comes from.
+            often missing ones are asked for again, ``needle_tokens`` bounds those answers, and ``fill``
+            (``templates`` or ``none``) says where the rest comes from.
         target, minimum, maximum: share of the needles in the enriched text.
         seed: of needles and places.
         piece_chars: length of a piece; ``pieces`` fixes their number instead.
@@ -50,6 +51,7 @@ class Plan:
     keywords: int = KEYWORDS
     words: tuple[int, int] = WORDS
     refills: int = 3
+    needle_tokens: int = 2000
     fill: str = TEMPLATES
     target: float = TARGET
     minimum: float = MINIMUM
@@ -78,7 +80,14 @@ class Plan:
     def __post_init__(self) -> None:
         if self.fill not in (TEMPLATES, "none"):
             raise UserError(f"needles: 'fill' is {self.fill!r}, expected 'templates' or 'none'")
-        for name, least in (("per_type", 1), ("keywords", 1), ("refills", 0), ("parts", 0), ("piece_chars", 1)):
+        for name, least in (
+            ("per_type", 1),
+            ("keywords", 1),
+            ("refills", 0),
+            ("parts", 0),
+            ("piece_chars", 1),
+            ("needle_tokens", 1),
+        ):
             if getattr(self, name) < least:
                 raise UserError(f"needles: '{name}' is {getattr(self, name)}, expected at least {least}")
         if not 0 < self.minimum <= self.target <= self.maximum < 1:

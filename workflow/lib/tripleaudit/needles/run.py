@@ -103,10 +103,10 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: ex.Ask | None, 
     calls = 0
     if ask is not None:
         if plan.discover:
-            talks = {d.id: discover_types(d, plan.reserve, plan.excerpt) for d in documents}
+            talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
             discovered = drive(talks, ask)
         for kind in kinds:  # one type after the other, so that names are not invented twice
-            talks = {d.id: make_needles(d, kind, plan.recipe, model, plan.reserve, made[d.id]) for d in documents}
+            talks = {d.id: make_needles(d, kind, plan.recipe, model, plan.needle_tokens, made[d.id]) for d in documents}
             for result in drive(talks, ask).values():
                 rejected.update(result.rejected)
                 calls += result.calls
