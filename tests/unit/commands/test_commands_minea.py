@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -89,6 +90,10 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
     with FakeEndpoint(NeedleModel(), faults=faults) as fake:
         process = subprocess.Popen(command("first", "cache"), stderr=subprocess.DEVNULL)
         assert reached.wait(240)
+        settled = -1
+        while settled != len(fake.answered):  # what is answered beside it arrives and is stored
+            settled = len(fake.answered)
+            time.sleep(5)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         before = len(fake.answered)
