@@ -251,6 +251,8 @@ class Study:
             result += ["--format", options.get("format", "auto")]
             if "valid" not in options["files"] and split != "test":
                 result += ["--divide", "train=9,valid=1", "--part", split]
+        if options.get("uncased"):
+            result.append("--uncased")
         limit = (options.get("limit") or {}).get(split)
         return result + (["--limit", str(limit)] if limit else [])
 

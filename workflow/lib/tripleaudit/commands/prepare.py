@@ -33,6 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", help="with --divide: the part to write")
     parser.add_argument("--seed", type=int, default=0, help="of --divide (default: 0)")
     parser.add_argument("--limit", type=int, metavar="N", help="keep only the first N sentences")
+    parser.add_argument(
+        "--uncased", action="store_true", help="lower-case and strip accents, as an uncased encoder reads the text"
+    )
     parser.add_argument("--keep-duplicates", action="store_true", help="keep repeated triples of a sentence")
     parser.add_argument(
         "--tokenizer", metavar="PATH", help="tokenizer.json or model folder: also count the triples that are cut off"
@@ -79,6 +82,7 @@ def _registered(args: argparse.Namespace):
         occurrence=args.occurrence,
         deduplicate=not args.keep_duplicates,
         limit=args.limit,
+        lower=args.uncased,
     )
 
 
@@ -86,6 +90,7 @@ def _own(args: argparse.Namespace):
     from tripleaudit.corpora.corpus import build_corpus
     from tripleaudit.corpora.readers import check_format, detect_format, read_raw
     from tripleaudit.corpora.splits import split_corpus
+    from tripleaudit.corpora.uncased import uncased
     from tripleaudit.errors import UserError
 
     formats = [detect_format(path) if args.format == "auto" else check_format(args.format) for path in args.source]
@@ -102,8 +107,9 @@ def _own(args: argparse.Namespace):
         if args.part not in weights:
             raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")
         members = split_corpus(members, weights, args.seed)[args.part]
+    members = members[: args.limit]
     return build_corpus(
-        members[: args.limit],
+        map(uncased, members) if args.uncased else members,
         source=", ".join(args.source),
         format="+".join(dict.fromkeys(formats)),
         occurrence=args.occurrence,

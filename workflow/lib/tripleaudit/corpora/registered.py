@@ -8,6 +8,7 @@ from tripleaudit.corpora.readers import read_raw
 from tripleaudit.corpora.readers.common import load_json
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.corpora.splits import split_corpus, split_like
+from tripleaudit.corpora.uncased import uncased
 from tripleaudit.errors import UserError
 from tripleaudit.files import sha256
 from tripleaudit.sources import registry
@@ -22,6 +23,7 @@ def read_registered(
     occurrence: str = "first",
     deduplicate: bool = True,
     limit: int | None = None,
+    lower: bool = False,
 ) -> Corpus:
     """Read one split of a registered corpus.
 
@@ -31,6 +33,7 @@ def read_registered(
         raw_root: folder with the raw files under their registered names.
         occurrence, deduplicate: see :func:`tripleaudit.corpora.read_corpus`.
         limit: keep only the first sentences.
+        lower: lower-case and strip accents (:mod:`tripleaudit.corpora.uncased`).
 
     Raises:
         UserError: unknown corpus or split; a file is missing, has another hash or other counts than registered, or is
@@ -49,8 +52,9 @@ def read_registered(
     else:
         members = _divide(entry.division, read, Path(raw_root))[split]
     formats = dict.fromkeys(file.format for file in entry.raw_files(split) if file.format)
+    members = members[:limit]
     return build_corpus(
-        members[:limit],
+        map(uncased, members) if lower else members,
         source=f"{name}/{split}",
         format="+".join(formats),
         occurrence=occurrence,
