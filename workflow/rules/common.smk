@@ -19,8 +19,14 @@ try:
 except UserError as error:
     raise WorkflowError(str(error))
 
-export_environment(LIB, config["gpu"])
+# a job that another machine runs sees no network; whatever is fetched is fetched by local rules
+export_environment(LIB, config["gpu"], offline=workflow.remote_exec)
 PYTHON = sys.executable
+
+
+def growing(amount):
+    """A resource (memory in MB, run time in minutes) that every further attempt asks more of."""
+    return lambda wildcards, attempt: amount * attempt
 
 
 wildcard_constraints:

@@ -13,8 +13,8 @@ rule prepare_corpus:
     conda:
         "../../envs/light.yaml"
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split),
         code=code_version("prepare"),

@@ -38,8 +38,8 @@ rule convert_lm:
     conda:
         "../../envs/torch.yaml"
     resources:
-        mem_mb=4000,
-        runtime=15,
+        mem_mb=growing(4000),
+        runtime=growing(15),
     shell:
         "python -m tripleaudit serve-lm --gguf {input:q} --model-dir $(dirname {output.config:q}) > {log:q} 2>&1"
 
@@ -78,13 +78,14 @@ rule generate:
         server="<logs>/generate/{dataset}/{system}.server.log",
     benchmark:
         "<benchmarks>/generate/{dataset}/{system}.jsonl"
+    localrule: needs_network(*(config["generative"]["systems"][system]["endpoint"] for _, system in LM_SYSTEMS))
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards: 2 if served_model(endpoint_of(wildcards)) else 1
     resources:
         llm_requests=1,
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         identity=lambda wildcards: generative_settings.identity(
             config["generative"], wildcards.dataset, wildcards.system

@@ -34,3 +34,9 @@ def served_model(endpoint):
 def endpoint_of(wildcards):
     """The endpoint of a system."""
     return config["generative"]["systems"][wildcards.system]["endpoint"]
+
+
+def needs_network(*endpoints):
+    """Whether one of the endpoints is a service elsewhere, not a model that a job serves itself; a rule that asks it
+    is local, because compute nodes may have no network."""
+    return any(config["generative"]["endpoints"][name]["serve"] is None for name in endpoints if name)

@@ -15,8 +15,8 @@ rule train_topics:
     conda:
         "../../envs/torch.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         options=gre_topic_options,
         code=code_version("gre-topics"),
@@ -39,13 +39,14 @@ rule judge_triples:
         server="<logs>/judge_triples/{dataset}/{system}.server.log",
     benchmark:
         "<benchmarks>/judge_triples/{dataset}/{system}.jsonl"
+    localrule: needs_network((GRE["judge"] or {}).get("endpoint"))
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards: 2 if served_model(GRE["judge"]["endpoint"]) else 1
     resources:
         llm_requests=1,
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         judge=lambda wildcards: {
             **GRE["judge"],
@@ -77,12 +78,13 @@ rule score_triples:
         "<logs>/score_triples/{dataset}.log",
     benchmark:
         "<benchmarks>/score_triples/{dataset}.jsonl"
+    localrule: needs_network(GRE_EMBEDDER.get("endpoint"))
     conda:
         "../../envs/torch.yaml"
     threads: 2
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         spec=lambda wildcards: gre_spec(wildcards.dataset)[0],
         embedding=gre_embedding_options(),

@@ -17,13 +17,14 @@ rule make_needles:
         server="<logs>/make_needles.server.log",
     benchmark:
         "<benchmarks>/make_needles.jsonl"
+    localrule: needs_network(NEEDLES["generator"])
     conda:
         "../../envs/torch.yaml"
     threads: 2 if needle_models(NEEDLES["generator"]) else 1
     resources:
         llm_requests=1,
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         plan=NEEDLE_PLAN,
         options=["--max-chars", str(NEEDLES["max_chars"])] if NEEDLES["max_chars"] else [],
@@ -61,13 +62,14 @@ rule extract_needles:
         server="<logs>/extract_needles/{lm}.server.log",
     benchmark:
         "<benchmarks>/extract_needles/{lm}.jsonl"
+    localrule: needs_network(*NEEDLES["models"], *(needle_settings.judge_of(NEEDLES, lm) for lm in NEEDLES["models"]))
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards: 2 if needle_models(wildcards.lm) else 1
     resources:
         llm_requests=1,
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         plan=NEEDLE_PLAN,
         judge=lambda wildcards: ["--judge", judge] if (judge := judge_endpoint(wildcards)) else [],

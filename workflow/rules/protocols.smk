@@ -34,8 +34,8 @@ rule build_protocol:
     conda:
         "../../envs/light.yaml"
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         options=lambda wildcards: STUDY.protocol_json(wildcards.protocol),
         code=code_version("protocol"),
@@ -62,8 +62,8 @@ rule train_masked_lm:
         "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=8000,
-        runtime=120,
+        mem_mb=growing(8000),
+        runtime=growing(120),
     params:
         options=STUDY.masked_lm_options,
         code=code_version("protocol"),
@@ -88,8 +88,8 @@ rule build_augmented:
         "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=8000,
-        runtime=240,
+        mem_mb=growing(8000),
+        runtime=growing(240),
     params:
         options=STUDY.protocol_json("augmented"),
         vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],

@@ -15,6 +15,9 @@ rule score:
         "<logs>/score/<run>/{testset}-{testing}.log",
     conda:
         "../../envs/light.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         study=STUDY.name,
         scoring=config["scoring"],
@@ -37,6 +40,9 @@ rule score_classifier:
         extractor="|".join(STUDY.classifiers) or "none",
     conda:
         "../../envs/light.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         study=STUDY.name,
         scoring=config["scoring"],
@@ -60,6 +66,9 @@ rule score_two_step:
         gate="zcc-(binary|mcml)",
     conda:
         "../../envs/light.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         study=STUDY.name,
         scoring=config["scoring"],

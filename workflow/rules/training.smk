@@ -48,7 +48,7 @@ rule predict:
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
-        runtime="1h",
+        runtime=growing(60),
     params:
         batch_size=config["prediction"]["batch_size"],
         code=lambda wildcards: code_version("predict", wildcards.extractor),

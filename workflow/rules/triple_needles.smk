@@ -40,7 +40,7 @@ rule predict_triple_needles:
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
-        runtime="1h",
+        runtime=growing(60),
     params:
         batch_size=config["prediction"]["batch_size"],
         code=lambda wildcards: code_version("predict", wildcards.extractor),
@@ -62,13 +62,14 @@ rule extract_triple_needles:
         server="<logs>/extract_triple_needles/{lm}.server.log",
     benchmark:
         "<benchmarks>/extract_triple_needles/{lm}.jsonl"
+    localrule: needs_network(*TRIPLE_LMS)
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards: 2 if needle_models(wildcards.lm) else 1
     resources:
         llm_requests=1,
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
     params:
         options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
         identity=lambda wildcards: lm_identity(wildcards.lm),

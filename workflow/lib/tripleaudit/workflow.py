@@ -57,16 +57,19 @@ CODE = {
 }
 
 
-def export_environment(library: Path, gpu: str | int) -> None:
+def export_environment(library: Path, gpu: str | int, offline: bool = False) -> None:
     """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
 
-    Where a job runs does not decide what it computes, so the device is no parameter that would rerun it.
+    Where a job runs does not decide what it computes, so the device is no parameter that would rerun it. With
+    ``offline``, libraries that would ask the model hub for something do not try, and fail at once instead of waiting.
     """
     for name, first in (("PYTHONPATH", str(library)), ("PATH", str(Path(sys.executable).parent))):
         known = os.environ.get(name, "").split(os.pathsep)
         if known[0] != first:
             os.environ[name] = os.pathsep.join(filter(None, [first, *known]))
     os.environ["TRIPLEAUDIT_GPU"] = str(gpu)
+    if offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 @functools.cache
