@@ -7,11 +7,14 @@ import hashlib
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from tripleaudit.errors import UserError
+
+SHARDS = "shards.json"  # lists the JSON-lines files of a folder that are read as one
 
 
 @contextlib.contextmanager
@@ -78,16 +81,48 @@ def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
 def read_jsonl(path: str | Path) -> Iterator[tuple[int, Any]]:
     """Yield ``(line number, value)`` of a JSON-lines file (``.gz`` too); blank lines are skipped.
 
+    A folder with a ``shards.json`` is read as one file, its shards one after the other; lines are counted through.
+
     Raises:
         UserError: the file is missing or a line is not JSON; the message names the file and line.
     """
-    with open_text(path) as stream:
-        for number, line in enumerate(stream, 1):
-            if line.strip():
-                try:
-                    yield number, json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise UserError(f"{path} line {number}: not valid JSON ({error.msg})") from error
+    before = 0
+    for part in jsonl_parts(path):
+        number = 0
+        with open_text(part) as stream:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    try:
+                        value = json.loads(line)
+                    except json.JSONDecodeError as error:
+                        raise UserError(f"{part} line {number}: not valid JSON ({error.msg})") from error
+                    yield before + number, value
+        before += number
+
+
+def is_sharded(path: str | Path) -> bool:
+    """Whether ``path`` is a folder of JSON-lines shards that are read as one."""
+    return (Path(path) / SHARDS).is_file()
+
+
+def jsonl_parts(path: str | Path) -> list[Path]:
+    """Return the files of a JSON-lines ``path``: itself, or the shards that the ``shards.json`` of a folder lists.
+
+    Raises:
+        UserError: the list is not one, or a shard is missing.
+    """
+    path = Path(path)
+    if not is_sharded(path):
+        return [path]
+    listed = read_json(path / SHARDS)
+    try:
+        parts = [path / shard["file"] for shard in listed["shards"]]
+    except (TypeError, KeyError) as error:
+        raise UserError(f"{path / SHARDS}: expected an object with 'shards', each with a 'file'") from error
+    for part in parts:
+        if not part.is_file():
+            raise UserError(f"{part}: this shard is missing, but {SHARDS} lists it; make the shards again")
+    return parts
 
 
 @contextlib.contextmanager
@@ -110,6 +145,8 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
             yield stream
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text (byte {error.start} of a block)") from error
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise UserError(f"{path}: not a whole gzip file ({error})") from error
 
 
 def sha256(path: str | Path) -> str:
