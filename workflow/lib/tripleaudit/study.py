@@ -89,11 +89,13 @@ class Study:
         ]
         if self.classifiers and "wz" not in self.settings:
             found.append("zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings")
-        for name, settings in [*self.config["extractors"].items(), *self.config["zcc"].items()]:
-            preset = (settings or {}).get("preset")
-            if preset is not None and preset not in self.presets.get(name, {}):
-                known_presets = ", ".join(self.presets.get(name, {})) or "none"
-                found.append(f"extractors/{name}/preset: unknown preset '{preset}'; known are {known_presets}")
+        chosen = [(f"extractors/{name}", name, own) for name, own in self.config["extractors"].items()]
+        chosen += [(f"zcc/{head}", "zcc", own) for head, own in self.config["zcc"].items()]
+        for where, key, own in chosen:
+            preset = (own or {}).get("preset")
+            if preset is not None and preset not in self.presets.get(key, {}):
+                known_presets = ", ".join(self.presets.get(key, {})) or "none"
+                found.append(f"{where}/preset: unknown preset '{preset}'; known are {known_presets}")
         for corpus, options in self.config["corpora"].items():
             found += self._problems_of_files(corpus, (options or {}).get("files"))
         try:

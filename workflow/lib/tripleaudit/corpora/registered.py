@@ -9,10 +9,11 @@ from tripleaudit.corpora.readers.common import load_json
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.corpora.splits import split_corpus, split_like
 from tripleaudit.corpora.uncased import uncased
+from tripleaudit.corpora.zero import deal, find_zero, fitting_sizes
 from tripleaudit.errors import UserError
 from tripleaudit.files import sha256
 from tripleaudit.sources import registry
-from tripleaudit.sources.registry import Division, RawFile, Split
+from tripleaudit.sources.registry import Division, RawFile, RegisteredCorpus, Split
 
 
 def read_registered(
@@ -47,7 +48,9 @@ def read_registered(
     def read(file: str) -> Iterable[RawSentence]:
         return read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)
 
-    if split in entry.whole:
+    if entry.zero:
+        members = _with_zero(entry, split, read)
+    elif split in entry.whole:
         members = _whole(entry.whole[split], read)
     else:
         members = _divide(entry.division, read, Path(raw_root))[split]
@@ -92,6 +95,23 @@ def _whole(plan: Split, read: Callable[[str], Iterable[RawSentence]]) -> list[Ra
         drop = plan.drop.get(file, ())
         members += [s for number, s in enumerate(read(file)) if number not in drop and s.text not in left_out]
     return members
+
+
+def _with_zero(entry: RegisteredCorpus, split: str, read: Callable[[str], Iterable[RawSentence]]) -> list[RawSentence]:
+    """The sentences of a split, and after them its share of the raw corpus's zero-triple sentences."""
+    positive = {name: _whole(plan, read) for name, plan in entry.whole.items()}
+    texts = (sentence.text for members in positive.values() for sentence in members)
+    found = find_zero(texts, (sentence for file in entry.zero.files for sentence in read(file)))
+    try:
+        sizes = fitting_sizes(len(found), entry.zero.sizes, entry.zero.least)
+    except UserError as error:
+        raise UserError(f"{entry.name} ({', '.join(entry.zero.files)}): {error}") from error
+    chosen = deal(found, sizes, entry.zero.seed)[split]
+    added = [
+        RawSentence(f"zero-{number}", item.text.lower() if entry.zero.lower else item.text, [], item.where)
+        for number, item in enumerate(chosen)
+    ]
+    return positive[split] + added
 
 
 def _divide(

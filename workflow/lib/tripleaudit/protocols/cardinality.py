@@ -3,12 +3,12 @@
 NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sentences without any.
 """
 
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.zero import deal, find_zero, text_key
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 
@@ -84,21 +84,14 @@ def add_zero_sentences(
         UserError: the raw corpus has fewer zero-triple sentences than asked for.
     """
     positive = {name: apply_setting(sentences, "nz") for name, sentences in splits}
-    taken = {_text_key(sentence.text) for sentences in positive.values() for sentence in sentences}
-    candidates: dict[str, Sentence] = {}
-    for sentence in raw:
-        key = _text_key(sentence.text)
-        if sentence.triples:
-            taken.add(key)
-        else:
-            candidates.setdefault(key, sentence)
-    zero = [sentence for key, sentence in candidates.items() if key not in taken]
+    texts = (sentence.text for sentences in positive.values() for sentence in sentences)
+    zero = find_zero(texts, raw)
     if len(zero) < sum(sizes):
         raise UserError(
             f"the raw corpus has {len(zero)} different sentences with zero triples, expected at least {sum(sizes)} "
             f"({sizes[0]} for training, {sizes[1]} for validation, {sizes[2]} for testing)"
         )
-    chosen = _deal(zero, sizes, seed)
+    chosen = deal(zero, dict(zip(SPLIT_NAMES, sizes, strict=True)), seed)
     report = {"zero_sentences_found": len(zero), "zero_sentences_used": sum(sizes)}
     return Splits(*(positive[name] + chosen[name] for name in SPLIT_NAMES)).with_unique_ids(), report
 
@@ -110,30 +103,14 @@ def split_raw(raw: Iterable[Sentence], sizes: Sizes, *, seed: int = 0) -> tuple[
     not the single sentences, are those of the published split. Errors and report as :func:`add_zero_sentences`.
     """
     raw = list(raw)
-    positive = list({_text_key(sentence.text): sentence for sentence in raw if sentence.triples}.values())
+    positive = list({text_key(sentence.text): sentence for sentence in raw if sentence.triples}.values())
     if len(positive) < sum(sizes.positive):
         raise UserError(
             f"the raw corpus has {len(positive)} different sentences with triples, expected at least "
             f"{sum(sizes.positive)}"
         )
-    chosen = _deal(positive, sizes.positive, seed)
+    chosen = deal(positive, dict(zip(SPLIT_NAMES, sizes.positive, strict=True)), seed)
     return add_zero_sentences(Splits(**chosen), raw, sizes.zero, seed=seed)
-
-
-def _deal(sentences: list[Sentence], sizes: tuple[int, int, int], seed: int) -> dict[str, list[Sentence]]:
-    """Shuffle, fill test, then valid, then train, and put each set back into corpus order."""
-    order = list(range(len(sentences)))
-    random.Random(seed).shuffle(order)
-    chosen, at = {}, 0
-    for name, size in reversed(list(zip(SPLIT_NAMES, sizes, strict=True))):
-        chosen[name] = [sentences[number] for number in sorted(order[at : at + size])]
-        at += size
-    return chosen
-
-
-def _text_key(text: str) -> str:
-    """Texts that differ in blanks and quotes around them alone are the same sentence (as in the raw NYT files)."""
-    return " ".join(text.split()).strip("\" '")
 
 
 def _without_triples(sentences: Iterable[Sentence]) -> Iterable[Sentence]:

@@ -78,6 +78,25 @@ class Division:
 
 
 @dataclass(frozen=True, slots=True)
+class Zero:
+    """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.zero`).
+
+    Attributes:
+        files: the raw corpus.
+        sizes: sentences that each split receives, as published.
+        least: share of them that the raw corpus must have.
+        lower: put them in lower case, as the splits' own sentences are.
+        seed: of the division among the splits.
+    """
+
+    files: tuple[str, ...]
+    sizes: Mapping[str, int]
+    least: float
+    lower: bool
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class RegisteredCorpus:
     """A corpus by name and how its splits are made of files."""
 
@@ -86,6 +105,7 @@ class RegisteredCorpus:
     whole: Mapping[str, Split]
     division: Division | None
     needs: Mapping[str, tuple[str, ...]]
+    zero: Zero | None = None
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -104,8 +124,10 @@ class RegisteredCorpus:
         if split not in self.splits:
             raise UserError(f"corpus {self.name!r} has no split {split!r}, expected one of {', '.join(self.splits)}")
         if split in self.whole:
-            plan = self.whole[split]
-            names = [*plan.files, *plan.without]
+            # which raw sentences have zero triples depends on the sentences of every split
+            plans = [self.whole[name] for name in self.splits] if self.zero else [self.whole[split]]
+            names = [name for plan in plans for name in (*plan.files, *plan.without)]
+            names += self.zero.files if self.zero else ()
         else:
             like = [name for members in self.division.like.values() for name in members]
             names = [*self.division.files, *like, *self.division.zero_texts]
@@ -237,7 +259,12 @@ def corpora() -> dict[str, RegisteredCorpus]:
                 divide["seed"],
             )
         needs = {file: tuple(others) for file, others in entry.get("needs", {}).items()}
-        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs)
+        added = None
+        if zero := entry.get("zero"):
+            added = Zero(
+                tuple(zero["files"]), zero["sizes"], zero.get("least", 1.0), zero.get("lower", False), zero["seed"]
+            )
+        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs, added)
     return result
 
 

@@ -10,7 +10,8 @@ from tripleaudit.sources.source import parse_source
 SPLITS = ("train", "valid", "test")
 _MODEL = {"title", "source", "sha256", "size", "licence"}
 _FILE = {"repository", "path", "page", "licence", "format", "sha256", "size", "expect"}
-_CORPUS = {"title", "splits", "divide", "needs"}
+_CORPUS = {"title", "splits", "divide", "zero", "needs"}
+_ZERO = {"files", "sizes", "least", "lower", "seed"}
 
 
 def problems_of_models(document: Any) -> Iterator[str]:
@@ -92,6 +93,12 @@ def _corpus(name: str, entry: Any, files: dict) -> Iterator[str]:
             made += [*divide.get("parts", {}), *divide.get("like", {})]
             used += [(here, file) for file in [*divide["files"], *divide.get("zero", {}).get("texts", [])]]
             used += [(here, file) for members in divide.get("like", {}).values() for file in members]
+    if "zero" in entry:
+        zero, here = entry["zero"], f"{where}/zero"
+        if (yield from _fields(zero, here, _ZERO, {"files", "sizes", "seed"})):
+            used += [(here, file) for file in zero["files"]]
+            if set(zero["sizes"]) != set(entry.get("splits", {})):
+                yield f"{here}/sizes: expected a number of sentences for each of the splits, made of whole files"
     for file, others in entry.get("needs", {}).items():
         used += [(f"{where}/needs", other) for other in [file, *others]]
     for split in made:

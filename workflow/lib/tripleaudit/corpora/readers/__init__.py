@@ -20,6 +20,7 @@ FORMATS: dict[str, str] = {
     "entity-relation": "tripleaudit.corpora.readers.entity_relation",
     "conll04": "tripleaudit.corpora.readers.conll04",
     "nyt-raw": "tripleaudit.corpora.readers.nyt_raw",
+    "pairs": "tripleaudit.corpora.readers.pairs",
     "sent-tup": "tripleaudit.corpora.readers.sent_tup",
     "genres": "tripleaudit.corpora.readers.genres",
     "genres-processed": "tripleaudit.corpora.readers.genres_processed",

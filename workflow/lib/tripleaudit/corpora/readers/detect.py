@@ -7,9 +7,10 @@ from typing import Any
 
 from tripleaudit.corpora.readers.ade_corpus import NEGATIVE
 from tripleaudit.corpora.readers.common import first_character
+from tripleaudit.corpora.readers.pairs import END, TABS
 from tripleaudit.corpora.readers.semeval import FIRST_LINE
 from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
+from tripleaudit.files import is_sharded, open_text
 
 _ENOUGH = 1 << 16
 _SENT_TUP = (".sent", ".tup", ".pointer")
@@ -28,6 +29,8 @@ def detect_format(path: str | Path) -> str:
     path = Path(path)
     if path.is_dir() and any((path / name).exists() for name in _SAVED):
         return "datasets"
+    if is_sharded(path):
+        return "jsonl"
     if path.suffix in _SENT_TUP or (not path.exists() and path.with_name(f"{path.name}.sent").exists()):
         return "sent-tup"
     first = first_character(path)
@@ -44,6 +47,8 @@ def _format_of_lines(path: Path) -> str | None:
         line = next((line for line in stream if line.strip()), "").rstrip("\r\n")
     if line.count("\t") == 8:
         return "conll04"
+    if line.count("\t") >= TABS and line.rstrip().endswith(END):
+        return "pairs"
     if NEGATIVE.fullmatch(line) or _RELATION_LINE.fullmatch(line):
         return "ade-corpus-v2"
     if FIRST_LINE.fullmatch(line.strip()):
@@ -67,6 +72,8 @@ def _format_of_json(path: Path, first: str) -> str | None:
         return "entity-relation"
     if "sentText" in value:
         return "nyt-raw"
+    if "relation" in value and ({"h", "t"} <= value.keys() or {"head", "tail", "sentence"} <= value.keys()):
+        return "pairs"
     if "triples" in value and "text" in value:
         return "jsonl"
     if first == "{" and value and all(isinstance(rows, list) for rows in value.values()):

@@ -1,0 +1,164 @@
+"""NYT24* and NYT29*: zero-triple sentences of raw corpora in their true formats, beside prepared splits."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tripleaudit.corpora.readers import detect_format, read_corpus
+from tripleaudit.corpora.registered import read_registered
+from tripleaudit.corpora.zero import fitting_sizes
+from tripleaudit.errors import UserError
+from tripleaudit.sources import registry
+
+BORN = "/people/person/place_of_birth"
+
+
+def test_pairs_of_one_sentence_are_one_sentence(tmp_path):
+    text = "Ann was born in Bonn , not in Rome ."
+    pairs = [("Ann", "Bonn", BORN, text), ("Ann", "Rome", "NA", text), ("Ann", "Rome", "NA", "Ann saw Rome .")]
+    nyt10 = tmp_path / "nyt10_train.txt"
+    nyt10.write_text(
+        "".join(
+            json.dumps({"text": text, "relation": r, "h": {"id": "m.1", "name": s, "pos": [0, 3]}, "t": {"name": o}})
+            + "\n"
+            for s, o, r, text in pairs
+        )
+    )
+    first_version = tmp_path / "train.json"
+    first_version.write_text(
+        json.dumps([{"sentence": t, "relation": r, "head": {"word": s}, "tail": {"word": o}} for s, o, r, t in pairs])
+    )
+    lines = tmp_path / "train.txt"
+    lines.write_text("".join(f"m.1\tm.2\t{s}\t{o}\t{r}\t{t} ###END###\n" for s, o, r, t in pairs))
+    for path in (nyt10, first_version, lines):
+        assert detect_format(path) == "pairs"
+        corpus = read_corpus(path)
+        assert [sentence.text for sentence in corpus.sentences] == [text, "Ann saw Rome ."]
+        (triple,) = corpus.sentences[0].triples
+        assert (triple.subject.text, triple.relation, triple.object.start) == ("Ann", BORN, 16)
+        assert corpus.report.zero_triple_sentences == 1
+        assert corpus.report.notes == {"pairs_without_relation": 2}
+
+
+def test_joined_words_of_tab_separated_pairs_are_taken_apart(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("m.1\tm.2\tnew_york\tqueens\t/location/location/contains\tqueens is in new_york . ###END###\n")
+    sentence = read_corpus(path).sentences[0]
+    assert sentence.text == "queens is in new york ."
+    assert sentence.triples[0].subject.start == 13
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("m.1\tm.2\ta\tb\tNA\tx ###END###\nm.1\tm.2\ta\tb\n", "line 2: 4 fields between tabs, expected 6"),
+        ("m.1\tm.2\ta\tb\t\tx ###END###\n", "line 1: the pair has no relation"),
+        ('{"text": "x", "relation": "NA", "h": {"name": "a"}, "t": {}}\n', "line 1: field 'name' is missing"),
+        ('{"text": "x", "relation": "NA", "h": "a", "t": {}}\n', "line 1: field 'h' is \"a\", expected an object"),
+    ],
+)
+def test_broken_pairs_are_one_clear_sentence(tmp_path, content, problem):
+    path = tmp_path / "train.txt"
+    path.write_text(content)
+    with pytest.raises(UserError, match=problem):
+        read_corpus(path)
+
+
+@pytest.fixture
+def smaller(monkeypatch):
+    """The registry with small sizes and unchecked files, so that small files in the true formats will do."""
+
+    def change(name: str, sizes: dict[str, int], least: float = 0.9):
+        corpora, files = dict(registry.corpora()), dict(registry.raw_files())
+        corpora[name] = replace(corpora[name], zero=replace(corpora[name].zero, sizes=sizes, least=least))
+        for split in corpora[name].splits:
+            for file in corpora[name].raw_files(split):
+                files[file.name] = replace(file, sha256=None, expect={})
+        monkeypatch.setattr(registry, "corpora", lambda: corpora)
+        monkeypatch.setattr(registry, "raw_files", lambda: files)
+
+    return change
+
+
+def write_nyt24(folder):
+    """NYT24 as PRGC publishes it, and CoType's NYT11: pairs labelled None in sentences with and without triples."""
+    for number, name in enumerate(("train", "val", "test")):
+        item = {"text": f"Ann was born in Bonn , they say {number} .", "triple_list": [["Ann", BORN, "Bonn"]]}
+        write(folder / "nyt" / f"{name}_triples.json", json.dumps([item]))
+
+    def line(text, *labels):
+        mentions = [{"em1Text": "Ann", "em2Text": "Bonn", "label": label} for label in labels]
+        return json.dumps({"sentText": f"{text}\r\n", "articleId": "a", "relationMentions": mentions}) + "\n"
+
+    rows = [line(f"Ann went to Bonn in year {number} .", "None") for number in range(8)]
+    rows.append(line('"Ann went to Bonn in year 1 ."', "None"))  # the same text in quotes
+    rows.append(line("Ann was born in Bonn , they say 1 .", "None"))  # a sentence of the prepared validation set
+    rows.append(line("Ann is of Bonn .", "None", BORN))
+    rows.append(line("Ann loves Bonn ."))
+    write(folder / "nyt11" / "train.json", "".join(rows))
+
+
+def write_nyt29(folder):
+    """NYT29 as PtrNet publishes it (text files), its test set from HRL, and OpenNRE's NYT10."""
+    for number, name in enumerate(("train", "dev")):
+        stem = folder / "nyt29" / name
+        write(stem.with_suffix(".sent"), f"ann was born in bonn , they say {number} .\n")
+        write(stem.with_suffix(".tup"), f"ann ; bonn ; {BORN}\n")
+        write(stem.with_suffix(".pointer"), f"0 0 4 4 {BORN}\n")
+    item = {"text": "ann was born in bonn , they say 2 .", "triple_list": [["ann", BORN, "bonn"]]}
+    write(folder / "nyt10-hrl" / "test.json", json.dumps([item]))
+    rows = [(f"Ann went to Bonn in year {number} .", "NA") for number in range(9)]
+    rows += [("Ann was born in Bonn , they say 2 .", "NA"), ("Ann is of Bonn .", BORN), ("Ann is of Bonn .", "NA")]
+    pairs = [{"text": text, "relation": label, "h": {"name": "Ann"}, "t": {"name": "Bonn"}} for text, label in rows]
+    write(folder / "nyt10" / "nyt10_train.txt", "".join(json.dumps(pair) + "\n" for pair in pairs))
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "make"), [("nyt24star", write_nyt24), ("nyt29star", write_nyt29)])
+def test_zero_sentences_of_the_raw_corpus_follow_those_of_the_prepared_splits(name, make, tmp_path, smaller):
+    make(tmp_path)
+    smaller(name, {"train": 5, "valid": 2, "test": 2})
+    splits = {split: read_registered(name, split, tmp_path) for split in ("train", "valid", "test")}
+    assert [corpus.report.zero_triple_sentences for corpus in splits.values()] == [5, 2, 2]
+    assert [corpus.report.sentences for corpus in splits.values()] == [6, 3, 3]
+    texts = [sentence.text for corpus in splits.values() for sentence in corpus.sentences]
+    assert len({text.strip('"') for text in texts}) == len(texts) == 12
+    assert not any("is of" in text for text in texts)
+    assert sum("they say" in text for text in texts) == 3
+    assert (splits["train"].sentences[-1].text == splits["train"].sentences[-1].text.lower()) == (name == "nyt29star")
+    again = read_registered(name, "test", tmp_path)
+    assert again.sentences == splits["test"].sentences
+
+
+def test_too_few_zero_sentences_shrink_the_sets_alike_or_are_refused(tmp_path, smaller):
+    write_nyt24(tmp_path)
+    smaller("nyt24star", {"train": 6, "valid": 2, "test": 2})
+    sizes = [read_registered("nyt24star", split, tmp_path).report for split in ("train", "valid", "test")]
+    assert [report.zero_triple_sentences for report in sizes] == [7, 1, 1]
+    smaller("nyt24star", {"train": 9, "valid": 2, "test": 2})
+    message = r"nyt24star \(nyt11/train.json\): the raw corpus has 9 different sentences with zero triples, expected 13"
+    with pytest.raises(UserError, match=message):
+        read_registered("nyt24star", "train", tmp_path)
+
+
+def test_sizes_keep_their_proportions():
+    published = {"train": 800, "valid": 100, "test": 100}
+    assert fitting_sizes(2000, published, 0.9) == published
+    assert fitting_sizes(990, published, 0.9) == {"train": 792, "valid": 99, "test": 99}
+    assert sum(fitting_sizes(907, published, 0.9).values()) == 907
+    with pytest.raises(UserError, match="at least 90% of them"):
+        fitting_sizes(899, published, 0.9)
+
+
+def test_the_registered_sizes_are_those_of_the_papers_table_2():
+    from tripleaudit.protocols.cardinality import PUBLISHED_SIZES
+
+    for name in ("nyt24", "nyt29"):
+        assert tuple(registry.corpus(f"{name}star").zero.sizes.values()) == PUBLISHED_SIZES[name].zero
+        needed = [file.name for file in registry.corpus(f"{name}star").raw_files("test")]
+        assert len(needed) == len(set(needed)) > len(registry.corpus(name).raw_files("test"))
