@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 with job(snakemake):
+    from tripleaudit.scoring.gate import THRESHOLD
     from tripleaudit.scoring.run import score_classifier
 
     wildcards = snakemake.wildcards
@@ -27,4 +28,5 @@ with job(snakemake):
         out_curve=snakemake.output.curve,
         replicates=snakemake.params.scoring["bootstrap"],
         seed=snakemake.params.scoring["seed"],
+        threshold=snakemake.params.scoring.get("gate", THRESHOLD),
     )

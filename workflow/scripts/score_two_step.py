@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 with job(snakemake):
+    from tripleaudit.scoring.gate import THRESHOLD
     from tripleaudit.scoring.run import score_run, two_step_name
 
     wildcards = snakemake.wildcards
@@ -28,4 +29,5 @@ with job(snakemake):
         out_counts=snakemake.output.counts,
         replicates=snakemake.params.scoring["bootstrap"],
         seed=snakemake.params.scoring["seed"],
+        threshold=snakemake.params.scoring.get("gate", THRESHOLD),
     )

@@ -63,8 +63,10 @@ def test_impossible_wishes_are_refused_in_one_sentence_each():
         study(extractors={"casrell": {}})
     with pytest.raises(UserError, match="add wz to settings"):
         study(zcc={"binary": {}})
-    with pytest.raises(UserError, match="unknown preset 'nope'"):
+    with pytest.raises(UserError, match="extractors/casrel/preset: unknown preset 'nope'"):
         study(extractors={"casrel": {"preset": "nope"}})
+    with pytest.raises(UserError, match="zcc/binary/preset: unknown preset 'nope'; known are nyt24"):
+        study(settings=["nz", "wz"], zcc={"binary": {"preset": "nope"}, "mcml": {"preset": "nyt24"}})
     with pytest.raises(UserError, match="cannot fill zcc"):
         _ = study(extractors={"casrel": {}}, tables={"zcc": {}}).tables
 
@@ -86,3 +88,11 @@ def test_a_protocol_may_be_made_without_training_on_it():
     assert "rearranged" in plan.protocols
     assert "rearranged" not in plan.possible_tables
     assert plan.protocol_json("rearranged") == '{"seed": 0}'
+
+
+def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
+    plan = study(protocols={"rearranged": {"counts": "remaining", "ties": "corpus-order", "test_size": 5}})
+    options = '{"counts": "remaining", "seed": 0, "test_size": 5, "ties": "corpus-order"}'
+    assert plan.protocol_json("rearranged") == options
+    with pytest.raises(UserError, match="protocols/rearranged/ties: 'shortest' is not one of"):
+        study(protocols={"rearranged": {"ties": "shortest"}})
