@@ -58,6 +58,19 @@ def test_the_noise_probability_may_differ_by_corpus():
     assert json.loads(plan.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.05
 
 
+def test_a_preset_may_be_named_for_each_corpus():
+    presets = {"webnlg": "webnlg", "nyt24": "nyt24-en"}
+    plan = study(corpora=dict.fromkeys([*presets, "scierc"]), extractors={"casrel": {"preset": presets}})
+    epochs = {name: plan.settings_of(name, "casrel").get("epochs") for name in plan.corpora}
+    assert epochs == {"webnlg": 100, "nyt24": 300, "scierc": None}
+    with pytest.raises(
+        UserError, match="extractors/casrel/preset: there is no corpus 'webnlg2', did you mean 'webnlg'"
+    ):
+        study(extractors={"casrel": {"preset": {"webnlg2": "webnlg"}}})
+    with pytest.raises(UserError, match="extractors/casrel/preset: unknown preset 'nope'"):
+        study(extractors={"casrel": {"preset": {"webnlg": "nope"}}})
+
+
 def test_impossible_wishes_are_refused_in_one_sentence_each():
     with pytest.raises(UserError, match="unknown extractor 'casrell', did you mean 'casrel'?"):
         study(extractors={"casrell": {}})

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from tripleaudit.configuration import YAML_LOADER
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import BUILTIN
 from tripleaudit.grescores.plan import GrePlan
@@ -93,9 +94,18 @@ class Study:
         chosen += [(f"zcc/{head}", "zcc", own) for head, own in self.config["zcc"].items()]
         for where, key, own in chosen:
             preset = (own or {}).get("preset")
-            if preset is not None and preset not in self.presets.get(key, {}):
-                known_presets = ", ".join(self.presets.get(key, {})) or "none"
-                found.append(f"{where}/preset: unknown preset '{preset}'; known are {known_presets}")
+            by_corpus = preset if isinstance(preset, dict) else {}
+            known_presets = ", ".join(self.presets.get(key, {})) or "none"
+            found += [
+                f"{where}/preset: unknown preset '{name}'; known are {known_presets}"
+                for name in dict.fromkeys(by_corpus.values() if by_corpus else [preset])
+                if name is not None and name not in self.presets.get(key, {})
+            ]
+            found += [
+                f"{where}/preset: there is no corpus '{corpus}'{_suggestion(corpus, self.corpora)}"
+                for corpus in by_corpus
+                if corpus not in self.corpora
+            ]
         for corpus, options in self.config["corpora"].items():
             found += self._problems_of_files(corpus, (options or {}).get("files"))
         try:
@@ -122,7 +132,7 @@ class Study:
         """Official settings, ``presets[extractor][name]``."""
         if not PRESETS.exists():
             return {}
-        return yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
+        return yaml.load(PRESETS.read_text(encoding="utf-8"), YAML_LOADER)["presets"]
 
     # trainings
 
@@ -197,6 +207,8 @@ class Study:
             preset_key, own = extractor, self.config["extractors"][extractor] or {}
         shared = self.config["training"] or {}
         preset = own.get("preset", shared.get("preset"))
+        if isinstance(preset, dict):
+            preset = preset.get(corpus)
         merged: dict[str, Any] = {}
         for part in (self.presets.get(preset_key, {}).get(preset, {}), shared, own):
             model = {**merged.get("model", {}), **part.get("model", {})}
