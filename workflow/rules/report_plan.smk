@@ -13,7 +13,9 @@ def study_plots():
         names += ["type-f1"]
         names += ["cardinality-drop"] if "wz" in STUDY.settings else []
     names += ["zcc-curves"] if STUDY.classifiers else []
-    return names + (["training-curves"] if STUDY.runs else [])
+    names += ["training-curves"] if STUDY.runs else []
+    names += ["time-memory"] if STUDY.runs or STUDY.classifier_runs else []
+    return names + (["gre-scores"] if GRE_PLAN.tables else [])
 
 
 PLOTS = study_plots()
@@ -22,12 +24,19 @@ PLOTS = study_plots()
 def plot_inputs(wildcards):
     """What one plot is made from."""
     with_scores = wildcards.plot in PLOT_SCORES
+    scores = ["<study>/scores.csv"] if with_scores else []
     return {
-        "scores": ["<study>/scores.csv"] if with_scores else [],
+        "scores": ["<study>/gre/scores.csv"] if wildcards.plot == "gre-scores" else scores,
         "counts": score_files("counts") if with_scores else [],
         "curves": curve_files() if wildcards.plot == "zcc-curves" else [],
         "history": [
             f"<study>/models/{run.path}/history.jsonl" for run in STUDY.runs if wildcards.plot == "training-curves"
+        ],
+        # the benchmark files beside these are read where they exist: a lost one must not train anything again
+        "predictions": [
+            f"<study>/predictions/{run.path}/test.jsonl"
+            for run in [*STUDY.runs, *STUDY.classifier_runs]
+            if wildcards.plot == "time-memory"
         ],
     }
 

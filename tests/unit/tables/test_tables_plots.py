@@ -9,10 +9,13 @@ import pytest
 from support.scored import Results
 from tripleaudit.cli import main
 from tripleaudit.errors import UserError
+from tripleaudit.files import write_jsonl
+from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.inputs import TableInputs, load_inputs
-from tripleaudit.tables.plots import plots, write_plot
+from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, write_plot
+from tripleaudit.tables.plots.time_memory import benchmarks_of
 
-OWN = ("cardinality-drop", "training-curves", "type-f1", "zcc-curves")
+OWN = ("cardinality-drop", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"
 
 
@@ -44,6 +47,41 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
+@pytest.fixture(scope="module")
+def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """GREScores of the ground truth, of a published system beside its reported values, and of an own one."""
+    rows = []
+    for protocol, system, value in (("gold", "groundtruth", 0.9), ("open", "gpt-4", 0.7), ("open", EVIL, 0.4)):
+        keys = keys_of({"study": "s", "corpus": "cdr", "protocol": f"gre-document-{protocol}", "extractor": system})
+        rows += [
+            Score(keys, "all", "official", metric, value, value - 0.1, value + 0.1)
+            for metric in ("ts", "us", "fs", "gs", "cs")
+        ]
+    path = tmp_path_factory.mktemp("gre") / "scores.csv"
+    write_scores(path, rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Places of predictions, with benchmark files beside them: two seeds, one of which has no training's."""
+    study = tmp_path_factory.mktemp("study")
+    paths = []
+    for run, seconds in (
+        ("demo/original-nz/casrel/none/seed1", 120),
+        ("demo/original-nz/casrel/none/seed2", 240),
+        ("demo/original-wz/casrel/none/seed1", None),
+        ("demo/sift-1-nz/prgc/none/seed1", 600),
+    ):
+        paths.append(study / "predictions" / run / "test.jsonl")
+        for job in ("train", "predict"):
+            row = {"s": seconds, "max_rss": "-" if job == "predict" else 2048}
+            if seconds:
+                write_jsonl(study / "benchmarks" / job / f"{run}.jsonl", [row])
+    write_jsonl(study / "benchmarks/predict/demo/original-wz/casrel/none/seed1.jsonl", [{"s": 7.5, "max_rss": 1}])
+    return paths
+
+
 def test_all_plots_are_known() -> None:
     assert set(OWN) <= set(plots())
 
@@ -56,16 +94,27 @@ def test_nothing_measured_says_so(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 def test_plots_show_names_and_are_equal_each_time(
-    name: str, results: Results, histories: list[Path], tmp_path: Path
+    name: str, results: Results, histories: list[Path], gre: Path, predictions: list[Path], tmp_path: Path
 ) -> None:
-    files = {"curves": results.curves, "history": histories}
-    inputs = load_inputs(scores=results.scores, counts=results.counts, files=files)
+    files = {"curves": results.curves, "history": histories, "benchmarks": benchmarks_of(predictions)}
+    scores, counts = ([gre], ()) if name == "gre-scores" else (results.scores, results.counts)
+    inputs = load_inputs(scores=scores, counts=counts, files=files)
     for copy in ("a.svg", "b.svg"):
         write_plot(name, inputs, tmp_path / copy)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     text = text_of(tmp_path / "a.svg")
-    assert "Demo" in text
+    assert ("CDR" if name == "gre-scores" else "Demo") in text
     expected = {
+        "gre-scores": (
+            "Topical similarity",
+            "Completeness",
+            "Ground truth",
+            "GPT-4",
+            "reported in the paper",
+            "<b>$x$",
+        ),
+        # the mean of two and four minutes; predictions of WZ; the memory of both
+        "time-memory": ("CasRel", "trained on NZ", "trained on WZ", "3", "7.5", "2"),
         "cardinality-drop": ("tested on NZ", "tested on WZ", "CasRel", "PRGC"),
         "training-curves": ("training loss", "validation F1", "CasRel"),
         "type-f1": ("Entirely seen", "Partially seen", "Unseen", "PRGC+EN"),
@@ -77,6 +126,18 @@ def test_plots_show_names_and_are_equal_each_time(
         assert "<b>$x$ & |\ufffd" in text
 
 
+def test_time_and_memory_are_those_of_the_benchmarks(predictions: list[Path]) -> None:
+    panels = time_memory.draw(load_inputs(files={"benchmarks": benchmarks_of(predictions)})).axes
+    widths = [[round(bar.get_width(), 6) for bar in panel.patches] for panel in panels]
+    assert widths == [[3.0], [180.0, 7.5], [2.0]]
+
+
+def test_intervals_of_two_test_sets_stay_apart(results: Results) -> None:
+    drawn = cardinality_drop.draw(load_inputs(scores=results.scores, counts=results.counts))
+    heights = [line.get_ydata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "s")]
+    assert len(heights) == len(set(heights)) == 4
+
+
 def test_unknown_plot(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no plot 'pie'"):
         write_plot("pie", TableInputs(), tmp_path / "p.svg")
@@ -86,11 +147,12 @@ def test_unknown_plot(tmp_path: Path) -> None:
     ("name", "kind", "text", "message"),
     [
         ("zcc-curves", "curves", "{}", "not a precision-recall curve"),
+        ("time-memory", "benchmarks", '{"loss": 1}\n', "line 1: not a benchmark"),
         ("training-curves", "history", '{"loss": 1}\n', "line 1: expected an object with 'epoch'"),
     ],
 )
 def test_bad_files(name: str, kind: str, text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "a/b/c/d/e/history.jsonl"
+    path = tmp_path / "a/b/original-nz/d/e/history.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(UserError, match=message):

@@ -9,7 +9,7 @@ from tripleaudit.report.answers import ANSWERS, load_evidence
 from tripleaudit.report.browser import MAX_BYTES, browser_data
 from tripleaudit.report.inputs import ReportFiles, StudyFacts
 from tripleaudit.report.origin import origin_of
-from tripleaudit.report.page import page, plot_title
+from tripleaudit.report.page import page, plot_rank, plot_title
 from tripleaudit.report.svg import inline_svg
 from tripleaudit.report.table_files import load_table
 
@@ -58,7 +58,7 @@ def command(facts: StudyFacts, target: Path) -> str:
 
 
 def _plots(files: ReportFiles) -> list[tuple[int, Path]]:
-    return list(enumerate(map(Path, files.plots)))
+    return list(enumerate(sorted(map(Path, files.plots), key=lambda path: plot_rank(path.stem))))
 
 
 def _rank(name: str) -> int:

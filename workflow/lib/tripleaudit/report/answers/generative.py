@@ -21,8 +21,7 @@ def gre_level(level: str):
         if not found:
             return NOT_MEASURED
         systems = len(dict.fromkeys(_gre.label_of(run) for run in runs))
-        lead = "The only system reaches" if systems == 1 else f"Of {systems} systems, these lead:"
-        return f"{lead} {listed(found)}."
+        return f"Of {systems} system{'s' if systems > 1 else ''}, the highest scores are {listed(found)}."
 
     return answer
 
@@ -40,10 +39,13 @@ def _leader(inputs: TableInputs, runs: Sequence[RunKey], metric: _gre.Metric, mo
     known = [(cell.value, cell.shown, run) for cell, run in cells if cell.value is not None]
     if not known:
         return ""
-    _, shown, run = max(known, key=lambda item: item[0])
+    best = max(known, key=lambda item: item[0])[0]
+    leaders = [(shown, run) for value, shown, run in known if value == best]
+    shown, run = leaders[0]
     several_sets = len({one.corpus for one in runs}) > 1
     where = f" on {_gre.DATASETS.get(run.corpus, run.corpus)}" if several_sets else ""
-    return f"{shown} % ({_gre.label_of(run)}{where})"
+    ties = f" and {len(leaders) - 1} more" if len(leaders) > 1 else ""
+    return f"{shown} % by {_gre.label_of(run)}{where}{ties}"
 
 
 def minea(inputs: TableInputs) -> str:
@@ -77,10 +79,11 @@ def middle(inputs: TableInputs) -> str:
         parts = [part for part in _minea.strata(inputs, run, "", "redundancy") if part.isdigit()]
         values = [_minea.cell(inputs, run, part, "", "redundancy", 3).value for part in sorted(parts, key=int)]
         if len(values) > 1 and None not in values:
-            low = values.index(min(values))
+            most = values.index(max(values))
             found.append(
-                f"{_minea.label(run, runs)} repeats {number(values[0], 3)} of the first part, {number(values[-1], 3)} "
-                f"of the last, and least ({number(values[low], 3)}) of part {low + 1} of {len(values)}"
+                f"{_minea.label(run, runs)} repeats {number(values[0], 3)} of what it found in the first part and "
+                f"{number(values[-1], 3)} in the last of {len(values)}"
+                + ("" if len(values) < 3 else f", most in part {most + 1} ({number(values[most], 3)})")
             )
     return f"{several(found)}." if found else NOT_MEASURED
 

@@ -2,6 +2,7 @@
 
 from tripleaudit.tables import labels
 from tripleaudit.tables.builders import _minea as shared
+from tripleaudit.tables.index import RunKey
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.model import Column, Row, Table
 
@@ -23,10 +24,9 @@ def build(inputs: TableInputs) -> Table:
                 *(shared.cell(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
                 shared.cell(inputs, run, stratum, "", "needles", 0),
             ]
-            setting = f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else ""
-            rows.append(Row(_name(stratum), tuple(cells), labels.extractor(run.extractor, run.noise) + setting))
+            rows.append(Row(_name(stratum), tuple(cells), _system(run)))
     spurious = [
-        f"{run.extractor} {value.value:.3f}"
+        f"{_system(run)} {value.value:.3f}"
         for run in runs
         if (value := shared.cell(inputs, run, "all", "", "spurious", 3)).value is not None
     ]
@@ -47,6 +47,11 @@ def build(inputs: TableInputs) -> Table:
             "This measure is the project's own; no paper reports it.",
         ),
     )
+
+
+def _system(run: RunKey) -> str:
+    setting = f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else ""
+    return labels.extractor(run.extractor, run.noise) + setting
 
 
 def _name(stratum: str) -> str:

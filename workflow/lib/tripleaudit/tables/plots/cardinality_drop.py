@@ -8,6 +8,7 @@ from tripleaudit.tables.index import RunKey
 from tripleaudit.tables.inputs import TableInputs
 
 NAME = "cardinality-drop"
+OFFSET = 0.14  # between the marks of the two test sets, so that their intervals stay apart
 
 
 def draw(inputs: TableInputs) -> Any:
@@ -43,12 +44,11 @@ def draw(inputs: TableInputs) -> Any:
             }
             values = [cell.value for cell in cells.values() if cell.value is not None]
             if len(values) == 2:
-                panel.plot(values, [place, place], color="#999999", linewidth=1, zorder=1)
-                middle = sum(values) / 2
+                panel.plot(values, [place + OFFSET, place - OFFSET], color="#999999", linewidth=1, zorder=1)
                 panel.annotate(
                     f"{values[0] - values[1]:.1f}",
-                    (middle, place),
-                    xytext=(0, 3),
+                    (values[0], place + OFFSET),
+                    xytext=(0, 4),
                     textcoords="offset points",
                     ha="center",
                     fontsize=7,
@@ -58,13 +58,14 @@ def draw(inputs: TableInputs) -> Any:
                 if cell.value is None:
                     continue
                 look = _style.look(number)
+                height = place + (OFFSET if testing == "nz" else -OFFSET)
                 label = f"tested on {labels.SETTINGS[testing]}" if place == 0 else None
-                panel.plot([cell.value], [place], linestyle="", markersize=5, label=label, **look)
+                panel.plot([cell.value], [height], linestyle="", markersize=5, label=label, **look)
                 if cell.low is not None:
-                    panel.hlines(place, cell.low, cell.high, color=look["color"], linewidth=1.6)
+                    panel.hlines(height, cell.low, cell.high, color=look["color"], linewidth=1.6)
         panel.set_yticks(range(len(shown)), [_style.plain(labels.extractor(name)) for name in reversed(shown)])
         panel.set_ylim(-0.6, len(shown) - 0.3)
-        panel.set_xlabel("F1 (%), the drop in points above the line")
+        panel.set_xlabel("F1 (%), the drop in points above the marks")
         panel.set_title(_style.plain(f"{labels.corpus(corpus)}, trained on {labels.SETTINGS[training]}"))
         panel.grid(axis="y", visible=False)
     _style.shared_legend(drawn, axes)

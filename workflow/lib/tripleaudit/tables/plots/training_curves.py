@@ -21,6 +21,7 @@ def draw(inputs: TableInputs) -> Any:
     from tripleaudit.tables.plots import _style
 
     histories = [(_named(path), *_read(path)) for path in inputs.files.get("history", [])]
+    histories.sort(key=lambda history: (history[0][3] != "none", history[0][1] != "original-nz"))  # for the legend
     corpora = labels.ordered((name[0] for name, _, _ in histories), tuple(labels.CORPORA))
     drawn, axes = _style.figure(2 * len(corpora), per_row=2)
     if not corpora:
@@ -42,8 +43,12 @@ def draw(inputs: TableInputs) -> Any:
                 label = labels.extractor(extractor) if (number, extractor) not in labelled and points else None
                 if label:
                     labelled.add((number, extractor))
+                marks = {"marker": "o", "markersize": 3.5} if number else {}  # few epochs may have a validation
                 panel.plot(
-                    *zip(*points, strict=True) if points else ([], []), label=label and _style.plain(label), **style
+                    *zip(*points, strict=True) if points else ([], []),
+                    label=label and _style.plain(label),
+                    **style,
+                    **marks,
                 )
         for panel, title in zip(panels, ("training loss", "validation F1"), strict=True):
             panel.set_title(_style.plain(f"{labels.corpus(corpus)}: {title}"))
