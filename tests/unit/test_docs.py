@@ -1,0 +1,185 @@
+"""What the documentation names exists: files, links, headings, targets, commands with their options, keys, messages."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.cli import build_parser
+from tripleaudit.commands.config_reference import reference
+from tripleaudit.tables.builders import builders
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PACKAGE = ROOT / "workflow" / "lib" / "tripleaudit"
+# options of snakemake that take a value, as the documentation uses them
+TAKES_VALUE = {
+    *("--cores", "--jobs", "--configfile", "--config", "--executor", "--report", "--workflow-profile", "--resources"),
+    *(
+        "--rerun-triggers",
+        "--until",
+        "-R",
+        "--directory",
+        "--snakefile",
+        "-s",
+        "--profile",
+        "--list-changes",
+        "--retries",
+    ),
+    *("--set-scatter", "--set-resources", "--default-resources", "-j", "-c", "--group-components", "--shared-fs-usage"),
+}
+CODE = re.compile(r"```[a-z]*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def codes(page: Path) -> Iterator[str]:
+    """Code blocks line by line, continued lines joined, and code spans."""
+    for block, span in CODE.findall(page.read_text(encoding="utf-8")):
+        if block:
+            yield from (line.split(" #")[0].strip() for line in block.replace("\\\n", " ").splitlines())
+        else:
+            yield span
+
+
+def words(line: str, program: str) -> list[str] | None:
+    """The arguments of ``program`` in a line of a shell, None if it is something else."""
+    try:
+        parts = shlex.split(line)
+    except ValueError:
+        return None
+    while parts and re.fullmatch(r"\w+=.*", parts[0]):
+        parts = parts[1:]
+    return parts[1:] if parts and parts[0] == program else None
+
+
+def ids(page: Path) -> set[str]:
+    """Anchors of the headings, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists(), f"{page.name}: {target}"
+        assert not anchor or anchor in ids(file), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+def test_files_of_the_project_exist(page: Path) -> None:
+    path = re.compile(r"(?:docs|config|workflow|tests|envs|resources/(?!downloads))[\w./-]*/?[\w-]+\.[a-z]{2,5}")
+    for code in codes(page):
+        for name in filter(path.fullmatch, code.split()):
+            assert "NAME" in name or (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def targets() -> set[str]:
+    """Names of all rules, and of the rules that are made of table names."""
+    files = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+    names = {
+        name
+        for file in files
+        for found in re.findall(r"^\s*rule (\w+):|^use rule \w+ as (\w+) with:", file.read_text(), re.MULTILINE)
+        for name in found
+    }
+    return names | {name.replace("-", "_") for name in builders()}
+
+
+def test_targets_of_snakemake_exist() -> None:
+    known = targets()
+    assert {"tables", "report", "all", "sifted"} <= known
+    seen = 0
+    for page in PAGES:
+        for code in codes(page):
+            given = words(code, "snakemake")
+            if given is None:
+                continue
+            skip = False
+            for word in given:
+                if skip or word.startswith("-"):
+                    skip = word in TAKES_VALUE and not skip
+                    continue
+                if re.fullmatch(r"[a-z]\w*", word):
+                    seen += 1
+                    assert word in known, f"{page.name}: {code}"
+    assert seen > 3
+
+
+def test_commands_and_their_options_exist() -> None:
+    parsers = next(action for action in build_parser()._actions if action.dest == "command").choices
+    seen = set()
+    for page in PAGES:
+        for code in codes(page):
+            given = words(code.split("…")[0].split("|")[0] if "\n" not in code else code, "tripleaudit")
+            if not given or not re.fullmatch(r"[a-z][a-z-]*", given[0]):
+                continue
+            assert given[0] in parsers, f"{page.name}: {code}"
+            seen.add(given[0])
+            options = {option for action in parsers[given[0]]._actions for option in action.option_strings}
+            for word in given[1:]:
+                if re.fullmatch(r"--[a-z][a-z-]*", word.partition("=")[0]):
+                    assert word.partition("=")[0] in options, f"{page.name}: {code}"
+    assert len(seen) > 5
+
+
+def test_keys_of_the_configuration_exist() -> None:
+    rows = [re.match(r"\| `([^`]+)`", line) for line in reference()]
+    known = [row[1] for row in rows if row]
+    patterns = [
+        re.compile("/".join(r"[^/]+" if part.startswith("<") else re.escape(part) for part in key.split("/")))
+        for key in known
+    ]
+    sections = {key.split("/")[0] for key in known if "/" in key} - {"corpora", "protocols"}  # folders of results, too
+    seen = 0
+    for page in PAGES:
+        for code in codes(page):
+            if "/" in code and code.split("/")[0] in sections and re.fullmatch(r"[a-z_]+(/[\w<>-]+)+", code):
+                seen += 1
+                assert any(pattern.fullmatch(code) for pattern in patterns), f"{page.name}: {code}"
+    assert seen > len(known) / 2
+
+
+def messages() -> str:
+    """All strings of the package, with a mark where a value is put in."""
+    found = []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                found.append("".join(part.value if isinstance(part, ast.Constant) else "\0" for part in node.values))
+    return "\n\n".join(found)
+
+
+def test_quoted_messages_are_those_of_the_program() -> None:
+    own, seen = messages(), 0
+    text = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    for quoted in re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE):
+        for part in filter(None, map(str.strip, quoted.split("…"))):
+            assert part in own, f"{quoted!r}: the program never says {part!r}"
+            seen += 1
+    assert seen > 40
+
+
+def test_every_output_of_snakemakes_report_has_a_caption() -> None:
+    seen = 0
+    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        for call in re.findall(r"\breport\(\s*\"(.*?)\)", file.read_text(), re.DOTALL):
+            caption = re.search(r'caption="\.\./report/(\w+\.rst)"', call)
+            assert caption, f"{file.name}: {call}"
+            assert (ROOT / "workflow" / "report" / caption[1]).read_text().strip()
+            seen += 1
+    assert seen >= 5
+
+
+def test_every_table_is_described() -> None:
+    described = {code for page in PAGES for code in codes(page)}
+    assert [name for name in builders() if name not in described] == []
