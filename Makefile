@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test lint format bench clean
+.PHONY: help setup demo report test lint format bench dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -31,6 +31,7 @@ report: $(READY) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) report
 
 test: $(READY) lint ## check style, then run all tests
+	@tests/support/install_slurm.sh
 	$(BIN)/pytest -n $(CORES) --dist loadfile
 
 lint: $(READY) ## ruff, snakefmt and snakemake --lint
@@ -46,6 +47,11 @@ format: $(READY) ## format all code
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks
 	$(BIN)/python -m tests.benchmarks
+
+dag: $(READY) ## draw the rules of the demo study as docs/dag.svg (needs graphviz)
+	$(BIN)/snakemake --forceall --rulegraph dot | sed -E 's/, color = "[^"]*"//' | tred | dot -Tsvg -Grankdir=LR \
+	  -Gnodesep=0.12 -Granksep=0.2 -Nmargin=0.09,0.05 -Nheight=0.36 -Nfontname=Helvetica -Nfontsize=15 -Npenwidth=1.3 \
+	  -Ncolor='#0b57b0' -Ecolor='#7f8a96' -Earrowsize=0.7 -o docs/dag.svg
 
 clean: ## remove results of all studies, keep downloads
 	find results -mindepth 1 -not -name .gitkeep -delete

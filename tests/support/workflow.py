@@ -14,9 +14,11 @@ DEMO = ROOT / "resources" / "demo"
 SIZES = {"train": (80, 40), "valid": (16, 8), "test": (40, 20)}
 
 
-def snakemake(folder: Path, *arguments: str, config: Path | None = None, **environment: str):
+def snakemake(
+    folder: Path, *arguments: str, config: Path | None = None, snakefile: Path = ROOT / "Snakefile", **environment: str
+):
     """Run ``snakemake`` on the project in ``folder``; returns the completed process with its output as text."""
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command = [sys.executable, "-m", "snakemake", "-s", str(snakefile), "--directory", str(folder)]
     command += ["--cores", "2", "--configfile", str(config or folder / "study.yaml"), *arguments]
     threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
     return subprocess.run(

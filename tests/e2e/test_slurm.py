@@ -1,0 +1,84 @@
+"""A small study on a real SLURM of this machine with the profile that ships: training, prediction, scores, tables."""
+
+import contextlib
+import re
+import time
+
+import pytest
+
+from support.slurm_box import NoSlurm, accounts, obstacle, slurm_box
+from support.workflow import ROOT, snakemake, write_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))]
+
+# Of the machine, not of the profile: it has no accounting. The first look at a job comes after these seconds, every
+# further one ten seconds later than the one before, so that a few seconds more or less decide about ten.
+BOX = "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 4 --seconds-between-status-checks 1"
+TABLES = {"type-f1": None, "triple-types": None}
+
+
+class Finished:
+    """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by rule."""
+
+    def __init__(self, folder, output, jobs):
+        self.folder, self.output = folder, output
+        self.jobs = {}
+        for job in jobs:
+            name = re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"]).group(1)
+            self.jobs.setdefault(name, []).append(job)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, tiny_encoder):
+    folder = tmp_path_factory.mktemp("slurm")
+    study = {"protocols": {"original": None}, "settings": ["nz"], "tables": TABLES, "gpu": "auto"}
+    config = write_study(folder, tiny_encoder, noising=None, **study)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(slurm_box())
+        except NoSlurm as reason:
+            pytest.skip(str(reason))
+        started = time.monotonic()
+        result = snakemake(
+            folder,
+            *("--workflow-profile", str(ROOT / "workflow/profiles/slurm"), *BOX.split(), "--latency-wait", "10"),
+            *("--", "tables", "probe.txt"),
+            config=config,
+            snakefile=ROOT / "tests/support/cluster.smk",
+            HF_HUB_OFFLINE="0",
+        )
+        jobs = accounts(
+            "JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "MinMemoryNode", "TimeLimit"
+        )
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
+    print(f"{len(jobs)} jobs in {time.monotonic() - started:.0f} s")
+    return Finished(folder, result.stdout + result.stderr, jobs)
+
+
+def test_tables_are_made_of_what_the_cluster_trained_and_predicted(finished):
+    for table in TABLES:
+        assert (finished.folder / "results/small/tables" / f"{table}.csv").stat().st_size > 30
+    for rule in ("train", "predict", "score"):
+        assert [job["JobState"] for job in finished.jobs[rule]] == ["COMPLETED"], rule
+    assert not set(finished.jobs) & {"fetch_model", "fetch_raw", "table", "original_split"}
+
+
+def test_jobs_get_the_partition_and_the_gpu_that_they_ask_for(finished):
+    for rule in ("train", "predict"):
+        (job,) = finished.jobs[rule]
+        assert (job["Partition"], job["TresPerJob"]) == ("gpu", "gres:gpu:1")
+    assert finished.jobs["train"][0]["TimeLimit"] == "08:00:00"
+    assert {(job["Partition"], job["TresPerJob"]) for job in finished.jobs["score"]} == {("cpu", "")}
+
+
+def test_a_job_that_failed_asks_for_more_memory_and_sees_one_gpu_and_no_network(finished):
+    assert [job["JobState"] for job in finished.jobs["probe"]] == ["FAILED", "COMPLETED"]
+    first, second = (finished.folder / "probe.txt").read_text(encoding="utf-8").splitlines()
+    assert re.fullmatch("memory=100 runtime=5 offline=1 gpus=[01]", first)
+    assert re.fullmatch("memory=200 runtime=10 offline=1 gpus=[01]", second)
+
+
+def test_equal_jobs_are_one_array(finished):
+    tasks = [job for rule, jobs in finished.jobs.items() for job in jobs if rule == "prepare_corpus"]
+    assert sorted(job["ArrayTaskId"] for job in tasks) == ["1", "2", "3"]
+    assert "Submitted array job" in finished.output

@@ -1,0 +1,189 @@
+"""The profiles for clusters: known options, known rules, and jobs that ask for what they need and see no network."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.schedulers import write_commands
+from support.workflow import ROOT, snakemake, write_study
+
+PROFILES = sorted(path.parent.name for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
+CHECKS = ("--seconds-between-status-checks", "1", "--latency-wait", "10")
+
+
+def profile(name: str) -> dict:
+    return yaml.safe_load((ROOT / "workflow/profiles" / name / "config.yaml").read_text(encoding="utf-8"))
+
+
+def rules() -> dict[str, str]:
+    """The text of every rule with a name, without what it takes over from another one."""
+    found = {}
+    for path in (ROOT / "workflow/rules").glob("*.smk"):
+        text = path.read_text(encoding="utf-8")
+        for match in re.finditer(
+            r"^ *(?:rule|use rule \w+ as) (\w+)(?: with)?:\n((?:(?: +.*)?\n)+)", text, re.MULTILINE
+        ):
+            found[match[1]] = match[2]
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path, tiny_encoder) -> Path:
+    """A folder with a small study, reached by the relative paths that a profile names."""
+    write_study(tmp_path, tiny_encoder)
+    (tmp_path / "workflow").symlink_to(ROOT / "workflow")
+    (tmp_path / "box").mkdir()
+    return tmp_path
+
+
+def test_there_are_profiles_for_slurm_kubernetes_and_any_other_scheduler():
+    assert PROFILES == ["generic", "kubernetes", "slurm"]
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_names_options_that_exist(name):
+    from snakemake.cli import get_argument_parser
+
+    options = get_argument_parser()._option_string_actions
+    assert [key for key in profile(name) if f"--{key}" not in options] == []
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_names_rules_that_exist(name):
+    settings = profile(name)
+    named = {rule for key in ("set-resources", "set-threads", "groups") for rule in settings.get(key, {})}
+    named |= set(filter(None, settings.get("slurm-array-jobs", "").split(", ")))
+    assert named <= set(rules())
+
+
+def test_rules_in_arrays_ask_for_the_same_in_every_job():
+    for rule in profile("slurm")["slurm-array-jobs"].split(", "):
+        assert re.search(r"mem_mb=growing\(\d+\),\n +runtime=growing\(\d+\),\n    \w", rules()[rule]), rule
+
+
+def test_more_jobs_may_start_at_once_than_a_study_has_for_one_rule():
+    settings = profile("slurm")
+    assert settings["jobs"] >= 2000
+    assert settings["max-jobs-per-timespan"] == f"{settings['jobs']}/1s"
+
+
+def test_every_rule_is_local_or_says_what_it_needs():
+    unsaid = [
+        name
+        for name, text in rules().items()
+        if "localrule: True" not in text and ("output:" in text) and not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)
+    ]
+    assert set(unsaid) == {"predict_with_augmented"}  # a copy of predict
+
+
+def test_fetching_is_local():
+    fetching = {name for name, text in rules().items() if "tripleaudit fetch" in text}
+    assert fetching == {"fetch_raw", "fetch_model", "fetch_lm"}
+    assert all("localrule: True" in rules()[name] for name in fetching)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_study_is_planned_with_each_profile(name, folder):
+    path = f"workflow/profiles/{name}"
+    result = snakemake(folder, "--workflow-profile", path, "--dry-run", "--quiet", "rules", "--", "tables")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"train +5\n", result.stdout + result.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("served", [False, True], ids=["service", "own-model"])
+def test_extraction_by_a_service_stays_where_the_network_is(served, folder, tiny_encoder):
+    endpoint = {"model": "some-model"}
+    endpoint |= {"serve": {"source": str(tiny_encoder)}} if served else {"base_url": "http://localhost:9/v1"}
+    generative = {
+        "endpoints": {"one": endpoint},
+        "systems": {"one": {"endpoint": "one", "setting": "closed"}},
+        "datasets": {"tiny": {"corpus": "tiny", "split": "test", "limit": 2}},
+    }
+    config = write_study(folder, tiny_encoder, generative=generative)
+    result = snakemake(folder, "--list-rules", config=config, snakefile=ROOT / "tests/support/local_rules.smk")
+    assert result.returncode == 0, result.stderr
+    local = set(re.search("^local: (.*)$", result.stdout + result.stderr, re.MULTILINE)[1].split())
+    assert {"fetch_model", "table"} < local
+    assert not local & {"train", "predict", "score", "prepare_corpus"}
+    assert ("generate" in local) is not served
+
+
+@pytest.mark.slow
+def test_a_scheduler_with_a_command_to_submit(folder):
+    result = run_probe(folder, "generic")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert attempts(folder) == [("100", "5", "1"), ("200", "10", "1")]
+    first, second = ((folder / f"box/{number}.arguments").read_text() for number in (1, 2))
+    assert "-l select=1:ncpus=1:mem=100mb:ngpus=1 -l walltime=300 " in first
+    assert "-l select=1:ncpus=1:mem=200mb:ngpus=1 -l walltime=600 " in second
+
+
+@pytest.mark.slow
+def test_kubernetes(folder):
+    result = run_probe(folder, "kubernetes")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert attempts(folder) == [("100", "5", "1"), ("200", "10", "1")]
+    spec = yaml.safe_load((folder / "box/2.yaml").read_text())["spec"]
+    assert spec["activeDeadlineSeconds"] == 600
+    container = spec["template"]["spec"]["containers"][0]
+    assert container["resources"] == {
+        "requests": {"cpu": "1", "memory": "200M", "nvidia.com/gpu": "1"},
+        "limits": {"memory": "200M", "nvidia.com/gpu": "1"},
+    }
+    claim = spec["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"]
+    setup = list(yaml.safe_load_all((ROOT / "workflow/profiles/kubernetes/setup.yaml").read_text()))
+    named = {item["kind"]: item for item in setup}
+    assert named["PersistentVolumeClaim"]["metadata"]["name"] == claim
+    isolated = named["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"]
+    assert isolated.items() <= spec["template"]["metadata"]["labels"].items()
+    pod = named["Pod"]["spec"]["containers"][0]
+    assert (pod["image"], pod["volumeMounts"]) == (container["image"], container["volumeMounts"])
+
+
+@pytest.mark.parametrize(
+    ("script", "record", "said"),
+    [
+        ("generic", "echo '    job_state = Q'", "running"),
+        ("generic", "printf '    job_state = F\\n    Exit_status = 0\\n'", "success"),
+        ("generic", "printf '    job_state = F\\n    Exit_status = 271\\n'", "failed"),
+        ("generic", "echo 'qstat: Unknown Job Id 7' >&2; exit 153", "failed"),
+        ("generic", "echo 'cannot connect to server' >&2; exit 111", "running"),
+        ("kubernetes", "true", "running"),
+        ("kubernetes", "printf 'SuccessCriteriaMet Complete'", "success"),
+        ("kubernetes", "printf 'FailureTarget'", "running"),
+        ("kubernetes", "printf 'FailureTarget Failed'", "failed"),
+        ("kubernetes", "echo 'Error from server (NotFound)' >&2; exit 1", "failed"),
+        ("kubernetes", "echo 'connection refused' >&2; exit 1", "running"),
+    ],
+)
+def test_states_of_jobs(tmp_path, script, record, said):
+    for command in ("qstat", "kubectl"):
+        (tmp_path / command).write_text(f"#!/bin/sh\n{record}\n", encoding="utf-8")
+        (tmp_path / command).chmod(0o755)
+    status = ROOT / "workflow/profiles" / script / "status.sh"
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run([str(status), "7"], capture_output=True, text=True, env={**os.environ, "PATH": path})
+    assert (done.returncode, done.stdout) == (0, f"{said}\n")
+
+
+def run_probe(folder: Path, name: str):
+    return snakemake(
+        folder,
+        *("--workflow-profile", f"workflow/profiles/{name}", *CHECKS, "--", "probe.txt"),
+        snakefile=ROOT / "tests/support/cluster.smk",
+        HF_HUB_OFFLINE="0",
+        BOX=str(folder / "box"),
+        PATH=f"{write_commands(folder)}:{os.environ['PATH']}",
+    )
+
+
+def attempts(folder: Path) -> list[tuple[str, ...]]:
+    """Memory, run time and ``HF_HUB_OFFLINE`` of every attempt of the probe."""
+    text = (folder / "probe.txt").read_text(encoding="utf-8")
+    return re.findall(r"memory=(\d+) runtime=(\d+) offline=(\d?)", text)

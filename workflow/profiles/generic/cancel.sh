@@ -1,0 +1,3 @@
+#!/bin/sh
+# cancel.sh ID...: PBS and Grid Engine; LSF has bkill.
+exec qdel "$@"

@@ -1,0 +1,3 @@
+#!/bin/sh
+# cancel.sh NAME...
+exec kubectl delete --wait=false "$@"
