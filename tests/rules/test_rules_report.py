@@ -7,6 +7,7 @@ import yaml
 
 from support.report_study import DEMO, EVIL, TABLES, write_finished_study
 from support.workflow import snakemake
+from tripleaudit.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
 RULES = ("--allowed-rules", "plot", "write_report", "report", "--rerun-triggers", "mtime")
@@ -16,6 +17,8 @@ RULES = ("--allowed-rules", "plot", "write_report", "report", "--rerun-triggers"
 def study(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     write_finished_study(folder / "results" / "small", plots=False)
+    benchmark = folder / "results/small/benchmarks/train/demo/original-nz/casrel/none/seed1.jsonl"
+    write_jsonl(benchmark, [{"s": 90.0, "max_rss": 512.0}])
     (folder / "encoder").mkdir()
     (folder / "encoder" / "config.json").write_text("{}", encoding="utf-8")
     files = {split: str(DEMO / f"{split}.jsonl") for split in ("train", "valid", "test")}
@@ -40,9 +43,10 @@ def test_report_and_plots_follow_from_a_finished_study(study):
     run = snakemake(study, *RULES, "--", "report")
     assert run.returncode == 0, run.stdout + run.stderr
     plots = {path.stem for path in (study / "results/small/plots").glob("*.svg")}
-    assert plots == {"type-f1", "cardinality-drop", "training-curves"}
+    assert plots == {"type-f1", "cardinality-drop", "training-curves", "time-memory"}
     text = (study / "results/small/report.html").read_text(encoding="utf-8")
-    assert text.count("<svg") == 3
+    assert text.count("<svg") == 4
+    assert "Training, minutes" in text  # the benchmark file of one run is there, the others' are missing
     assert EVIL not in text
     assert "snakemake --cores 2 results/small/tables/type-f1.md --configfile study.yaml" in text
     assert "CasRel+EN (trained on NZ)" in text
@@ -50,4 +54,7 @@ def test_report_and_plots_follow_from_a_finished_study(study):
     captioned = study / "captions.html"
     run = snakemake(study, "--report", str(captioned), *RULES, "--", "report")
     assert run.returncode == 0, run.stdout + run.stderr
-    assert captioned.stat().st_size > 100_000
+    shown = captioned.read_text(encoding="utf-8")
+    assert "the line between is the drop" in shown  # of one plot
+    assert "greatest resident main memory" in shown  # of another
+    assert "every test sentence with what was found" in shown  # of the report

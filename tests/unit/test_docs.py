@@ -29,7 +29,16 @@ TAKES_VALUE = {
         "--list-changes",
         "--retries",
     ),
-    *("--set-scatter", "--set-resources", "--default-resources", "-j", "-c", "--group-components", "--shared-fs-usage"),
+    *(
+        "--rulegraph",
+        "--set-scatter",
+        "--set-resources",
+        "--default-resources",
+        "-j",
+        "-c",
+        "--group-components",
+        "--shared-fs-usage",
+    ),
 }
 CODE = re.compile(r"```[a-z]*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -47,7 +56,7 @@ def codes(page: Path) -> Iterator[str]:
 def words(line: str, program: str) -> list[str] | None:
     """The arguments of ``program`` in a line of a shell, None if it is something else."""
     try:
-        parts = shlex.split(line)
+        parts = shlex.split(re.split(r"\s[|>&]", line)[0])
     except ValueError:
         return None
     while parts and re.fullmatch(r"\w+=.*", parts[0]):
@@ -118,7 +127,7 @@ def test_commands_and_their_options_exist() -> None:
     seen = set()
     for page in PAGES:
         for code in codes(page):
-            given = words(code.split("…")[0].split("|")[0] if "\n" not in code else code, "tripleaudit")
+            given = words(code.split("…")[0], "tripleaudit")
             if not given or not re.fullmatch(r"[a-z][a-z-]*", given[0]):
                 continue
             assert given[0] in parsers, f"{page.name}: {code}"
