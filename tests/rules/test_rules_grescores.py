@@ -21,7 +21,7 @@ def study(tmp_path):
     stored = {text: {"score": 0.5, "results": [True, False]} for text in TEXTS}
     (tmp_path / "fs.json").write_text(json.dumps(stored), encoding="utf-8")
 
-    def write(url="http://127.0.0.1:9/v1", **changes):
+    def write(url="http://127.0.0.1:9/v1", endpoint=None, **changes):
         dataset = {
             "level": "sentence",
             "gold": {"triples": "gold.json"},
@@ -33,7 +33,9 @@ def study(tmp_path):
         }
         config = {
             "study": "gre",
-            "generative": {"endpoints": {"judge": {"base_url": url, "model": "fake", "max_retries": 0}}},
+            "generative": {
+                "endpoints": {"judge": {"base_url": url, "model": "fake", "max_retries": 0, **(endpoint or {})}}
+            },
             "grescores": {
                 "embedder": None,
                 "bootstrap": 20,
@@ -65,6 +67,12 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     assert report["factualness"]["asked"] == 12
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert jobs(snakemake(folder, "-n")) == {}
+    # Neither does another address, time-out or endpoint: only what decides the answers makes the judge judge again.
+    study(endpoint={"timeout": 77, "prices": {"input": 1, "output": 2}})
+    assert not {"judge_triples", "score_triples"} & set(jobs(snakemake(folder, "-n")))
+    study(endpoint={"temperature": 0.5})
+    assert "judge_triples" in jobs(snakemake(folder, "-n"))
+    study(fake.url)
     again = snakemake(folder, "--forcerun", "judge_triples")
     assert again.returncode == 0, again.stdout[-3000:] + again.stderr[-3000:]
 

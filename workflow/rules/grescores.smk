@@ -48,12 +48,10 @@ rule judge_triples:
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        judge=lambda wildcards: {
-            **GRE["judge"],
-            "model": generative_settings.endpoint(config["generative"], GRE["judge"]["endpoint"]).model,
-        },
+        judge=lambda wildcards: GRE["judge"],
+        answering=lambda wildcards: gre_judging(),
         kinds=lambda wildcards: gre_judged(wildcards).asked,
-        section=GENERATIVE,
+        section=section_for_job,
         study=STUDY.name,
         code=code_version("gre-judge"),
     shell:
@@ -88,7 +86,8 @@ rule score_triples:
     params:
         spec=lambda wildcards: gre_spec(wildcards.dataset)[0],
         embedding=gre_embedding_options(),
-        section=GENERATIVE if GRE_EMBEDDER.get("endpoint") else "{}",
+        answering=gre_embedding_model(),
+        section=section_for_job,
         study=STUDY.name,
         code=code_version("gre-scores"),
     shell:

@@ -140,6 +140,19 @@ def gre_embedding_options():
     return ["--batch-size", str(GRE_EMBEDDER["batch_size"])]
 
 
+def gre_embedding_model():
+    """What decides the vectors of an endpoint that embeds strings."""
+    endpoint = GRE_EMBEDDER.get("endpoint")
+    return generative_settings.answering(config["generative"], endpoint) if endpoint else {}
+
+
+def gre_judging():
+    """What decides the judge's answers."""
+    judge = GRE["judge"]
+    prompts = judge["factualness_prompt"], judge["granularity_prompt"]
+    return generative_settings.answering(config["generative"], judge["endpoint"], *prompts)
+
+
 def gre_topic_model(wildcards):
     """The topic model of a data set, if it has one."""
     return f"<study>/gre/{wildcards.dataset}/topics/lda.json" if GRE_PLAN.topics(wildcards.dataset) else []

@@ -109,14 +109,26 @@ def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str,
     chosen = section["systems"][system]
     where = endpoint(section, chosen["endpoint"])
     prompt = load_prompt(chosen.get("prompt") or chosen.get("setting") or "open")
-    sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
     return {
         "dataset": dict(section["datasets"][dataset]),
         "system": {key: value for key, value in chosen.items() if key not in ("endpoint", "datasets")},
         "prompt": prompt.sha256,
-        "structured": where.structured != "off",
-        **{name: getattr(where, name) for name in sampling},
+        **answering(section, chosen["endpoint"]),
     }
+
+def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str, Any]:
+    """Return what decides the answers of an endpoint: model, sampling and prompts; nothing about transport.
+
+    Args:
+        section: configuration section ``generative``.
+        name: of the endpoint.
+        prompts: names of the prompts, whose content counts.
+    """
+    where = endpoint(section, name)
+    sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
+    found = {"structured": where.structured != "off", **{field: getattr(where, field) for field in sampling}}
+    return found | ({"prompts": [load_prompt(prompt).sha256 for prompt in prompts]} if prompts else {})
+
 
 
 def problems(section: Mapping[str, Any], corpora: Mapping[str, Any] | list[str]) -> list[str]:
