@@ -20,7 +20,7 @@ from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.randomness import generator
 from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
-from tripleaudit.training.optimizer import clip_each, make_optimizer
+from tripleaudit.training.optimizer import clip_gradients, make_optimizer
 from tripleaudit.training.session import set_up
 from tripleaudit.training.settings import TrainingSettings
 
@@ -186,10 +186,7 @@ def training_step(model: Extractor, kind: type[Extractor], device: torch.device)
         with precision(device):
             loss = model(**batch).loss
         loss.backward()
-        if settings.clip == "parameter":
-            clip_each(model.parameters(), settings.clip_norm)
-        elif settings.clip == "global":
-            torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+        clip_gradients(model.parameters(), settings)
         optimizer.step()
         optimizer.zero_grad()
 

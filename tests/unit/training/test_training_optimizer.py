@@ -11,6 +11,7 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.optimizer import (
     UncorrectedAdamW,
     clip_each,
+    clip_gradients,
     make_optimizer,
     make_schedule,
     parameter_groups,
@@ -37,17 +38,18 @@ def test_the_fused_optimiser_is_used(tiny_encoder, name):
     assert all(group["fused"] for group in optimizer.param_groups)
 
 
-def test_adam_without_bias_correction_follows_its_formula():
+@pytest.mark.parametrize("fused", [False, True])
+def test_adam_without_bias_correction_follows_its_formula(fused):
     torch.manual_seed(0)
     weight = torch.nn.Parameter(torch.randn(3, 4, dtype=torch.float64))
-    optimizer = UncorrectedAdamW([weight], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.01)
+    optimizer = UncorrectedAdamW([weight], lr=0.1, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01, fused=fused)
     expected, m, v = weight.detach().clone(), torch.zeros(3, 4).double(), torch.zeros(3, 4).double()
     for _ in range(5):
         gradient = torch.randn(3, 4, dtype=torch.float64)
         weight.grad = gradient.clone()
         optimizer.step()
         m = 0.9 * m + 0.1 * gradient
-        v = 0.99 * v + 0.01 * gradient**2
+        v = 0.999 * v + 0.001 * gradient**2
         expected = expected - 0.1 * (m / (v.sqrt() + 1e-6) + 0.01 * expected)
     torch.testing.assert_close(weight.detach(), expected, rtol=1e-12, atol=1e-12)
 
@@ -87,6 +89,27 @@ def test_each_tensor_is_clipped_on_its_own():
     clip_each([small, large, none], 2.0)
     assert small.grad.tolist() == pytest.approx([0.1] * 4)
     assert large.grad.norm().item() == pytest.approx(2.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("bound", [0.5, 5.0])
+def test_the_global_norm_is_clipped_and_returned(bound):
+    parameters = [torch.nn.Parameter(torch.zeros(size)) for size in (1, 4, 2)]
+    gradients = [torch.full((1,), 2.0), torch.full((4,), -1.0)]
+    for parameter, gradient in zip(parameters, gradients, strict=False):
+        parameter.grad = gradient.clone()
+    norm = clip_gradients(iter(parameters), TrainingSettings(clip="global", clip_norm=bound))
+    assert norm.item() == pytest.approx(8**0.5)
+    factor = min(1.0, bound / 8**0.5)
+    for parameter, gradient in zip(parameters, gradients, strict=False):
+        torch.testing.assert_close(parameter.grad, gradient * factor, rtol=1e-5, atol=0)
+    assert parameters[2].grad is None
+
+
+def test_no_clipping_leaves_gradients_alone():
+    parameter = torch.nn.Parameter(torch.zeros(3))
+    parameter.grad = torch.full((3,), 100.0)
+    assert clip_gradients([parameter], TrainingSettings()) is None
+    assert parameter.grad.tolist() == [100.0] * 3
 
 
 @pytest.mark.parametrize(

@@ -2,46 +2,32 @@
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tripleaudit.training.settings import TrainingSettings
 
+FAR = 1_000_000  # steps after which both bias corrections of Adam are exactly 1 in double precision
 
-class UncorrectedAdamW(torch.optim.Optimizer):
-    """AdamW without bias correction: the BertAdam of the first BERT code base (epsilon outside the root)."""
 
-    def __init__(self, params: Iterable, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0):
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+class UncorrectedAdamW(torch.optim.AdamW):
+    """AdamW without bias correction: the BertAdam of the first BERT code base (epsilon outside the root).
 
-    @torch.no_grad()
-    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
-        """Update all parameters that have a gradient."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-            if not parameters:
-                continue
-            for parameter in parameters:
-                if not self.state[parameter]:
-                    self.state[parameter] = {"m": torch.zeros_like(parameter), "v": torch.zeros_like(parameter)}
-            gradients = [parameter.grad for parameter in parameters]
-            means = [self.state[parameter]["m"] for parameter in parameters]
-            squares = [self.state[parameter]["v"] for parameter in parameters]
-            beta1, beta2 = group["betas"]
-            torch._foreach_lerp_(means, gradients, 1 - beta1)
-            torch._foreach_mul_(squares, beta2)
-            torch._foreach_addcmul_(squares, gradients, gradients, 1 - beta2)
-            if group["weight_decay"]:
-                torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
-            roots = torch._foreach_sqrt(squares)
-            torch._foreach_add_(roots, group["eps"])
-            torch._foreach_addcdiv_(parameters, means, roots, -group["lr"])
-        return loss
+    It is PyTorch's own AdamW, whose steps are counted from a number at which its bias corrections are 1, so that the
+    fused kernel serves: one pass over weights, gradients and moments.
+    """
+
+    def _init_group(self, group: dict, *args: Any) -> bool:
+        for parameter in group["params"]:
+            if parameter.grad is not None and not self.state[parameter]:
+                self.state[parameter] = {
+                    "step": torch.full((), float(FAR), dtype=torch.float32, device=parameter.device),
+                    "exp_avg": torch.zeros_like(parameter, memory_format=torch.preserve_format),
+                    "exp_avg_sq": torch.zeros_like(parameter, memory_format=torch.preserve_format),
+                }
+        return super()._init_group(group, *args)
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict]:
@@ -75,7 +61,7 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
         "eps": settings.adam_epsilon,
     }
     if not settings.adam_bias_correction:
-        return UncorrectedAdamW(groups, **options)
+        return UncorrectedAdamW(groups, **options, fused=True)
     kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
     return kind(groups, **options, fused=True)
 
@@ -125,10 +111,31 @@ def make_schedule(
 
 
 @torch.no_grad()
+def clip_gradients(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> Tensor | None:
+    """Clip as the settings say; returns the ``global`` gradient norm before, None for other kinds.
+
+    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any other.
+    """
+    if settings.clip == "parameter":
+        return clip_each(parameters, settings.clip_norm)
+    if settings.clip == "none":
+        return None
+    parameters = [parameter for parameter in parameters if parameter.grad is not None]
+    norm = nn.utils.get_total_norm([parameter.grad for parameter in parameters])
+    if norm.device.type != "cpu" or not norm <= settings.clip_norm:  # NaN is not
+        nn.utils.clip_grads_with_norm_(parameters, settings.clip_norm, norm)
+    return norm
+
+
+@torch.no_grad()
 def clip_each(parameters: Iterable[nn.Parameter], bound: float) -> None:
     """Scale every gradient tensor whose norm exceeds ``bound`` down to it, each on its own."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    if not gradients:
+        return
+    norms = torch._foreach_norm(gradients)
+    if norms[0].device.type == "cpu":
+        exceeding = [number for number, norm in enumerate(norms) if not norm <= bound]
+        gradients, norms = [gradients[number] for number in exceeding], [norms[number] for number in exceeding]
     if gradients:
-        norms = torch._foreach_norm(gradients)
-        factors = [torch.clamp(bound / (norm + 1e-6), max=1.0) for norm in norms]
-        torch._foreach_mul_(gradients, factors)
+        torch._foreach_mul_(gradients, [torch.clamp(bound / (norm + 1e-6), max=1.0) for norm in norms])
