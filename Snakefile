@@ -48,6 +48,7 @@ rule all:
     """Everything that the study asks for: tables, plots and the report."""
     default_target: True
     input:
+        rules.corpora.input,
         rules.tables.input,
         rules.needles.input,
         rules.report.input,

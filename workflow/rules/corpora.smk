@@ -1,4 +1,5 @@
 # From raw files of any format to sentences with spans, one file and one report for each split.
+SPLITS = ("train", "valid", "test")
 
 
 rule prepare_corpus:
@@ -7,7 +8,7 @@ rule prepare_corpus:
         raw_inputs,
     output:
         sentences="<study>/corpora/{corpus}/{split}.jsonl",
-        report="<study>/corpora/{corpus}/{split}.report.json",
+        counts="<study>/corpora/{corpus}/{split}.counts.json",
     log:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
     conda:
@@ -21,4 +22,30 @@ rule prepare_corpus:
         origin=lambda wildcards, input: STUDY.prepare_origin(wildcards.corpus, wildcards.split, input),
     shell:
         "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
-        "--out {output.sentences:q} --report {output.report:q} > {log:q} 2>&1"
+        "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
+
+
+rule corpus_reports:
+    """The report of each split with what the study's encoder would cut, so that another encoder prepares nothing anew."""
+    input:
+        sentences=expand("<study>/corpora/{{corpus}}/{split}.jsonl", split=SPLITS),
+        counts=expand("<study>/corpora/{{corpus}}/{split}.counts.json", split=SPLITS),
+        encoder=ENCODER,
+    output:
+        expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
+    log:
+        "<logs>/corpus_reports/{corpus}.log",
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        max_length=lambda wildcards: STUDY.shortest_limit(wildcards.corpus),
+    script:
+        "../scripts/corpus_reports.py"
+
+
+rule corpora:
+    """All corpora, with what was found in them and what was not."""
+    input:
+        expand("<study>/corpora/{corpus}/{split}.report.json", corpus=STUDY.corpora_to_train_on, split=SPLITS),
+    localrule: True

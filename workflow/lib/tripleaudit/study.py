@@ -21,6 +21,7 @@ from tripleaudit.workflow import PROJECT, shipped
 
 PRESETS = PROJECT / "resources" / "presets.yaml"
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
+DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
 ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
 
 # Kinds of input of each table. A table about the data must not wait for a training.
@@ -238,6 +239,18 @@ class Study:
         """The registered corpus behind a corpus of the study; None if the study brings files of its own."""
         options = self.config["corpora"][corpus] or {}
         return None if "files" in options else registry.corpus(options.get("registry", corpus))
+
+    def shortest_limit(self, corpus: str) -> int:
+        """The length in subwords to which an extractor of the study cuts training sentences, the shortest of them."""
+        settings = [self.settings_of(corpus, name) for name in [*self.extractors, *self.classifiers]]
+        limits = [each.get("model", {}).get("max_length", DEFAULT_LIMIT) for each in settings]
+        return min(limits, default=DEFAULT_LIMIT)
+
+    @property
+    def corpora_to_train_on(self) -> list[str]:
+        """The corpora that have training, validation and test sets."""
+        entries = {corpus: self.registered(corpus) for corpus in self.corpora}
+        return [corpus for corpus, entry in entries.items() if entry is None or len(entry.splits) == 3]
 
     def files_of_split(self, corpus: str, split: str) -> list[str]:
         """The files that a split is made of: own paths, or names below ``raw_root``."""

@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> None:
     corpus = _registered(args) if args.corpus else _own(args)
     if args.tokenizer:
         corpus.report.truncated_triples = count_truncated(corpus.sentences, args.tokenizer, args.max_length)
+        corpus.report.truncated_at = args.max_length
     save_sentences(args.out, corpus.sentences)
     if args.report:
         write_json(args.report, corpus.report.to_json())

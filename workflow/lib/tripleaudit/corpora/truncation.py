@@ -20,10 +20,9 @@ def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_le
     """
     from tokenizers import Tokenizer  # the tokenizer alone, without transformers and torch
 
-    path = Path(tokenizer)
-    path = path / "tokenizer.json" if path.is_dir() else path
-    if not path.is_file():
-        raise UserError(f"{path}: no such file, expected a tokenizer.json")
+    path = tokenizer_file(tokenizer)
+    if path is None:
+        raise UserError(f"{tokenizer}: no such file, expected a tokenizer.json")
     model = Tokenizer.from_file(str(path))
     model.no_padding()
     model.enable_truncation(max_length=max_length)
@@ -33,3 +32,10 @@ def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_le
         end = max((stop for _, stop in encoding.offsets), default=0)
         count += sum(triple.located and max(triple.subject.end, triple.object.end) > end for triple in sentence.triples)
     return count
+
+
+def tokenizer_file(path: str | Path) -> Path | None:
+    """Return the ``tokenizer.json`` that ``path`` names, or that lies in this folder; None if there is none."""
+    path = Path(path)
+    path = path / "tokenizer.json" if path.is_dir() else path
+    return path if path.is_file() else None
