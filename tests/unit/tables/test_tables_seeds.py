@@ -1,0 +1,150 @@
+"""Tables of a study with several seeds: means and deviations, joint intervals, tests, marks, in every form."""
+
+import csv
+import functools
+import html
+import re
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.scored import Results
+from tripleaudit.scoring.bootstrap import intervals
+from tripleaudit.scoring.counts import load_counts
+from tripleaudit.scoring.significance import holm, randomisation_test
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.index import RunKey
+from tripleaudit.tables.inputs import TableInputs, load_inputs
+from tripleaudit.tables.make import make_table
+from tripleaudit.tables.model import Table
+
+SEEDS = (1, 2, 3)
+QUALITY = {"casrel": 0.55, "prgc": 0.60, "onerel": 0.92}  # the first two are too close to call
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    made = Results(tmp_path_factory.mktemp("seeds"))
+    for extractor, quality in QUALITY.items():
+        others = ("rearranged", "sift-1", "augmented") if extractor == "casrel" else ()
+        for protocol in ("original", *others):
+            made.run(extractor, quality=quality, protocol=protocol, seeds=SEEDS, sentences=80)
+        for training in ("nz", "wz"):
+            for testing, zero in (("nz", 0), ("wz", 60)):
+                if (training, testing) != ("nz", "nz"):
+                    made.run(
+                        extractor,
+                        quality=quality,
+                        training=training,
+                        testing=testing,
+                        zero=zero,
+                        seeds=SEEDS,
+                        sentences=80,
+                    )
+        made.run(f"zcc-binary+{extractor}", quality=quality, testing="wz", zero=60, seeds=SEEDS, sentences=80)
+    made.classifier("zcc-binary", quality=0.8, corpus="webnlg", seeds=SEEDS)
+    made.classifier("zcc-mcml", quality=0.5, corpus="webnlg", seeds=SEEDS)
+    return made
+
+
+@pytest.fixture(scope="module")
+def inputs(results: Results) -> TableInputs:
+    return load_inputs(scores=results.scores, counts=results.counts)
+
+
+@pytest.fixture(scope="module")
+def table(inputs: TableInputs) -> Callable[[str], Table]:
+    """Builds each table once."""
+    return functools.cache(lambda name: build_table(name, inputs))
+
+
+def stacked(results: Results, extractor: str) -> np.ndarray:
+    """Counts ``[sentences, seeds, 3]`` of the original nz runs, read from the files."""
+    files = [path for path in results.counts if path.name.startswith(f"webnlg-original-nz-nz-{extractor}-none-")]
+    assert len(files) == len(SEEDS)
+    return np.stack([load_counts(path).of("exact-string", "all") for path in files], axis=1)
+
+
+def test_mean_deviation_and_interval_by_hand(results: Results, table: Callable) -> None:
+    cell = table("type-f1").cell("CasRel", "F1")
+    counts = stacked(results, "casrel")
+    f1 = [200 * c / (p + g) for c, p, g in counts.sum(axis=0)]
+    assert cell.value == pytest.approx(statistics.fmean(f1))
+    assert cell.sd == pytest.approx(statistics.stdev(f1)) and cell.sd > 0
+    bound = intervals(counts)["f1"]
+    assert (cell.low, cell.high) == pytest.approx((100 * bound.low, 100 * bound.high))
+    assert cell.seeds == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "group"),
+    [
+        ("type-f1", "F1", None),
+        ("rearranged", "F1", "Rearranged"),
+        ("sifted", "F1", None),
+        ("augmented", "F1", None),
+        ("end-to-end", "F1", "Test WZ"),
+        ("two-step", "F1", None),
+        ("zcc", "F1", None),
+    ],
+)
+def test_every_table_of_scores_has_means_deviations_and_intervals(
+    name: str, column: str, group: str | None, table: Callable
+) -> None:
+    built = table(name)
+    places = [n for n, c in enumerate(built.columns) if c.label == column and group in (None, c.group)]
+    cells = [row.cells[n] for row in built.rows for n in places if row.cells[n].value is not None]
+    assert cells
+    for cell in cells:
+        assert cell.seeds == 3 and cell.sd is not None
+        assert cell.low < cell.value < cell.high
+    assert any("means ± sample standard deviations over seeds" in note for note in built.notes)
+
+
+def test_winner_over_several_seeds_follows_from_holm_corrected_tests(results: Results, table: Callable) -> None:
+    bold = {row.label for row in table("type-f1").rows if row.cells[0].bold}
+    assert bold == {"OneRel"}
+    best, *rivals = (stacked(results, name) for name in ("onerel", "prgc", "casrel"))
+    assert max(holm([randomisation_test(best, rival) for rival in rivals])) < 0.05
+    assert randomisation_test(*rivals) > 0.05  # the other two, so that none of them could win without OneRel
+    two = load_inputs(scores=results.scores, counts=results.counts, options={"extractors": ["casrel", "prgc"]})
+    assert not any(cell.bold for row in build_table("type-f1", two).rows for cell in row.cells[:1])
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "winner"),
+    [("end-to-end", "F1", "OneRel"), ("two-step", "F1", "OneRel"), ("zcc", "F1", "ZCC binary")],
+)
+def test_winners_are_marked_in_the_cardinality_tables_too(name: str, column: str, winner: str, table: Callable) -> None:
+    built = table(name)
+    marked = {
+        row.label
+        for row in built.rows
+        for cell, c in zip(row.cells, built.columns, strict=True)
+        if cell.bold and c.label == column
+    }
+    assert marked == {winner}
+
+
+def test_drops_are_means_of_differences_by_seed(inputs: TableInputs, table: Callable) -> None:
+    cell = table("end-to-end").cell("CasRel", "NZ→WZ", "WebNLG, trained NZ")
+    run = RunKey("webnlg", "original", "nz", "nz", "casrel")
+    nz, wz = (inputs.scores.values(run._replace(testing=t), "all", "exact-string", "f1") for t in ("nz", "wz"))
+    falls = [100 * (nz[seed] - wz[seed]) for seed in ("1", "2", "3")]
+    assert cell.value == pytest.approx(statistics.fmean(falls))
+    assert cell.sd == pytest.approx(statistics.stdev(falls))
+
+
+def test_every_form_shows_mean_deviation_interval_and_mark(results: Results, tmp_path: Path) -> None:
+    make_table("type-f1", tmp_path / "t", scores=results.scores, counts=results.counts)
+    texts = {form: (tmp_path / f"t.{form}").read_text(encoding="utf-8") for form in ("md", "tex", "html")}
+    assert re.search(r"\*\*[\d.]+\*\* ± [\d.]+", texts["md"]) or re.search(r"\*\*[\d.]+ ± [\d.]+\*\*", texts["md"])
+    assert re.search(r"textbf\{[\d.]+", texts["tex"]) and re.search(r"pm", texts["tex"])
+    assert re.search(r"<(b|strong)>", texts["html"]) and "±" in html.unescape(texts["html"])
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as stream:
+        row = next(row for row in csv.DictReader(stream) if "OneRel" in row.values())
+    assert {"F1", "F1 sd", "F1 low", "F1 high"} <= set(row)
+    assert float(row["F1 low"]) < float(row["F1"]) < float(row["F1 high"])
