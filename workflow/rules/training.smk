@@ -23,7 +23,7 @@ rule train:
         runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
     params:
         settings=lambda wildcards: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
-        code=lambda wildcards: code_version("train", wildcards.extractor),
+        code=lambda wildcards: code_version("train", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
@@ -51,9 +51,11 @@ rule predict:
         runtime=growing(60),
     params:
         batch_size=config["prediction"]["batch_size"],
-        code=lambda wildcards: code_version("predict", wildcards.extractor),
+        code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
-        "python -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
+        "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
+        "--batch-size {params.batch_size} "
         "--threads {threads} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 

@@ -43,9 +43,11 @@ rule predict_triple_needles:
         runtime=growing(60),
     params:
         batch_size=config["prediction"]["batch_size"],
-        code=lambda wildcards: code_version("predict", wildcards.extractor),
+        code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
-        "python -m tripleaudit predict --model $(dirname {input.weights:q}) --batch-size {params.batch_size} "
+        "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
+        "--batch-size {params.batch_size} "
         "--threads {threads} --data {input.sentences:q} --out {output:q} > {log:q} 2>&1"
 
 

@@ -5,6 +5,7 @@ import pytest
 from tripleaudit.configuration import validated
 from tripleaudit.errors import UserError
 from tripleaudit.study import Run, Study
+from tripleaudit.workflow import code_version
 
 
 def study(**changes) -> Study:
@@ -82,6 +83,24 @@ def test_impossible_wishes_are_refused_in_one_sentence_each():
         study(settings=["nz", "wz"], zcc={"binary": {"preset": "nope"}, "mcml": {"preset": "nyt24"}})
     with pytest.raises(UserError, match="cannot fill zcc"):
         _ = study(extractors={"casrel": {}}, tables={"zcc": {}}).tables
+
+
+def test_an_extractor_from_outside_the_project(tmp_path):
+    file = tmp_path / "mine.py"
+    with pytest.raises(UserError, match="own_extractors/mine: .*mine.py: no such file"):
+        study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}})
+    file.write_text("class Mine: ...")
+    with pytest.raises(UserError, match="own_extractors/casrel: the name 'casrel' is a built-in extractor's"):
+        study(own_extractors={"casrel": f"{file}:Mine"})
+    plan = study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}, "casrel": {}})
+    assert json.loads(plan.training_json("webnlg", "mine", "none"))["module"] == f"{file}:Mine"
+    assert plan.module_options("mine") == ["--module", f"{file}:Mine"]
+    assert plan.module_options("casrel") == []
+    before = code_version("train", "mine", plan.own_module("mine"))
+    file.write_text("class Mine: pass")
+    code_version.cache_clear()
+    assert {name for name, digest in code_version("train", "mine", plan.own_module("mine")).items()
+            if before[name] != digest} == {str(file)}  # fmt: skip
 
 
 def test_tables_follow_from_the_parts_of_a_study():

@@ -89,6 +89,11 @@ class Study:
             for name in self.extractors
             if name not in known
         ]
+        for name, reference in self.config["own_extractors"].items():
+            if not Path(reference.rpartition(":")[0]).is_file():
+                found.append(f"own_extractors/{name}: {reference.rpartition(':')[0]}: no such file")
+            if name in BUILTIN or name.startswith(CLASSIFIER):
+                found.append(f"own_extractors/{name}: the name '{name}' is a built-in extractor's")
         if self.classifiers and "wz" not in self.settings:
             found.append("zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings")
         chosen = [(f"extractors/{name}", name, own) for name, own in self.config["extractors"].items()]
@@ -228,6 +233,15 @@ class Study:
             probability = (self.config["corpora"][corpus] or {}).get("noise_probability")
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
+
+    def own_module(self, extractor: str) -> str:
+        """The ``file.py:Class`` of an extractor from outside the project; empty for the others."""
+        return self.config["own_extractors"].get(extractor, "")
+
+    def module_options(self, extractor: str) -> list[str]:
+        """Options of the commands that load a trained extractor from outside the project."""
+        own = self.own_module(extractor)
+        return ["--module", own] if own else []
 
     def resource(self, extractor: str, name: str, default: int | str) -> int | str:
         """What a cluster job of this extractor asks for, ``mem_mb`` or ``runtime``."""

@@ -73,10 +73,11 @@ def export_environment(library: Path, gpu: str | int, offline: bool = False) -> 
 
 
 @functools.cache
-def code_version(step: str, extractor: str = "") -> dict[str, str]:
+def code_version(step: str, extractor: str = "", own: str = "") -> dict[str, str]:
     """Return ``{file: first 8 digits of its SHA-256}`` of the files that decide the result of ``step``.
 
     Used as a rule parameter, it makes Snakemake rerun the step when one of them changes, and name the file.
+    ``own`` is the ``file.py:Class`` of an extractor from outside the project, whose file counts too.
     """
     module = extractor.replace("-", "_")
     files = [
@@ -85,7 +86,11 @@ def code_version(step: str, extractor: str = "") -> dict[str, str]:
         for path in sorted(PACKAGE.glob(pattern.format(extractor=module)))
         if path.is_file()
     ]
-    return {str(path.relative_to(PACKAGE)): hashlib.sha256(path.read_bytes()).hexdigest()[:8] for path in files}
+    named = {str(path.relative_to(PACKAGE)): path for path in files}
+    if own:
+        file = own.rpartition(":")[0]
+        named[file] = Path(file)
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:8] for name, path in named.items()}
 
 
 def shipped(path: str) -> str:
