@@ -3,6 +3,7 @@
 import pytest
 
 from support.chromium import binary, browser
+from support.pictures import take_pictures
 from support.report_study import EVIL, write_finished_study
 from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import make_report
@@ -98,5 +99,43 @@ def test_untrusted_text_and_characters_beyond_the_first_plane_are_shown_as_they_
     assert all(part in text for part in gold)
     assert page.evaluate("document.title") == "small – tripleaudit report"
     page.evaluate("document.querySelector('.triple').click()")
+    assert page.evaluate("document.querySelectorAll('mark.lit').length") > 0
+    assert page.problems() == []
+
+
+def test_filters_by_extractor_and_relation_hold_together(page):
+    choose = "(id, label) => { const s = document.getElementById(id);"
+    choose += "s.value = [...s.options].find(o => o.text.startsWith(label)).value;"
+    choose += "document.getElementById('filters').dispatchEvent(new Event('input')) }"
+    page.evaluate(f"({choose})('filter-system', 'CasRel+EN')")
+    page.evaluate(f"({choose})('filter-relation', 'founded_in')")
+    systems = page.evaluate("[...document.querySelectorAll('.sentence .system')].map(one => one.textContent)")
+    assert systems
+    assert set(systems) == {"CasRel+EN (trained on NZ)"}
+    relations = page.evaluate("[...document.querySelectorAll('.sentence')].map(one => one.textContent)")
+    assert all("founded_in" in text for text in relations)
+
+
+@pytest.mark.parametrize(("media", "width"), [("screen", 1400), ("screen", 600), ("print", 660)])
+def test_nothing_is_wider_than_the_page(page, media, width):
+    page.call("Emulation.setEmulatedMedia", media=media)
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) == 0
+    hidden = "[...document.querySelectorAll('nav, .filters, .pager button')].filter(one => one.offsetParent).length"
+    assert (page.evaluate(hidden) == 0) == (media == "print")
+    if media == "print":  # nothing to scroll on paper: every table fits
+        over = (
+            "[...document.querySelectorAll('.ta-table, .scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)"
+        )
+        assert page.evaluate(f"{over}.map(one => one.innerText.slice(0, 80))") == []
+
+
+def test_pictures_for_the_documentation(page, tmp_path):
+    for path in take_pictures(page, tmp_path):
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG")
+        assert (int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")) == (1400, 1000)
+        assert 40_000 < len(content) < 400_000  # something is there, and it is small enough to be kept
     assert page.evaluate("document.querySelectorAll('mark.lit').length") > 0
     assert page.problems() == []
