@@ -4,7 +4,8 @@ import pytest
 
 from support.workflow import ROOT, jobs, snakemake
 from tripleaudit.configuration import read_config
-from tripleaudit.study import Study
+from tripleaudit.extractors.registry import BUILTIN
+from tripleaudit.study import TABLE_NEEDS, Study
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 
@@ -23,6 +24,23 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_p
     assert predictions == len(study.runs) + len(study.classifier_runs)
     assert counts.get("score", 0) == sum(len(study.testsets(run)) for run in study.runs)
     assert counts.get("score_two_step", 0) == len(study.two_step_runs)
+    assert counts.get("score_classifier", 0) == len(study.classifier_runs)
+    assert counts.get("table", 0) == len(study.tables)
+    if study.extractors and study.corpora:
+        assert counts["prepare_corpus"] == 3 * len(study.corpora)
+        assert counts["audit"] == len(study.corpora) * len(study.protocols)
+
+
+def test_the_papers_study_is_the_whole_product():
+    """Every corpus, protocol, extractor, noise and cardinality setting, once."""
+    study = Study(read_config(ROOT / "config" / "papers.yaml"))
+    corpora, extractors, noises, seeds = ["webnlg", "nyt24", "nyt24star", "nyt29star"], list(BUILTIN), 2, 1
+    assert (study.corpora, sorted(study.extractors), study.settings) == (corpora, sorted(extractors), ["nz", "wz"])
+    trained = len(["original", "rearranged", "sift-1", "sift-2", "sift-3"]) + len(["original, with zero-triple"])
+    assert len(study.runs) == len(set(study.runs)) == len(corpora) * trained * len(extractors) * noises * seeds == 432
+    assert len(study.classifier_runs) == len(corpora) * len(["binary", "mcml"]) * seeds == 8
+    assert len(study.two_step_runs) == len(corpora) * len(extractors) * noises * seeds * len(["binary", "mcml"]) == 144
+    assert set(study.tables) == {name for name, needs in TABLE_NEEDS.items() if needs != "gre"}
 
 
 def test_every_study_has_a_name_of_its_own():
