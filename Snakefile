@@ -39,6 +39,8 @@ include: "workflow/rules/grescores_plan.smk"
 include: "workflow/rules/grescores.smk"
 include: "workflow/rules/needles_plan.smk"
 include: "workflow/rules/needles.smk"
+include: "workflow/rules/collection_plan.smk"
+include: "workflow/rules/collection.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/report_plan.smk"
 include: "workflow/rules/report.smk"
@@ -51,4 +53,5 @@ rule all:
         rules.corpora.input,
         rules.tables.input,
         rules.needles.input,
+        rules.collection.input,
         rules.report.input,

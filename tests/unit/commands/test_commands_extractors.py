@@ -150,11 +150,14 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
 def test_the_extractor_reads_only_what_the_gate_lets_through(tiny_encoder, monkeypatch):
     from tripleaudit.training.predict import predict_sets
 
+    model = build(CasRel, tiny_encoder)
+
     class Gate:
-        def decide(self, texts, batch_size):
+        aligner = model.aligner
+
+        def decide(self, texts, batch_size, alignments):
             return [0.51 if "ada" in text else 0.5 for text in texts]
 
-    model = build(CasRel, tiny_encoder)
     torch.nn.init.constant_(model.subject.bias, 5.0)
     torch.nn.init.constant_(model.object.bias, 5.0)
     sets = [toy_sentences(), toy_sentences()[:3]]

@@ -37,6 +37,18 @@ CODE = {
         "extractors/{extractor}.py",
         "training/predict.py",
     ],
+    "collection": [
+        "extractors/base.py",
+        "extractors/alignment.py",
+        "extractors/batches.py",
+        "extractors/decoding.py",
+        "extractors/{extractor}.py",
+        "extractors/zcc.py",
+        "training/stream.py",
+        "collection/reading.py",
+        "collection/extract.py",
+    ],
+    "collection-index": ["collection/index.py"],
     "protocol": ["protocols/*.py", "protocols/augmented/*.py"],
     "generate": [
         "generative/extraction.py",

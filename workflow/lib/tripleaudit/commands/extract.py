@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 HELP = "extract triples from texts with a trained extractor"
@@ -17,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="sentences: a corpus in any known format, plain text line by line, or - for standard input",
     )
+    parser.add_argument("--gate", type=Path, metavar="DIR", help="trained zero-cardinality classifier before it")
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
     parser.add_argument("--batch-size", type=int, default=32, help="sentences at a time (default: 32)")
@@ -30,27 +32,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from itertools import chain
+
     from tripleaudit.corpora.model import Sentence
     from tripleaudit.errors import UserError
     from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
 
-    sentences = [Sentence(str(number), text) for number, text in enumerate(args.texts)]
-    sentences += read_input(args.input) if args.input else []
-    if not sentences:
+    given = (Sentence(str(number), text) for number, text in enumerate(args.texts))
+    sentences = chain(given, read_input(args.input) if args.input else ())
+    first = next(sentences, None)
+    if first is None:
         raise UserError("nothing to extract from; expected at least one TEXT or --input FILE")
     if args.module:
         register_from(args.module)
     name = saved_extractor_name(args.model)
 
-    from tripleaudit.training.predict import predict_sets
+    from tripleaudit.training.predict import load_gate
     from tripleaudit.training.session import device, set_up
+    from tripleaudit.training.stream import Stream
 
     set_up(args.threads)
     model = load_extractor(args.model).to(device(args.gpu))
     if model.kind != "extractor":
         raise UserError(f"{args.model}: holds the classifier {name}, expected an extractor")
-    (results,) = predict_sets(model, [sentences], args.batch_size)
-    for sentence in results:
+    gate = load_gate(args.gate).to(model.device) if args.gate else None
+    stream = Stream(model, gate, batch_size=args.batch_size)
+    for extracted in stream.extract(chain([first], sentences)):
+        sentence = extracted.sentence
         if args.json:
             print(json.dumps(sentence.to_json(), ensure_ascii=False))
         else:
@@ -59,24 +67,33 @@ def run(args: argparse.Namespace) -> int:
                 print(f"  {triple.score:.3f}  ({triple.subject.text}; {triple.relation}; {triple.object.text})")
             if not sentence.triples:
                 print("  no triples")
+    if stream.account.counts["cut"]:
+        cut = stream.account.counts["cut"]
+        print(f"{cut} sentences are longer than the encoder takes and were cut", file=sys.stderr)
     return 0
 
 
-def read_input(name: str) -> list:
-    """Read the sentences of ``--input``.
+def read_input(name: str) -> Iterator:
+    """Yield the sentences of ``--input``; lines of text are read as they are needed.
 
     Raises:
         UserError: the file is missing or cannot be read.
     """
-    from tripleaudit.corpora.model import Sentence
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.files import open_text
 
     if name == "-":
-        lines = sys.stdin.read().splitlines()
-    elif Path(name).suffix in {".txt", ".text"}:
+        yield from _of_lines(sys.stdin)
+    elif Path(name.removesuffix(".gz")).suffix in {".txt", ".text"}:
         with open_text(name) as stream:
-            lines = stream.read().splitlines()
+            yield from _of_lines(stream)
     else:
-        return list(read_corpus(name).sentences)
-    return [Sentence(str(number), line) for number, line in enumerate(lines, 1) if line.strip()]
+        yield from read_corpus(name).sentences
+
+
+def _of_lines(lines: Iterable[str]) -> Iterator:
+    from tripleaudit.corpora.model import Sentence
+
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield Sentence(str(number), line.rstrip("\r\n"))

@@ -81,11 +81,20 @@ class ZCC(Extractor):
         loss = F.binary_cross_entropy_with_logits(logits, targets(triples, logits))
         return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, scores={"logits": logits})
 
-    def decide(self, texts: Sequence[str], batch_size: int = 32) -> list[float]:
-        """Return for each text the score in [0, 1] that it has triples; equal texts are read once."""
+    def decide(
+        self, texts: Sequence[str], batch_size: int = 32, alignments: Mapping[str, Alignment] | None = None
+    ) -> list[float]:
+        """Return for each text the score in [0, 1] that it has triples; equal texts are read once.
+
+        Args:
+            texts: sentences.
+            batch_size: sentences at a time.
+            alignments: what ``self.aligner.align`` made of the texts, where it is known already.
+        """
         distinct = list(dict.fromkeys(texts))
-        alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
-        warn_of_cuts(alignments, self.aligner.limit)
+        if alignments is None:
+            alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
+            warn_of_cuts(alignments, self.aligner.limit)
         scores = self._scores(distinct, alignments, batch_size)
         return [scores[text] for text in texts]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, read_jsonl
+from tripleaudit.files import is_sharded, read_json, read_jsonl
 from tripleaudit.grescores.labels import cdr_triple, plain_relation
 
 StringTriple = tuple[str, str, str]
@@ -68,10 +68,10 @@ def _as_text(part: Any) -> str:
 def read_system(path: str | Path, order: str = "auto") -> System:
     """Read extracted or gold triples.
 
-    Forms, told apart by content: the project's JSON lines (a text that occurs in several lines collects the triples of
-    all of them); ``{text: [[subject, relation, object], …]}``; gold files ``{text: [[subject, object, relation], …]}``
-    with relations as in the source corpus, which are verbalised; CDR's four-part gold; gold triples written as
-    ``The relation between "A" and "B" is "r"``.
+    Forms, told apart by content: the project's JSON lines, a file or a folder of shards (a text that occurs in several
+    lines collects the triples of all of them); ``{text: [[subject, relation, object], …]}``; gold files
+    ``{text: [[subject, object, relation], …]}`` with relations as in the source corpus, which are verbalised; CDR's
+    four-part gold; gold triples written as ``The relation between "A" and "B" is "r"``.
 
     Args:
         order: ``sro`` or ``sor`` where three-part lists are read; ``auto`` takes ``sor`` when the third parts are a
@@ -81,7 +81,7 @@ def read_system(path: str | Path, order: str = "auto") -> System:
         UserError: the file is missing or has none of the forms; the message says where.
     """
     path = Path(path)
-    if path.suffix == ".gz" or ".jsonl" in path.suffixes:
+    if path.suffix == ".gz" or ".jsonl" in path.suffixes or is_sharded(path):
         return _read_lines(path)
     value = read_json(path)
     if not isinstance(value, dict):

@@ -13,10 +13,9 @@ from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.provenance import provenance
 from tripleaudit.training.run import report_unknown_relations
+from tripleaudit.training.stream import Stream
 
 logger = logging.getLogger(__name__)
-
-THRESHOLD = 0.5  # of the zero-cardinality classifier, strict
 
 
 def predict_sets(
@@ -41,26 +40,17 @@ def predict_sets(
     elif gate is None:
         predicted = model.extract(texts, batch_size, ids)
     else:
-        predicted = _two_steps(model, gate, texts, ids, batch_size)
+        stream = Stream(model, gate, batch_size=batch_size)
+        predicted = [each.sentence for each in stream.extract(map(Sentence, ids, texts))]
+        counts = stream.account.counts
+        logger.info("the classifier lets %d of %d sentences through", counts["let_through"], counts["sentences"])
+        if counts["cut"]:
+            logger.warning("%d of these are longer than the encoder takes and were cut", counts["cut"])
     results, at = [], 0
     for sentences in sets:
         results.append(predicted[at : at + len(sentences)])
         at += len(sentences)
     return results
-
-
-def _two_steps(
-    model: Extractor, gate: Extractor, texts: Sequence[str], ids: Sequence[str], batch_size: int
-) -> list[Sentence]:
-    """Extract from the texts whose gate score is greater than ``THRESHOLD``; the others get no triples."""
-    accepted = [score > THRESHOLD for score in gate.decide(texts, batch_size)]
-    kept = [number for number, passes in enumerate(accepted) if passes]
-    logger.info("the classifier lets %d of %d sentences through", len(kept), len(texts))
-    predicted = [Sentence(id_, text, ()) for id_, text in zip(ids, texts, strict=True)]
-    extracted = model.extract([texts[number] for number in kept], batch_size, [ids[number] for number in kept])
-    for number, sentence in zip(kept, extracted, strict=True):
-        predicted[number] = sentence
-    return predicted
 
 
 def load_gate(folder: Path) -> Extractor:

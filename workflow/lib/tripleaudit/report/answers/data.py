@@ -1,5 +1,6 @@
 """Answers of the tables about the data sets, from the audits."""
 
+from tripleaudit.files import read_json
 from tripleaudit.report.answers._words import NOT_MEASURED, several
 from tripleaudit.tables import labels
 from tripleaudit.tables.inputs import TableInputs
@@ -57,6 +58,18 @@ def cardinality_sizes(inputs: TableInputs) -> str:
     return f"Of the test sentences, these have nothing to extract: {several(found)}." if found else NOT_MEASURED
 
 
+def collection(inputs: TableInputs) -> str:
+    found = []
+    for path in inputs.files.get("collection", []):
+        one = read_json(path)
+        counts = one["counts"]
+        found.append(
+            f"{one['collection']}: {counts['triples']:,} triples in {counts['with_triples']:,} of "
+            f"{counts['sentences']:,} sentences"
+        )
+    return f"The extractor found — {several(found)}." if found else NOT_MEASURED
+
+
 def _originals(inputs: TableInputs):
     names = inputs.names("corpora", [corpus for corpus, _ in inputs.audits], tuple(labels.CORPORA))
     for corpus in names:
@@ -77,4 +90,5 @@ ANSWERS = {
     "split-sizes": ("How large are the training, validation and test sets of each protocol?", split_sizes),
     "strata-sizes": ("How many test sentences does each kind of triple rest on?", strata_sizes),
     "cardinality-sizes": ("How many sentences have no triple at all?", cardinality_sizes),
+    "collection": ("What do the text collections hold, and how fast were they read?", collection),
 }

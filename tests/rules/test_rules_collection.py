@@ -1,0 +1,99 @@
+"""The rules of text collections with tiny models: shards, their table, the rerun of a lost shard, messages."""
+
+import gzip
+import json
+
+import pytest
+import yaml
+
+from support.extractors import build, toy_sentences
+from support.workflow import jobs, snakemake
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.zcc import ZCC
+from tripleaudit.files import read_json, read_jsonl
+
+TARGET = ("--", "collection")
+FOLDER = "results/own/collections/toys"
+NAMES = [f"{number:05d}-of-00003" for number in range(3)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, tiny_encoder):
+    """A folder with a random extractor and classifier, and 320 sentences in three files of different kinds."""
+    folder = tmp_path_factory.mktemp("collection")
+    build(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder / "models" / "casrel")
+    build(ZCC, tiny_encoder).save_pretrained(folder / "models" / "zcc")
+    texts = [f"{each.text} {number}" for number in range(40) for each in toy_sentences()]
+    (folder / "texts").mkdir()
+    (folder / "texts" / "a.txt").write_text("\n".join(texts[:100]) + "\n\n", encoding="utf-8")
+    (folder / "texts" / "b.txt.gz").write_bytes(gzip.compress("\n".join(texts[100:200]).encode()))
+    rows = [json.dumps({"id": f"row {number}", "text": text}) for number, text in enumerate(texts[200:])]
+    (folder / "texts" / "c.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
+def write_study(folder, **changes):
+    section = {"files": "texts", "extractor": "models/casrel", "gate": "models/zcc", "shards": 3, **changes}
+    config = {"study": "own", "gpu": 0, "threads": 1, "collections": {"toys": section}}
+    (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_collection_is_extracted_and_a_lost_shard_alone_is_made_again(home):
+    write_study(home)
+    result = snakemake(home, *TARGET)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    out = home / FOLDER
+    rows = [row for _, row in read_jsonl(out)]
+    assert [row["text"] for row in rows[:2]] == [f"{each.text} 0" for each in toy_sentences()[:2]]
+    places = [(row["source"], row["line"]) for row in rows]
+    assert places == [(f"texts/{name}", n) for name, many in (("a.txt", 100), ("b.txt.gz", 100), ("c.jsonl", 120))
+                      for n in range(1, many + 1)]  # fmt: skip
+    joined = read_json(out / "shards.json")
+    counts = joined["counts"]
+    assert (counts["lines"], counts["empty"], counts["sentences"]) == (321, 1, 320)
+    assert counts["let_through"] == sum(row["gate"] > 0.5 for row in rows)
+    assert [shard["sentences"] for shard in joined["shards"]] == [106, 107, 107]
+    table = (home / "results/own/tables/collection.md").read_text(encoding="utf-8")
+    assert "320" in next(line for line in table.splitlines() if "| Sentences " in line and "Input" not in line)
+    dry_run = ("-n", "--quiet", "rules")
+    assert jobs(snakemake(home, *dry_run, *TARGET)) == {}
+
+    before = {name: (out / f"{name}.jsonl.gz").read_bytes() for name in NAMES}
+    (out / f"{NAMES[1]}.jsonl.gz").unlink()
+    again = snakemake(home, *TARGET)
+    assert again.returncode == 0, again.stdout[-3000:] + again.stderr[-3000:]
+    text = again.stdout + again.stderr
+    assert text.count("rule extract_shard:") == 1 and f"shard={NAMES[1]}" in text and "rule index_coll" not in text
+    assert {name: (out / f"{name}.jsonl.gz").read_bytes() for name in NAMES} == before
+    write_study(home, shards=4, mem_mb=1000)
+    assert jobs(snakemake(home, *dry_run, *TARGET))["extract_shard"] == 4
+    write_study(home, mem_mb=1000)
+    assert jobs(snakemake(home, *dry_run, *TARGET)) == {}
+
+
+def test_what_is_not_there_is_said_before_anything_runs(home):
+    sections = {
+        "a": {"files": "models/casrel", "extractor": "models/casrel", "gate": None},
+        "b": {"files": ["nowhere/*.txt"], "extractor": "models/none", "gate": "models/zcc"},
+    }
+    config = {"study": "own", "collections": sections}
+    (home / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    result = snakemake(home, "-n", *TARGET)
+    text = result.stdout + result.stderr
+    assert result.returncode != 0
+    for message in (
+        "- collections/a/files: models/casrel: this folder has no text files; expected text with a sentence a line",
+        "- collections/b/extractor: models/none: not a trained extractor, it has no config.json",
+        "- collections/b/files: nowhere/*.txt: no file fits this pattern",
+    ):
+        assert message in text, text
+
+
+def test_broken_text_is_said_before_a_model_is_loaded(home):
+    (home / "broken.txt").write_bytes(b"one\ntwo \xff\n")
+    result = snakemake(write_study(home, files="broken.txt"), *TARGET)
+    text = result.stdout + result.stderr
+    assert result.returncode != 0 and "broken.txt line 2: not UTF-8 text; convert the file" in text, text
+    assert "rule extract_shard:" not in text and "Traceback" not in text

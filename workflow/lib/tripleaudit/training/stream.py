@@ -1,0 +1,124 @@
+"""Extraction from a stream of sentences of any length, in constant memory, with or without a classifier before it."""
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.extractors.alignment import Aligner, Alignment
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.zcc import THRESHOLD
+
+WINDOW = 4096  # sentences that are read before the first of them is predicted
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A predicted sentence; ``gate`` is the classifier's score that it has triples, None without a classifier."""
+
+    sentence: Sentence
+    gate: float | None = None
+
+
+@dataclass
+class Account:
+    """What happened to the sentences of a stream so far.
+
+    Attributes:
+        counts: ``sentences`` read, ``let_through`` to the extractor, ``cut`` of these to the encoder's limit,
+            ``with_triples``, and ``triples``.
+        relations: triples of each relation.
+        seconds, cpu_seconds: spent in ``tokenisation``, ``gate`` and ``extraction`` (the models and their decoding), by
+            the clock and of all CPU threads.
+    """
+
+    counts: Counter = field(default_factory=Counter)
+    relations: Counter = field(default_factory=Counter)
+    seconds: Counter = field(default_factory=Counter)
+    cpu_seconds: Counter = field(default_factory=Counter)
+
+    @contextlib.contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add the time of the block to one part."""
+        began, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self.seconds[part] += time.perf_counter() - began
+            self.cpu_seconds[part] += time.process_time() - cpu
+
+
+class Stream:
+    """Predicts sentences window by window.
+
+    Memory is that of one window, however long the stream is. Batches are made within a window: sentences of similar
+    length together, equal texts once.
+
+    Args:
+        model: an extractor.
+        gate: a zero-cardinality classifier; only what it lets through reaches the extractor, the rest gets no triples.
+        batch_size: sentences at a time.
+        window: sentences of a window.
+        threshold: the gate lets a sentence through if its score is greater.
+    """
+
+    def __init__(
+        self,
+        model: Extractor,
+        gate: Extractor | None = None,
+        *,
+        batch_size: int = 32,
+        window: int = WINDOW,
+        threshold: float = THRESHOLD,
+    ):
+        self.model, self.gate = model, gate
+        self.batch_size, self.window, self.threshold = batch_size, max(window, batch_size), threshold
+        self.account = Account()
+        self._shared = gate is not None and same_tokens(gate.aligner, model.aligner)
+
+    def extract(self, sentences: Iterable[Sentence]) -> Iterator[Extracted]:
+        """Yield every sentence with its predicted triples, in order; triples that it came with are not looked at."""
+        sentences = iter(sentences)
+        while window := list(islice(sentences, self.window)):
+            yield from self._predict(window)
+
+    def _predict(self, window: list[Sentence]) -> Iterator[Extracted]:
+        account, texts = self.account, [sentence.text for sentence in window]
+        scores: list[float | None] = [None] * len(window)
+        known: dict[str, Alignment] = {}
+        if self.gate is not None:
+            known = self._align(self.gate.aligner, texts)
+            with account.timed("gate"):
+                scores = self.gate.decide(texts, self.batch_size, known)
+        kept = [number for number, score in enumerate(scores) if score is None or score > self.threshold]
+        texts = [texts[number] for number in kept]
+        if not self._shared:
+            known = self._align(self.model.aligner, texts)
+        with account.timed("extraction"):
+            ids = [window[number].id for number in kept]
+            found = self.model.extract(texts, self.batch_size, ids, known) if kept else []
+        predicted = dict(zip(kept, found, strict=True))
+        account.counts.update(sentences=len(window), let_through=len(kept))
+        account.counts["cut"] += sum(known[text].truncated for text in texts)
+        for number, (sentence, score) in enumerate(zip(window, scores, strict=True)):
+            result = predicted.get(number) or Sentence(sentence.id, sentence.text)
+            account.counts["with_triples"] += bool(result.triples)
+            account.counts["triples"] += len(result.triples)
+            for triple in result.triples:
+                account.relations[triple.relation] += 1
+            yield Extracted(result, score)
+
+    def _align(self, aligner: Aligner, texts: list[str]) -> dict[str, Alignment]:
+        with self.account.timed("tokenisation"):
+            distinct = list(dict.fromkeys(texts))
+            return dict(zip(distinct, aligner.align(distinct), strict=True))
+
+
+def same_tokens(first: Aligner, second: Aligner) -> bool:
+    """Whether two aligners make the same tokens of every text, so that one tokenisation serves two models."""
+    if (first.layout, first.limit, first.marker_id) != (second.layout, second.limit, second.marker_id):
+        return False
+    return first.tokenizer.backend_tokenizer.to_str() == second.tokenizer.backend_tokenizer.to_str()
