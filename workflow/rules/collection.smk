@@ -45,8 +45,10 @@ rule extract_shard:
     params:
         settings=lambda wildcards: collection_settings.settings_json(COLLECTIONS[wildcards.collection]),
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate).parent)] if input.gate else [],
-        module=collection_module,
-        code=lambda wildcards: code_version("collection", collection_extractor(wildcards)),
+        module=lambda wildcards: STUDY.module_options(collection_extractor(wildcards)),
+        code=lambda wildcards: code_version(
+            "collection", collection_extractor(wildcards), STUDY.own_module(collection_extractor(wildcards))
+        ),
     shell:
         "python -m tripleaudit collection extract --index {input.index:q} --shard {wildcards.shard:q} "
         "--model $(dirname {input.model:q}) {params.gate:q} {params.module:q} --settings {params.settings:q} "

@@ -42,12 +42,6 @@ def collection_gate(wildcards):
     return f"{folder}/model.safetensors"
 
 
-def collection_module(wildcards):
-    """Where an extractor of the user's own is defined."""
-    reference = config["own_extractors"].get(COLLECTIONS[wildcards.collection]["extractor"])
-    return ["--module", reference] if reference else []
-
-
 def collection_extractor(wildcards):
     """The name of the extractor, where the study knows it."""
     extractor = COLLECTIONS[wildcards.collection]["extractor"]
