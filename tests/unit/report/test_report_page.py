@@ -99,7 +99,7 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
     for name in TABLES:
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
-    assert "points (95 % intervals" in written
+    assert "points (95&nbsp;% intervals" in written
     assert written.count("<svg") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written

@@ -135,7 +135,7 @@ def _tables(tables: Sequence[tuple[TableFile, str, str]], commands: Mapping[str,
         command = commands.get(table.name, "")
         items.append(
             f'<div class="item" id="{_id(table.name)}"><h3>{escape(question)}</h3>'
-            + (f'<p class="answer">{escape(_unbroken(answer))}</p>' if answer else "")
+            + (f'<p class="answer">{_unbroken(escape(answer))}</p>' if answer else "")
             + (f'<p class="compared">{escape(table.compared)}</p>' if table.compared else "")
             + _scrollable(table)
             + (f"<details><summary>Make this table again</summary>{_command(command)}</details>" if command else "")
@@ -263,9 +263,9 @@ def _reproduce(commands: Mapping[str, str]) -> str:
     )
 
 
-def _unbroken(text: str) -> str:
-    """Text whose percent signs stay on the line of their numbers."""
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+def _unbroken(markup: str) -> str:
+    """Escaped text whose percent signs stay on the line of their numbers."""
+    return markup.replace(" %", "&nbsp;%")
 
 
 def _command(command: str) -> str:
