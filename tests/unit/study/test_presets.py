@@ -1,12 +1,16 @@
 """The official settings: every name is one that the trainer or the extractor knows."""
 
+import json
+
 import pytest
 import yaml
 
+from tripleaudit.configuration import validated
 from tripleaudit.extractors.base import check_settings
 from tripleaudit.extractors.registry import BUILTIN, extractor_class, resolve
-from tripleaudit.study import PRESETS
+from tripleaudit.study import PRESETS, Study
 from tripleaudit.training.settings import TrainingSettings, checked
+from tripleaudit.workflow import code_version
 
 ALL = yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
 
@@ -24,3 +28,20 @@ def test_a_preset_is_understood(name, preset):
     kind = resolve("zcc-binary")[0] if name == "zcc" else extractor_class(name)
     check_settings(kind, model)
     checked(TrainingSettings, {**kind.training_defaults, **settings}, "training")
+
+
+def test_pfn_star_is_pfn_on_last_words_with_its_presets():
+    kind, fields = resolve("pfn-star")
+    assert kind is extractor_class("pfn") and fields == {"entities": "last_word"}
+    config = {"study": "s", "corpora": {"webnlg": None}, "extractors": {"pfn-star": {"preset": "nyt24"}, "pfn": {}}}
+    plan = Study(validated(config))
+    settings = json.loads(plan.training_json("webnlg", "pfn-star", "none"))
+    assert settings["matching"] == "partial-last"
+    assert {name: settings[name] for name in ALL["pfn"]["nyt24"]} == ALL["pfn"]["nyt24"]
+    assert "matching" not in json.loads(plan.training_json("webnlg", "pfn", "none"))
+
+
+def test_code_versions_follow_the_module_behind_a_name():
+    for name, module in (("zcc-binary", "zcc"), ("pfn-star", "pfn"), ("casrel", "casrel")):
+        assert f"extractors/{module}.py" in code_version("train", name)
+        assert f"extractors/{module}.py" in code_version("predict", name)

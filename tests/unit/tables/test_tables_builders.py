@@ -203,6 +203,23 @@ def test_pfn_stands_beside_the_paper_under_partial_matching_only(inputs: TableIn
     assert any(note.startswith("PFN*: partial matching") for note in table.notes)
 
 
+def test_pfn_trained_on_last_words_is_the_row_beside_the_papers(tmp_path) -> None:
+    made = Results(tmp_path)
+    for extractor, quality in (("pfn", 0.6), ("pfn-star", 0.9)):
+        for training in ("nz", "wz"):
+            shape = {"training": training, "zero": 30, "testing": "wz", "corpus": "nyt24star", "seeds": (1,)}
+            made.run(extractor, quality=quality, **shape)
+    made.run("zcc-mcml+pfn-star", quality=0.9, testing="wz", zero=30, corpus="nyt24star", seeds=(1,))
+    one = load_inputs(scores=made.scores, counts=made.counts, audits=made.audits, runs=made.runs)
+    table = build_table("end-to-end", one)
+    groups = ("NYT24*, trained NZ", "NYT24*, trained WZ")
+    assert rows_of(table) == [(group, label) for group in groups for label in ("PFN", "PFN*")]
+    assert table.cell("PFN*", "F1", groups[0], "Test WZ").value > table.cell("PFN", "F1", groups[0], "Test WZ").value
+    assert table.cell("PFN*", "F1", groups[0], "Test WZ").reported == "0.694"
+    assert build_table("two-step", one).cell("PFN*", "F1", "ZCC MCML").reported == "0.818"
+    assert [label for _, label in rows_of(build_table("type-f1", one))] == ["PFN"]
+
+
 def test_zcc(inputs: TableInputs) -> None:
     table = build_table("zcc", inputs)
     assert [row.label for row in table.rows] == ["ZCC binary", "ZCC MCML"]

@@ -14,7 +14,7 @@ import yaml
 
 from tripleaudit.configuration import YAML_LOADER
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.registry import BUILTIN
+from tripleaudit.extractors.registry import BUILTIN, VARIANTS, base_name, implied_training
 from tripleaudit.grescores.plan import GrePlan
 from tripleaudit.sources import registry
 from tripleaudit.workflow import PROJECT, shipped
@@ -83,7 +83,7 @@ class Study:
         self._check()
 
     def _check(self) -> None:
-        known = [*BUILTIN, *self.config["own_extractors"]]
+        known = [*BUILTIN, *VARIANTS, *self.config["own_extractors"]]
         found = [
             f"extractors/{name}: unknown extractor '{name}'{_suggestion(name, known)}"
             for name in self.extractors
@@ -96,7 +96,7 @@ class Study:
                 found.append(f"own_extractors/{name}: the name '{name}' is a built-in extractor's")
         if self.classifiers and "wz" not in self.settings:
             found.append("zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings")
-        chosen = [(f"extractors/{name}", name, own) for name, own in self.config["extractors"].items()]
+        chosen = [(f"extractors/{name}", base_name(name), own) for name, own in self.config["extractors"].items()]
         chosen += [(f"zcc/{head}", "zcc", own) for head, own in self.config["zcc"].items()]
         for where, key, own in chosen:
             preset = (own or {}).get("preset")
@@ -207,16 +207,15 @@ class Study:
     def settings_of(self, corpus: str, extractor: str) -> dict[str, Any]:
         """Preset, then ``training``, then the extractor's own settings, the later one winning key by key."""
         if extractor.startswith(CLASSIFIER):
-            head = extractor.removeprefix(CLASSIFIER)
-            preset_key, own = "zcc", self.config["zcc"][head] or {}
+            own = self.config["zcc"][extractor.removeprefix(CLASSIFIER)] or {}
         else:
-            preset_key, own = extractor, self.config["extractors"][extractor] or {}
+            own = self.config["extractors"][extractor] or {}
         shared = self.config["training"] or {}
         preset = own.get("preset", shared.get("preset"))
         if isinstance(preset, dict):
             preset = preset.get(corpus)
-        merged: dict[str, Any] = {}
-        for part in (self.presets.get(preset_key, {}).get(preset, {}), shared, own):
+        merged: dict[str, Any] = implied_training(extractor)
+        for part in (self.presets.get(base_name(extractor), {}).get(preset, {}), shared, own):
             model = {**merged.get("model", {}), **part.get("model", {})}
             merged = {**merged, **part, **({"model": model} if model else {})}
         return merged
@@ -244,8 +243,12 @@ class Study:
         return ["--module", own] if own else []
 
     def resource(self, extractor: str, name: str, default: int | str) -> int | str:
-        """What a cluster job of this extractor asks for, ``mem_mb`` or ``runtime``."""
+        """What a job of this extractor asks for: ``mem_mb``, ``runtime``, ``relation_chunk`` or ``processes``."""
         return self.settings_of("", extractor).get(name, default)
+
+    def gpus(self, extractor: str) -> int:
+        """GPUs that a training of this extractor takes: one a process, or none in a study on the CPU."""
+        return 0 if self.config["gpu"] == 0 else int(self.resource(extractor, "processes", 1))
 
     # corpora and models
 

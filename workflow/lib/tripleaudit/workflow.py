@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from tripleaudit.extractors.registry import base_name
+
 PACKAGE = Path(__file__).resolve().parent
 PROJECT = PACKAGE.parents[2]
 
@@ -91,7 +93,7 @@ def code_version(step: str, extractor: str = "", own: str = "") -> dict[str, str
     Used as a rule parameter, it makes Snakemake rerun the step when one of them changes, and name the file.
     ``own`` is the ``file.py:Class`` of an extractor from outside the project, whose file counts too.
     """
-    module = extractor.replace("-", "_")
+    module = base_name(extractor).replace("-", "_")
     files = [
         path
         for pattern in CODE[step]

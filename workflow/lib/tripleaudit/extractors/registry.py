@@ -24,6 +24,8 @@ BUILTIN = {
 }
 CLASSIFIERS = {"zcc": "tripleaudit.extractors.zcc:ZCC"}
 HEADS = ("binary", "mcml")
+VARIANTS = {"pfn-star": ("pfn", {"entities": "last_word"}, {"matching": "partial-last"})}
+"""Further names in a study: the extractor, and the fields of its configuration and training that the name implies."""
 _registered: dict[str, type] = {}
 
 
@@ -51,7 +53,8 @@ def extractor_class(name: str) -> type:
 def resolve(name: str) -> tuple[type, dict[str, str]]:
     """Return the class behind a name of a study and the settings that the name implies.
 
-    ``zcc-binary`` and ``zcc-mcml`` are the zero-cardinality classifier with one of its heads.
+    ``zcc-binary`` and ``zcc-mcml`` are the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
+    the last word of each entity (PFN*).
 
     Raises:
         UserError: the name is unknown.
@@ -59,7 +62,23 @@ def resolve(name: str) -> tuple[type, dict[str, str]]:
     base, _, head = name.partition("-")
     if base in CLASSIFIERS and head in HEADS:
         return extractor_class(base), {"head": head}
+    if name in VARIANTS:
+        base, fields, _ = VARIANTS[name]
+        return extractor_class(base), dict(fields)
     return extractor_class(name), {}
+
+
+def base_name(name: str) -> str:
+    """Return the extractor or classifier behind a name of a study, such as ``zcc`` of ``zcc-binary``."""
+    base, _, head = name.partition("-")
+    if base in CLASSIFIERS and head in HEADS:
+        return base
+    return VARIANTS[name][0] if name in VARIANTS else name
+
+
+def implied_training(name: str) -> dict[str, str]:
+    """Return the training settings that a name of a study implies."""
+    return dict(VARIANTS[name][2]) if name in VARIANTS else {}
 
 
 def register(extractor: type) -> str:

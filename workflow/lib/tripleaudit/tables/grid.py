@@ -10,6 +10,7 @@ from tripleaudit.tables.model import Cell, Column, Row
 
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
+LAST_WORDS_ONLY = "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
 PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
 
 
@@ -104,7 +105,7 @@ def extractor_rows(
         order: of the extractors.
         base: ``(corpus, extractor, noise)`` -> the row's run.
     """
-    every = [run for run in inputs.scores.runs if is_extractor(run.extractor)]
+    every = [run for run in inputs.scores.runs if is_extractor(run.extractor) and run.extractor != LAST_WORDS_ONLY]
     covered = {run.corpus for run in every if run.protocol in protocols}
     runs = [run for run in every if run.corpus in covered and run.protocol in ("original", *protocols)]
     corpora = inputs.names("corpora", list(covered), tuple(labels.CORPORA))

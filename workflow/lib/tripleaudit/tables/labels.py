@@ -24,6 +24,7 @@ EXTRACTORS = {
     "grte": "GRTE",
     "ptrnet": "PtrNet",
     "pfn": "PFN",
+    "pfn-star": "PFN*",
     "zcc-binary": "ZCC binary",
     "zcc-mcml": "ZCC MCML",
 }
@@ -39,6 +40,7 @@ CARDINALITY_ORDER = (
     "casrel",
     "tplinker",
     "pfn",
+    "pfn-star",
     "zcc-binary",
     "zcc-mcml",
 )

@@ -29,6 +29,7 @@ MODELS: Final = {
     "grte": "GRTE",
     "ptrnet": "PtrNet",
     "pfn": "PFN",
+    "pfn-star": "PFN",
     "zcc-binary": "ZCC-binary",
     "zcc-mcml": "ZCC-MCML",
 }

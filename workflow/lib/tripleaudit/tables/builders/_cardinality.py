@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels
-from tripleaudit.tables.grid import PRF, ScoreColumn, ScoreRow
+from tripleaudit.tables.grid import LAST_WORDS_ONLY, PRF, ScoreColumn, ScoreRow
 from tripleaudit.tables.index import RunKey
 from tripleaudit.tables.inputs import TableInputs
 
@@ -23,19 +23,26 @@ SETTINGS_NOTE = (
 def rows_of(
     inputs: TableInputs, extractors: Sequence[str], run: Callable[[str], RunKey], group: str, *, noise: str = "none"
 ) -> list[ScoreRow]:
-    """Return one row for each extractor, and ``PFN*`` behind ``PFN`` if the table matches exactly."""
+    """Return one row for each extractor, and ``PFN*`` under partial matching.
+
+    ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else, behind ``PFN``, the same
+    trainings as ``PFN``, unless the whole table matches partially.
+    """
     rows = []
     for extractor in extractors:
         label = labels.extractor(extractor, noise)
+        if extractor == LAST_WORDS_ONLY:
+            rows.append(ScoreRow(label, run(extractor), PARTIAL, group, contest=f"{group} partial"))
+            continue
         rows.append(ScoreRow(label, run(extractor), inputs.matching, group))
-        if extractor == PARTIAL_EXTRACTOR and inputs.matching == PRIMARY:
+        if extractor == PARTIAL_EXTRACTOR and inputs.matching == PRIMARY and LAST_WORDS_ONLY not in extractors:
             rows.append(ScoreRow(f"{label}*", run(extractor), PARTIAL, group, contest=f"{group} partial"))
     return rows
 
 
 def variant_of(row: ScoreRow) -> str | None:
     """Return the paper's variant of a row, ``None`` where the paper uses another matching rule for the extractor."""
-    if (row.run.extractor.rpartition("+")[2] == PARTIAL_EXTRACTOR) != (row.matching == PARTIAL):
+    if (row.run.extractor.rpartition("+")[2] in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != (row.matching == PARTIAL):
         return None
     if row.run.noise != "none" or row.matching not in (PRIMARY, PARTIAL):
         return None
