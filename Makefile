@@ -45,8 +45,8 @@ format: $(READY) ## format all code
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/snakefmt Snakefile workflow
 
-bench: $(READY) ## measure speed and memory, write results/benchmarks
-	$(BIN)/python -m tests.benchmarks
+bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
+	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
 dag: $(READY) ## draw the rules of the demo study as docs/dag.svg (needs graphviz)
 	$(BIN)/snakemake --forceall --rulegraph dot | sed -E 's/, color = "[^"]*"//' | tred | dot -Tsvg -Grankdir=LR \

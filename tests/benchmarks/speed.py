@@ -46,6 +46,7 @@ class Task:
         warm_up: training steps before anything is timed.
         threads: CPU threads.
         gpu: measure on the first CUDA device, in bfloat16.
+        goals: ratios of training and of prediction above which the profiler says what takes the time; None for none.
     """
 
     extractor: str
@@ -59,11 +60,16 @@ class Task:
     warm_up: int
     threads: int
     gpu: bool
+    goals: tuple[float | None, float | None] = (None, None)
 
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """One line of the results; ``predicted`` and ``gold`` are triples per sentence, known for predictions."""
+    """One line of the results.
+
+    ``predicted`` and ``gold`` are triples per sentence, known for predictions; ``shares`` says, where a goal is missed,
+    what takes the time, and ``calls`` how many operators a batch calls.
+    """
 
     extractor: str
     relations: int
@@ -76,6 +82,8 @@ class Measurement:
     peak_mb: float
     predicted: float | None = None
     gold: float | None = None
+    shares: tuple[tuple[str, float], ...] = ()
+    calls: int = 0
 
 
 def run(task: Task) -> list[Measurement]:
@@ -123,12 +131,15 @@ def measure(task: Task) -> list[Measurement]:
     torch.manual_seed(0)
     bare = Bare(kind.from_encoder(task.encoder, relations).encoder).to(device)
     results = []
-    for phase, data, peak, floor, own in (
-        ("train", training, training_peak, bare_step(bare, device), step),
-        ("predict", predicting, prediction_peak, bare_forward(bare, device), predict),
+    for phase, data, peak, floor, own, goal in (
+        ("train", training, training_peak, bare_step(bare, device), step, task.goals[0]),
+        ("predict", predicting, prediction_peak, bare_forward(bare, device), predict, task.goals[1]),
     ):
         seconds = in_turn(floor, own, data, task.rounds, device)
         ratios = [mine / bare_seconds for bare_seconds, mine in seconds]
+        shares, calls = (), 0
+        if goal is not None and statistics.median(ratios) > goal:
+            shares, calls = shares_of_time(own, data[:2], device)
         count = sum(len(each["input_ids"]) for each in data)
         last = phase == "predict"
         results.append(
@@ -144,6 +155,8 @@ def measure(task: Task) -> list[Measurement]:
                 round(peak, 1),
                 predicted=round(found / count, 2) if last else None,
                 gold=round(gold, 2) if last else None,
+                shares=shares,
+                calls=calls,
             )
         )
     return results
@@ -254,6 +267,42 @@ def synchronise(device: torch.device) -> None:
     """Wait for the device."""
     if device.type == "cuda":
         torch.cuda.synchronize()
+
+
+# What takes the time
+
+KINDS = (  # of operators, by name; the first that fits counts
+    ("matrix products", r"(add|b|badd|_int_)?mm_?$|addmv|mv$|dot$|gemm|cutlass|flash|attention|linear"),
+    ("optimiser", r"_fused_adam"),
+    ("sorting and searching", r"sort|unique|searchsorted|nonzero|topk"),
+    ("maxima, sums and norms", r"max|min|sum|norm|softmax|mean|any$|all$"),
+    ("moving numbers", r"copy|cat$|stack|index|gather|scatter|select|fill|zero|embedding|flip|Memcpy|Memset"),
+    ("random numbers", r"bernoulli|dropout|random|uniform"),
+    ("waiting for the device", r"Synchronize|_local_scalar_dense|^aten::item"),
+)
+
+
+def shares_of_time(
+    function: Callable, batches: Sequence[dict], device: torch.device
+) -> tuple[tuple[tuple[str, float], ...], int]:
+    """Shares of the time of PyTorch's operators by kind, largest first, and calls of operators for each batch."""
+    from torch.profiler import ProfilerActivity, profile
+
+    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device.type == "cuda" else [])
+    with profile(activities=activities) as profiler:
+        for batch in batches:
+            function(batch)
+        synchronise(device)
+    seconds: dict[str, float] = {}
+    calls = 0
+    for event in profiler.key_averages():
+        own = event.self_device_time_total if device.type == "cuda" else event.self_cpu_time_total
+        kind = next((kind for kind, names in KINDS if re.search(names, event.key)), "elementwise and other operators")
+        seconds[kind] = seconds.get(kind, 0.0) + own
+        calls += event.count * event.key.startswith("aten::")
+    total = sum(seconds.values())
+    shares = sorted(((kind, value / total) for kind, value in seconds.items()), key=lambda each: -each[1])
+    return tuple(shares), round(calls / len(batches))
 
 
 # Memory
