@@ -115,6 +115,18 @@ def test_extraction_by_a_service_stays_where_the_network_is(served, folder, tiny
 
 
 @pytest.mark.slow
+def test_arrays_that_would_lose_jobs_are_refused(folder):
+    """Nothing is submitted, so that no SLURM is needed."""
+    path = "workflow/profiles/slurm"
+    result = snakemake(
+        folder, "--workflow-profile", path, "--jobs", "2", "--", "results/small/audits/tiny/original.json"
+    )
+    assert result.returncode == 1
+    assert "3 jobs of prepare_corpus are to be submitted as an array, but --jobs allows 2" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
 def test_a_scheduler_with_a_command_to_submit(folder):
     result = run_probe(folder, "generic")
     assert result.returncode == 0, result.stdout + result.stderr

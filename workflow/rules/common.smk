@@ -1,6 +1,7 @@
 # Helpers shared by all rules: the package on the path, the validated configuration and the study's plan.
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -27,6 +28,24 @@ PYTHON = sys.executable
 def growing(amount):
     """A resource (memory in MB, run time in minutes) that every further attempt asks more of."""
     return lambda wildcards, attempt: amount * attempt
+
+
+def refuse_lost_arrays():
+    """Stop before SLURM's executor loses jobs: of a rule in arrays it forgets those that --jobs holds back, and waits
+    for them without end."""
+    named = getattr(workflow.executor_settings, "array_jobs", None) or ""
+    arrays = set(map(str.strip, named.replace(";", ",").split(","))) - {""}
+    counts = Counter(job.rule.name for job in workflow.dag.needrun_jobs() if arrays and not job.is_local)
+    for name, count in counts.items():
+        if arrays & {name, "all"} and count > workflow.nodes:
+            raise WorkflowError(
+                f"{count} jobs of {name} are to be submitted as an array, but --jobs allows {workflow.nodes}; expected "
+                f"--jobs {count} or more, or no arrays: --slurm-array-jobs none"
+            )
+
+
+onstart:
+    refuse_lost_arrays()
 
 
 wildcard_constraints:
