@@ -45,3 +45,5 @@ def test_code_versions_follow_the_module_behind_a_name():
     for name, module in (("zcc-binary", "zcc"), ("pfn-star", "pfn"), ("casrel", "casrel")):
         assert f"extractors/{module}.py" in code_version("train", name)
         assert f"extractors/{module}.py" in code_version("predict", name)
+    assert "extractors/pairs.py" in code_version("train", "onerel")
+    assert "extractors/pairs.py" not in code_version("train", "casrel")

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -100,11 +101,27 @@ def code_version(step: str, extractor: str = "", own: str = "") -> dict[str, str
         for path in sorted(PACKAGE.glob(pattern.format(extractor=module)))
         if path.is_file()
     ]
+    own_module = PACKAGE / "extractors" / f"{module}.py"
+    files += _neighbours(own_module) if own_module in files else []
     named = {str(path.relative_to(PACKAGE)): path for path in files}
     if own:
         file = own.rpartition(":")[0]
         named[file] = Path(file)
     return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:8] for name, path in named.items()}
+
+
+def _neighbours(module: Path) -> list[Path]:
+    """Return the modules beside an extractor's that it or they import, such as pairs: they decide too."""
+    found: list[Path] = []
+    queue = [module]
+    while queue:
+        text = queue.pop().read_text(encoding="utf-8")
+        for names in re.findall(r"^from tripleaudit\.extractors(?:\.(\w+) import|\s+import (\w+))", text, re.MULTILINE):
+            path = module.with_name("".join(names) + ".py")
+            if path.is_file() and path.stem not in ("base", "registry") and path not in found:
+                found.append(path)
+                queue.append(path)
+    return found
 
 
 def shipped(path: str) -> str:
