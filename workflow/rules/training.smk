@@ -18,7 +18,7 @@ rule train:
         "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
-        gpu=0 if config["gpu"] == 0 else 1,
+        gpu=lambda wildcards: STUDY.gpus(wildcards.extractor),
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
     params:
@@ -27,7 +27,7 @@ rule train:
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
-        "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} "
+        "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} --gpus {resources.gpu} "
         "--out $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
@@ -51,12 +51,14 @@ rule predict:
         runtime=growing(60),
     params:
         batch_size=config["prediction"]["batch_size"],
+        relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
         code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
         "--batch-size {params.batch_size} "
-        "--threads {threads} --data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
+        "--relation-chunk {params.relation_chunk} --threads {threads} --gpus {resources.gpu} "
+        "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
 if "augmented" in STUDY.protocols:

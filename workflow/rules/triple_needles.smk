@@ -13,6 +13,8 @@ rule make_triple_needles:
         piece_needles="<study>/needles/triples/pieces-needles.jsonl",
     log:
         "<logs>/make_triple_needles.log",
+    benchmark:
+        "<benchmarks>/make_triple_needles.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -34,6 +36,8 @@ rule predict_triple_needles:
         "<study>/needles/triples/extractors/<run>/predictions.jsonl",
     log:
         "<logs>/predict_triple_needles/<run>.log",
+    benchmark:
+        "<benchmarks>/predict_triple_needles/<run>.jsonl"
     conda:
         "../../envs/torch.yaml"
     threads: 4
@@ -43,12 +47,14 @@ rule predict_triple_needles:
         runtime=growing(60),
     params:
         batch_size=config["prediction"]["batch_size"],
+        relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
         code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
         "--batch-size {params.batch_size} "
-        "--threads {threads} --data {input.sentences:q} --out {output:q} > {log:q} 2>&1"
+        "--relation-chunk {params.relation_chunk} --threads {threads} --gpus {resources.gpu} "
+        "--data {input.sentences:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule extract_triple_needles:
@@ -94,6 +100,8 @@ rule score_extractor_needles:
         "<study>/needles/triples/extractors/<run>/scores.csv",
     log:
         "<logs>/score_extractor_needles/<run>.log",
+    benchmark:
+        "<benchmarks>/score_extractor_needles/<run>.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -125,6 +133,8 @@ rule score_lm_needles:
         "<study>/needles/triples/models/{lm}/scores.csv",
     log:
         "<logs>/score_lm_needles/{lm}.log",
+    benchmark:
+        "<benchmarks>/score_lm_needles/{lm}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -10,7 +10,7 @@ import pkgutil
 import sys
 from collections.abc import Sequence
 
-from tripleaudit import __version__, commands
+from tripleaudit import __version__, commands, storage
 from tripleaudit.errors import UserError
 
 
@@ -39,3 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away, as in `tripleaudit audit … | head`
         sys.stderr.close()
         return 0
+    except Exception as error:
+        message = storage.sentence(error)
+        if message is None:
+            raise
+        print(f"error: {message}", file=sys.stderr)
+        return 1

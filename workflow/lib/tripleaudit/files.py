@@ -1,7 +1,6 @@
 """Reading and writing files so that outputs appear whole or not at all."""
 
 import contextlib
-import errno
 import gzip
 import hashlib
 import json
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from tripleaudit import storage
 from tripleaudit.errors import UserError
 
 SHARDS = "shards.json"  # lists the JSON-lines files of a folder that are read as one
@@ -41,11 +41,10 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise UserError(f"{path}: the disk is full; free some space and run again") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise UserError(f"{path}: this folder cannot be written; expected a writable results folder") from error
-        raise
+        message = storage.sentence(error, path)
+        if message is None:
+            raise
+        raise UserError(message) from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)

@@ -22,8 +22,11 @@ def run(args: argparse.Namespace) -> int:
     import contextlib
     import json
     import logging
+    import os
     from pathlib import Path
 
+    from tripleaudit import memory
+    from tripleaudit.devices import gpu_slot
     from tripleaudit.grescores.batch import score_dataset
     from tripleaudit.grescores.embedding import Elements, EndpointEncoder, FolderEncoder
     from tripleaudit.grescores.topics import TopicModel
@@ -39,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
             client = open_client(section, args.embedding_endpoint, study)
             elements = Elements(EndpointEncoder(stack.enter_context(client), client.endpoint.model))
         elif args.embedder:
+            stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
+            stack.enter_context(memory.advised("embedding", "grescores/embedder/batch_size", args.batch_size))
             if args.threads:
                 import torch
 

@@ -30,11 +30,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "0", "1"),
         help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
+    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
+    parser.add_argument(
+        "--relation-chunk", type=int, default=0, metavar="N", help="relations scored at once, if memory is short"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    import logging
+
+    from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.errors import UserError
-    from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
 
     if len(args.data) != len(args.out):
         raise UserError(
@@ -43,17 +49,30 @@ def run(args: argparse.Namespace) -> int:
     for path in args.data:
         if not path.is_file():
             raise UserError(f"{path}: no such file")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    with gpu_slot(policy(args.gpu, args.gpus)):
+        return _predict(args)
+
+
+def _predict(args: argparse.Namespace) -> int:
+    from tripleaudit import memory
+    from tripleaudit.devices import policy
+    from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
+
     if args.module:
         register_from(args.module)
     for folder in filter(None, (args.model, args.gate)):
         saved_extractor_name(folder)
 
+    from tripleaudit.extractors import pairs
     from tripleaudit.training.predict import load_gate, predict_files
     from tripleaudit.training.session import device, set_up
 
     set_up(args.threads)
-    where = device(args.gpu)
+    where = device(policy(args.gpu, args.gpus))
+    pairs.CHUNKS.update(limit=args.relation_chunk)
     model = load_extractor(args.model).to(where)
     gate = load_gate(args.gate).to(where) if args.gate else None
-    predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
+    with memory.advised("prediction", "prediction/batch_size", args.batch_size, chunk=lambda: pairs.CHUNKS["largest"]):
+        predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
     return 0

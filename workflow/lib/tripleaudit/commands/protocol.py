@@ -20,10 +20,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import contextlib
     import json
     import logging
+    import os
 
+    from tripleaudit import memory
     from tripleaudit.corpora.store import load_sentences, save_sentences
+    from tripleaudit.devices import gpu_slot
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
     from tripleaudit.protocols.build import build_protocol
@@ -42,9 +46,14 @@ def run(args: argparse.Namespace) -> int:
         options.get("options") or {}
     )
     splits = Splits(*(load_sentences(getattr(args, name)) for name in SPLIT_NAMES))
-    built, report = build_protocol(
-        args.protocol, splits, options, masked_lm=args.masked_lm, vectors=args.vectors, encoder=args.encoder
-    )
+    needs_model = args.masked_lm is not None or args.encoder is not None
+    with contextlib.ExitStack() as stack:
+        if needs_model:
+            stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
+            stack.enter_context(memory.advised("filling masks", "options/batch_size", options.get("batch_size", 64)))
+        built, report = build_protocol(
+            args.protocol, splits, options, masked_lm=args.masked_lm, vectors=args.vectors, encoder=args.encoder
+        )
     for name, sentences in built:
         if path := getattr(args, f"out_{name}"):
             save_sentences(path, sentences)

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 
 HELP = "convert a GGUF language model, or serve one on a free port of this machine"
 
@@ -20,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from tripleaudit.devices import gpu_slot
     from tripleaudit.errors import UserError
     from tripleaudit.generative import local_lm
 
@@ -29,14 +31,15 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.url_file:
         raise UserError("serve-lm: --url-file is missing; expected a path for the server's address")
-    return local_lm.serve(
-        args.model_dir,
-        args.name,
-        args.url_file,
-        args.server_log or f"{args.url_file}.log",
-        device=args.device,
-        seed=args.seed,
-        threads=args.threads,
-        until_stdin_closes=args.until_stdin_closes,
-        timeout=args.start_timeout,
-    )
+    with gpu_slot("0" if args.device == "cpu" else os.environ.get("TRIPLEAUDIT_GPU", "auto")):
+        return local_lm.serve(
+            args.model_dir,
+            args.name,
+            args.url_file,
+            args.server_log or f"{args.url_file}.log",
+            device=args.device,
+            seed=args.seed,
+            threads=args.threads,
+            until_stdin_closes=args.until_stdin_closes,
+            timeout=args.start_timeout,
+        )

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import os
 from pathlib import Path
 
@@ -25,22 +26,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "0", "1"),
         help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
+    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
 
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences
+    from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.errors import UserError
-    from tripleaudit.extractors.registry import register_from, resolve
-    from tripleaudit.scoring.matching import check_matching, sentence_counts
-    from tripleaudit.scoring.metrics import micro
-    from tripleaudit.training.session import device, set_up
 
     values = read_settings(args.settings)
-    if values.get("module"):
-        register_from(values["module"])
-    resolve(args.extractor)
-    matching = check_matching(values.get("matching", "exact"))
+    count = values.get("processes", 1)
+    if type(count) is not int or count < 1:
+        raise UserError(f"training setting 'processes' is {count!r}, expected a whole number of at least 1")
     files = {"train": args.train, "valid": args.valid}
     if args.train_zero:
         files["train_zero"] = args.train_zero
@@ -48,9 +46,43 @@ def run(args: argparse.Namespace) -> int:
     for sentence in sentences.get("train_zero", ()):
         if sentence.triples:
             raise UserError(f"{args.train_zero}: sentence {sentence.id} has triples, expected sentences without any")
-    set_up(args.threads)
+    if count > 1 and os.environ.get("LOCAL_RANK") is not None:  # one of several processes, whose parent holds the GPUs
+        return _train(args, values, files, sentences)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    with gpu_slot(policy(args.gpu, args.gpus), count):
+        if count == 1:
+            return _train(args, values, files, sentences)
+        from tripleaudit.extractors.registry import register_from, resolve
+        from tripleaudit.training.processes import launch
+        from tripleaudit.training.run import split_settings
 
+        if values.get("module"):
+            register_from(values["module"])
+        split_settings(values, *resolve(args.extractor))  # bad settings fail here, once
+        return launch(count, _arguments(args))
+
+
+def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict) -> int:
+    from tripleaudit.devices import policy
+    from tripleaudit.extractors.registry import register_from, resolve
+    from tripleaudit.scoring.matching import check_matching, sentence_counts
+    from tripleaudit.scoring.metrics import micro
+    from tripleaudit.training.session import device, set_up
+
+    if values.get("module"):
+        register_from(values["module"])
+    resolve(args.extractor)
+    matching = check_matching(values.get("matching", "exact"))
+    count = values.get("processes", 1)
+    set_up(args.threads // count or min(args.threads, 1))
+    where = device(policy(args.gpu, args.gpus))
+
+    from tripleaudit.training import processes
     from tripleaudit.training.run import train_to
+
+    processes.join(gpu=where.type == "cuda")
+    if not processes.is_first():
+        logging.getLogger("tripleaudit").setLevel(logging.WARNING)
 
     def score(gold, predicted) -> dict[str, float]:
         result = micro(sentence_counts(gold, predicted, matching))
@@ -66,12 +98,29 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         score=score,
         inputs=files,
-        gpu=device(args.gpu).type == "cuda",
+        gpu=where.type == "cuda",
     )
+    first = processes.is_first()
+    processes.leave()
+    if not first:
+        return 0
     best = result.progress.best_f1
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
     print(f"{args.out}: {result.steps} steps, {result.epochs:g} epochs, {validation}")
     return 0
+
+
+def _arguments(args: argparse.Namespace) -> list[str]:
+    """The command line again, for the processes that train together."""
+    values = {
+        "train": args.train, "train-zero": args.train_zero, "valid": args.valid, "encoder": args.encoder,
+        "extractor": args.extractor, "settings": args.settings, "seed": args.seed, "threads": args.threads,
+        "gpu": args.gpu, "gpus": args.gpus, "out": args.out,
+    }  # fmt: skip
+    return [
+        "train",
+        *(part for name, value in values.items() if value is not None for part in (f"--{name}", str(value))),
+    ]
 
 
 def read_settings(text: str) -> dict:

@@ -1,6 +1,7 @@
 """``tripleaudit train-mlm``: give an encoder a masked-LM head, trained on a study's own training text."""
 
 import argparse
+import os
 from pathlib import Path
 
 HELP = "train a masked language model on an encoder, for augmented test sets"
@@ -14,27 +15,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layers", type=int, metavar="N", help="layers to load, from the bottom (default: all)")
     parser.add_argument("--batch-size", type=int, default=16, metavar="N", help="sentences of an update (default: 16)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="(default: 0)")
+    parser.add_argument(
+        "--gpu",
+        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
+        choices=("auto", "0", "1"),
+        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     import json
     import logging
 
+    from tripleaudit import memory
     from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.devices import gpu_slot
     from tripleaudit.files import write_json
     from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     sentences = read_corpus(args.train).sentences
-    report = train_masked_lm(
-        args.encoder,
-        sentences,
-        args.out,
-        steps=args.steps,
-        layers=args.layers,
-        batch_size=args.batch_size,
-        seed=args.seed,
-    )
+    with gpu_slot(args.gpu), memory.advised("training the masked language model", "--batch-size", args.batch_size):
+        report = train_masked_lm(
+            args.encoder,
+            sentences,
+            args.out,
+            steps=args.steps,
+            layers=args.layers,
+            batch_size=args.batch_size,
+            seed=args.seed,
+        )
     write_json(args.out / "training.json", report)
     print(json.dumps(report, indent=2))
     return 0

@@ -6,7 +6,6 @@ See ``docs/extending.md`` for how to add one.
 import difflib
 import logging
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -25,6 +24,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import pad_batch
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
+from tripleaudit.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +39,6 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
-LINE_EVERY = 20.0  # seconds between two lines of progress
-
 Row = tuple[int, int, int, int, int, float]
 
 
@@ -351,21 +349,13 @@ class Extractor(PreTrainedModel):
     ) -> Iterator[Sequence[str]]:
         """Yield batches of texts of similar length, longest first, in evaluation mode; log progress of long runs."""
         order = sorted(texts, key=lambda text: -len(alignments[text]))  # too large a batch fails at once
-        start = last = time.monotonic()
         mode = self.training
         self.eval()
         try:
-            for at in range(0, len(order), batch_size):
-                yield order[at : at + batch_size]
-                now = time.monotonic()
-                if now - last >= LINE_EVERY:
-                    done = min(len(order), at + batch_size)
-                    rate = done / (now - start)
-                    left = (len(order) - done) / rate
-                    logger.info(
-                        "predicted %d of %d sentences, %.1f a second, %.0f s left", done, len(order), rate, left
-                    )
-                    last = now
+            with Progress("predicting", len(order), "sentences", log=logger) as progress:
+                for at in range(0, len(order), batch_size):
+                    yield order[at : at + batch_size]
+                    progress.reach(min(len(order), at + batch_size))
         finally:
             self.train(mode)
 

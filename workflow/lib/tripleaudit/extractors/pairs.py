@@ -19,6 +19,7 @@ from tripleaudit.extractors.losses import last_written, raise_precision
 
 PAIRS_AT_ONCE = {"cpu": 2**12, "cuda": 2**15}  # pairs of a block
 LOGITS_AT_ONCE = {"cpu": 2**20, "cuda": 2**26}  # logits of a chunk
+CHUNKS = {"limit": 0, "largest": 0}  # most columns of a chunk (0: as many as the logits allow), and the largest so far
 MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
 
 Features = Callable[[Tensor, Tensor], Tensor]
@@ -92,8 +93,10 @@ def column_chunks(block: Block, classes: int, columns: int, device: torch.device
 def chunk_size(block: Block, classes: int, columns: int, device: torch.device) -> int:
     """Columns of a chunk."""
     most = LOGITS_AT_ONCE.get(device.type, LOGITS_AT_ONCE["cuda"]) // (classes * block.pairs)
-    chunks = -(-columns // max(1, min(columns, most)))
-    return -(-columns // chunks)
+    chunks = -(-columns // max(1, min(columns, most, CHUNKS["limit"] or columns)))
+    size = -(-columns // chunks)
+    CHUNKS["largest"] = max(CHUNKS["largest"], size)
+    return size
 
 
 def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

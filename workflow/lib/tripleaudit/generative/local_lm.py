@@ -28,6 +28,7 @@ from typing import IO
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
+from tripleaudit.storage import explained
 from tripleaudit.workflow import PACKAGE
 
 log = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ def convert_gguf(gguf: str | Path, folder: str | Path) -> Path:
         del model.config.quantization_config
     model.config.architectures = [type(model).__name__]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as work:
+    with explained(folder), tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as work:
         model.save_pretrained(work, max_shard_size="100GB")
         tokenizer.save_pretrained(work)
         folder.mkdir(exist_ok=True)

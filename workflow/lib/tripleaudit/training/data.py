@@ -120,10 +120,20 @@ class LengthGroupedBatches(Sampler):
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
         grouped: False gives plain random batches.
+        place: number of this process and how many train together. Each takes its share of every batch; of a last batch
+            that is too small, some sentences are in two shares.
     """
 
-    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int, grouped: bool = True):
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        batch_size: int,
+        seed: int,
+        grouped: bool = True,
+        place: tuple[int, int] = (0, 1),
+    ):
         self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
+        self.place = place
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -143,8 +153,10 @@ class LengthGroupedBatches(Sampler):
         batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
         if self.grouped:
             batches = [batches[number] for number in rng.permutation(len(batches))]
+        number, count = self.place
         for batch in batches:
-            yield [(self.epoch, int(index)) for index in batch]
+            share = batch[number::count] if number < len(batch) else batch[number % len(batch)][None]
+            yield [(self.epoch, int(index)) for index in share]
 
 
 class Collator:
@@ -181,10 +193,16 @@ class TrainingLoader(DataLoader):
 
 
 def training_loader(
-    dataset: TrainingSentences, collator: Collator, batch_size: int, *, grouped: bool = True, workers: int = 0
+    dataset: TrainingSentences,
+    collator: Collator,
+    batch_size: int,
+    *,
+    grouped: bool = True,
+    workers: int = 0,
+    place: tuple[int, int] = (0, 1),
 ) -> TrainingLoader:
-    """Return the loader of one training run."""
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped)
+    """Return the loader of one training run, or of one of the processes that share it."""
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, place)
     return TrainingLoader(
         dataset,
         batch_sampler=sampler,

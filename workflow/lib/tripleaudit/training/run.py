@@ -3,6 +3,7 @@
 import logging
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from transformers import set_seed
 
+from tripleaudit import storage
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
@@ -17,6 +19,7 @@ from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import code_digest, digest, provenance
+from tripleaudit.training import processes
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
@@ -73,7 +76,7 @@ def train_to(
     """Train an extractor or classifier and save it to ``out``.
 
     Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``.
-    Checkpoints lie in ``out/checkpoints`` until the model is saved.
+    Checkpoints lie in ``out/checkpoints`` until the model is saved. Of several processes only the first one writes.
 
     Args:
         out: folder of the model; made if needed.
@@ -122,7 +125,11 @@ def train_to(
         gpu=gpu,
     )
     if noise is not None:
-        result.counts.update({f"noise_{key}": value for key, value in noise.counts.items()})
+        counts = sum(processes.gathered(noise.counts), start=Counter())
+        counts["nested"] = noise.counts["nested"]  # every process counted all sentences
+        result.counts.update({f"noise_{key}": value for key, value in counts.items()})
+    if not processes.is_first():
+        return result
     _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
     shutil.rmtree(out / CHECKPOINTS)
     return result
@@ -159,7 +166,8 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
     """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
     fresh = out / CHECKPOINTS / "final"
     shutil.rmtree(fresh, ignore_errors=True)
-    model.cpu().save_pretrained(fresh)
+    with storage.whole_folder(fresh):
+        model.cpu().save_pretrained(fresh)
     record = provenance(
         command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
     )

@@ -46,6 +46,9 @@ class TrainingSettings:
         group_by_length: batch sentences of similar length together.
         bf16: bfloat16 autocast where the device is a GPU that has it.
         workers: data loader processes; 0 loads in the training process.
+        processes: that train together, one on each GPU (or CPU); each batch is divided among them.
+        relation_chunk: relations scored at once by extractors that can do it in parts, so that tables of many relations
+            fit into memory; 0 leaves it to them. Changes results by rounding only.
         save_every: optimiser steps between two checkpoints; 0 for none.
         save_minutes: minutes after which a checkpoint is due; 0 for none. When one is saved never changes the result.
     """
@@ -78,6 +81,8 @@ class TrainingSettings:
     group_by_length: bool = True
     bf16: bool = True
     workers: int = 0
+    processes: int = 1
+    relation_chunk: int = 0
     save_every: int = 0
     save_minutes: float = 10.0
 
@@ -86,6 +91,7 @@ class TrainingSettings:
             ("epochs", 1), ("max_steps", 0), ("batch_size", 1), ("accumulation", 1), ("patience", 0),
             ("evaluate_every", 1), ("evaluate_from", 1),
             ("evaluation_batch_size", 1), ("workers", 0), ("save_every", 0), ("save_minutes", 0), ("warmup", 0),
+            ("processes", 1), ("relation_chunk", 0),
             ("encoder_learning_rate", 0), ("head_learning_rate", 0), ("weight_decay", 0), ("clip_norm", 0),
         ):  # fmt: skip
             if getattr(self, name) < least:
@@ -99,6 +105,11 @@ class TrainingSettings:
                     f"training setting {name!r} is {getattr(self, name)!r}, expected one of "
                     f"{', '.join(value or '(empty)' for value in allowed)}"
                 )
+        if self.processes > self.batch_size:
+            raise UserError(
+                f"training setting 'processes' is {self.processes}, but a batch of {self.batch_size} sentences cannot "
+                f"be divided among so many; expected at most {self.batch_size}, or a larger batch_size"
+            )
         if self.warmup > 1:
             raise UserError(f"training setting 'warmup' is {self.warmup}, expected a share of all steps, 0 to 1")
         if "steps" in (self.schedule, self.head_schedule) and not self.learning_rate_points:

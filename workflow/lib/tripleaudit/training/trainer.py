@@ -1,7 +1,12 @@
-"""Training one extractor with the Hugging Face ``Trainer``: validation by real decoding, early stopping, resuming."""
+"""Training one extractor with the Hugging Face ``Trainer``: validation by real decoding, early stopping, resuming.
+
+Several processes may train together (:mod:`tripleaudit.training.processes`); what only one of them may do, and what all
+must decide alike, goes through the first one.
+"""
 
 import logging
 import math
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -13,9 +18,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from tripleaudit import memory, storage
 from tripleaudit.errors import UserError
+from tripleaudit.extractors import pairs
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.training import checkpoints
+from tripleaudit.progress import Progress as Lines
+from tripleaudit.training import checkpoints, processes
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
 from tripleaudit.training.optimizer import clip_each, make_optimizer, make_schedule
 from tripleaudit.training.settings import TrainingSettings
@@ -24,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 Validate = Callable[[Extractor], dict[str, float]]
 
-QUIET = 20.0  # seconds after which a line of progress is due
+LOOK_EVERY = 50  # steps after which processes that train together agree whether a checkpoint is due
 LOGS_PER_EPOCH = 10
 NO_SKILL = 1e-4  # validation F1 below which patience does not run out (Wei et al. 2020, official code)
 BEST = "best.safetensors"
@@ -101,6 +109,7 @@ class ExtractorTrainer(Trainer):
         self.settings, self.validate, self.folder = settings, validate, folder
         self.progress, self.best_weights = Progress(), None
         self.began = time.monotonic()
+        self.lines = Lines("training", log=logger, at_most=bool(settings.patience))
         bf16 = bool(settings.bf16 and gpu and torch.cuda.is_bf16_supported())
         steps_per_epoch = math.ceil(math.ceil(len(dataset) / settings.batch_size) / settings.accumulation)
         self.steps_per_epoch = steps_per_epoch
@@ -121,6 +130,7 @@ class ExtractorTrainer(Trainer):
             remove_unused_columns=False,
             use_cpu=not gpu,
             bf16=bf16,
+            ddp_find_unused_parameters=True,  # a batch without triples reaches only a part of some extractors
             seed=seed,
             data_seed=seed,
         )
@@ -138,6 +148,7 @@ class ExtractorTrainer(Trainer):
             settings.batch_size,
             grouped=settings.group_by_length,
             workers=settings.workers,
+            place=processes.place(),
         )
 
     def create_optimizer(self, model=None) -> torch.optim.Optimizer:
@@ -188,12 +199,16 @@ class ExtractorTrainer(Trainer):
         """Decode the validation set, log its scores, and keep the weights if they are the best so far."""
         start = time.monotonic()
         self.progress.training_seconds += start - self.began
-        metrics = self.validate(self.model)
+        metrics = None
+        if processes.is_first():
+            with memory.advised("validation", "evaluation_batch_size", self.settings.evaluation_batch_size):
+                metrics = self.validate(self.model)
+        metrics = processes.shared(metrics)
         self.model.train()
         self.began = time.monotonic()
         self.progress.validation_seconds += self.began - start
         step, epoch = self.state.global_step, self.state.epoch or 0.0
-        if self.progress.observe(metrics["f1"], step, epoch, self.settings):
+        if self.progress.observe(metrics["f1"], step, epoch, self.settings) and processes.is_first():
             self.best_weights = {
                 name: value.detach().to("cpu", copy=True) for name, value in self.model.state_dict().items()
             }
@@ -211,7 +226,20 @@ class ExtractorTrainer(Trainer):
         now = time.monotonic()
         self.progress.training_seconds += now - self.began
         self.began = now
+        folder = self.folder / f"checkpoint-{self.state.global_step}"
+        try:
+            with storage.explained(folder):
+                self._write_checkpoint(model, trial)
+        except UserError:
+            if not (folder / checkpoints.PROGRESS).is_file():
+                shutil.rmtree(folder, ignore_errors=True)  # half-written, and space is short
+            raise
+
+    def _write_checkpoint(self, model, trial) -> None:
         super()._save_checkpoint(model, trial)
+        processes.wait()  # every process adds the state of its random numbers
+        if not processes.is_first():
+            return
         newest = checkpoints.checkpoints(self.folder)[-1]
         if self.best_weights is not None:
             save_file(self.best_weights, newest / BEST)
@@ -225,33 +253,27 @@ class ExtractorTrainer(Trainer):
 
 
 class _Flow(TrainerCallback):
-    """Decides when to validate, to save and to print a line."""
+    """Decides when to validate and to save, and tells how far the training is."""
 
     def __init__(self, trainer: ExtractorTrainer):
         self.trainer = trainer
-        self.first_step, self.first_time = 0, time.monotonic()
-        self.last_line = self.last_save = self.first_time
+        self.last_save = time.monotonic()
         self.save_due = False
 
     def on_train_begin(self, args, state, control, **kwargs):
-        self.first_step, self.first_time = state.global_step, time.monotonic()
-        self.last_line = self.last_save = self.first_time
+        self.last_save = time.monotonic()
+        self.trainer.lines.start(state.global_step, state.max_steps)
 
     def on_step_begin(self, args, state, control, **kwargs):
         self.trainer.model.step = state.global_step
 
     def on_step_end(self, args, state, control, **kwargs):
-        now, settings = time.monotonic(), self.trainer.settings
-        if now - self.last_line >= QUIET or state.global_step == state.max_steps:
-            rate = (state.global_step - self.first_step) / max(now - self.first_time, 1e-9)
-            left = (state.max_steps - state.global_step) / max(rate, 1e-9)
-            logger.info(
-                "step %d of %d (epoch %.2f), %.2f steps/s, at most %s left",
-                state.global_step, state.max_steps, state.epoch, rate, _duration(left),
-            )  # fmt: skip
-            self.last_line = now
+        settings = self.trainer.settings
+        self.trainer.lines.reach(state.global_step)
+        self.trainer.lines.note(f"epoch {state.epoch:.2f}")
         self.save_due |= bool(settings.save_every and state.global_step % settings.save_every == 0)
-        self.save_due |= bool(settings.save_minutes and now - self.last_save >= 60 * settings.save_minutes)
+        if settings.save_minutes and (processes.place()[1] == 1 or state.global_step % LOOK_EVERY == 0):
+            self.save_due |= processes.shared(time.monotonic() - self.last_save >= 60 * settings.save_minutes)
         # after the last step of an epoch comes its validation, which a checkpoint must not leave out
         control.should_save = self.save_due and state.global_step % self.trainer.steps_per_epoch != 0
 
@@ -306,13 +328,18 @@ def train_extractor(
         )
     if gpu and not torch.cuda.is_available():
         raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
-    checkpoint = checkpoints.prepare(folder, fingerprint or {})
+    checkpoint = processes.shared(checkpoints.prepare(folder, fingerprint or {}) if processes.is_first() else None)
     trainer = ExtractorTrainer(model, dataset, settings, seed=seed, folder=folder, validate=validate, gpu=gpu)
     if checkpoint is not None:
         logger.info("resuming from %s", checkpoint.name)
         trainer.restore(checkpoint)
     trainer.began = time.monotonic()
-    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    pairs.CHUNKS.update(limit=settings.relation_chunk, largest=0)
+    with (
+        trainer.lines,
+        memory.advised("training", "batch_size", settings.batch_size, keep=True, chunk=lambda: pairs.CHUNKS["largest"]),
+    ):
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trainer.progress.training_seconds += time.monotonic() - trainer.began
     if trainer.best_weights is not None:
         model.load_state_dict(trainer.best_weights)
@@ -324,9 +351,3 @@ def train_extractor(
         device=torch.cuda.get_device_name() if gpu else "cpu",
         counts=dict(dataset.counts),
     )
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}"

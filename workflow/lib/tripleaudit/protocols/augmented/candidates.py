@@ -6,6 +6,7 @@ one after the other, left to right, each in sight of those before it. All words 
 masked at the same time, one mask a word, so that the candidates of an entity do not depend on the other entities.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
 from tripleaudit.protocols.augmented.mentions import Entity, Layout, Place, Words, replace_places
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
 from tripleaudit.protocols.augmented.vectors import NearestWords
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -78,6 +81,7 @@ def find_candidates(
                 ways["masked_words" if len(entity.words) > 1 else "masked_word"] += 1
                 searches.append(_Search(number, entity, open_words, [(0.0, entity.words)], masks))
     while searches:
+        log.info("%d entities have words to fill, at most %d each", len(searches), max(len(s.open) for s in searches))
         _extend(searches, sentences, model, k=k, beams=beams)
         for search in searches:
             if not search.open:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tripleaudit.errors import UserError
+from tripleaudit.progress import Progress
 from tripleaudit.protocols.augmented.surface import replaceable
 
 Ranked = list[tuple[str, float]]
@@ -105,9 +106,12 @@ class MaskedLanguageModel:
         began = time.perf_counter()
         answers: dict[tuple[str, int], Ranked] = {}
         texts = sorted(queries, key=lambda text: (len(text), text))  # equal lengths waste no padding
-        for at in range(0, len(texts), self._batch_size):
-            batch = texts[at : at + self._batch_size]
-            answers |= self._fill_batch(batch, [list(queries[text]) for text in batch], top)
+        what = "filling masks" if self.sentences == 0 else f"filling masks (after {self.sentences} others)"
+        with Progress(what, len(texts), "masked sentences") as progress:
+            for at in range(0, len(texts), self._batch_size):
+                batch = texts[at : at + self._batch_size]
+                answers |= self._fill_batch(batch, [list(queries[text]) for text in batch], top)
+                progress.add(len(batch))
         self.sentences += len(texts)
         self.seconds += time.perf_counter() - began
         return answers

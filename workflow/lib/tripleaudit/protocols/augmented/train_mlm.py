@@ -7,14 +7,16 @@ because candidate generation asks for nothing else.
 
 import logging
 import random
-import time
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit import storage
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
+from tripleaudit.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -113,26 +115,25 @@ def train_masked_lm(
     model.train()
     losses: list[float] = []
     queue: list[int] = []
-    shown = time.monotonic()
-    while len(losses) < steps:
-        if len(queue) < batch_size:
-            queue += draw.sample(range(len(samples)), len(samples))
-        picked, queue = queue[:batch_size], queue[batch_size:]
-        batch = _mask([samples[number] for number in picked], tokenizer, mask_rate, draw)
-        if (batch["labels"] == _IGNORED).all():
-            continue
-        loss = _loss(model, {name: tensor.to(device) for name, tensor in batch.items()})
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-        if time.monotonic() - shown > 20 or len(losses) == steps:
-            shown = time.monotonic()
-            log.info("train-mlm: step %d/%d, loss %.3f", len(losses), steps, losses[-1])
-    model.save_pretrained(out)
-    tokenizer.save_pretrained(out)
+    with Progress("train-mlm", steps, "steps", log=log) as progress:
+        while len(losses) < steps:
+            if len(queue) < batch_size:
+                queue += draw.sample(range(len(samples)), len(samples))
+            picked, queue = queue[:batch_size], queue[batch_size:]
+            batch = _mask([samples[number] for number in picked], tokenizer, mask_rate, draw)
+            if (batch["labels"] == _IGNORED).all():
+                continue
+            loss = _loss(model, {name: tensor.to(device) for name, tensor in batch.items()})
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+            progress.reach(len(losses))
+            progress.note(f"loss {losses[-1]:.3f}")
+    log.info("train-mlm: %d steps, loss %.3f", steps, losses[-1])
+    _save(model, tokenizer, Path(out))
     words, correct = _accuracy(model.eval(), tests, tokenizer, mask_rate, batch_size, device, random.Random(seed + 2))
     tail = losses[-max(1, steps // 10) :]
     return {
@@ -141,6 +142,19 @@ def train_masked_lm(
         "held_out_words": words,
         "held_out_accuracy": correct / words if words else 0.0,
     }
+
+
+def _save(model: Any, tokenizer: Any, out: Path) -> None:
+    """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
+    fresh = out.with_name(f".{out.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    with storage.whole_folder(fresh):
+        model.save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+        out.mkdir(parents=True, exist_ok=True)
+        for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
+            path.replace(out / path.name)
+        fresh.rmdir()
 
 
 def _start_from_frequencies(model: Any, samples: Sequence[tuple[list[int], list[int]]]) -> None:

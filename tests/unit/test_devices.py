@@ -1,0 +1,184 @@
+"""Locks of GPUs: one job a device, a scheduler's choice, no GPU at all; with a made-up nvidia-smi."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tripleaudit import devices
+from tripleaudit.errors import UserError
+
+TWO = "GPU 0: NVIDIA A100 (UUID: GPU-11)\nGPU 1: NVIDIA A100 (UUID: GPU-22)\n"
+SLICED = (
+    "GPU 0: NVIDIA A100 (UUID: GPU-11)\n  MIG 1g.5gb Device 0: (UUID: MIG-a)\n  MIG 1g.5gb Device 1: (UUID: MIG-b)\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path, monkeypatch):
+    """A machine with two GPUs, no scheduler, and locks of its own; returns what makes it list other devices."""
+    for name in {*devices.GIVEN, *(name for names in devices.JOBS for name in names)}:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path))
+    monkeypatch.setattr(devices, "DRIVER", tmp_path / "driver")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+
+    def lists(text: str, status: int = 0) -> None:
+        program = programs / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\ncat <<'END'\n{text}END\nexit {status}\n")
+        program.chmod(0o755)
+
+    lists(TWO)
+    return lists
+
+
+def visible():
+    return os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def test_every_job_gets_a_device_of_its_own():
+    with devices.gpu_slot() as first:
+        assert (first, visible()) == (["0"], "0")
+        assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+        os.environ.pop("CUDA_VISIBLE_DEVICES")  # another process would see both again
+        with devices.gpu_slot() as second:
+            assert (second, visible()) == (["1"], "1")
+    assert visible() is None
+
+
+def take(seconds, queue, poll=0.02):
+    with devices.gpu_slot(poll=poll) as names:
+        began = time.monotonic()
+        time.sleep(seconds)
+        queue.put((names[0], began, time.monotonic()))
+
+
+def test_a_third_job_waits_and_two_never_share():
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    jobs = [context.Process(target=take, args=(0.3, queue)) for _ in range(5)]
+    for job in jobs:
+        job.start()
+    held = [queue.get(timeout=20) for _ in jobs]
+    for job in jobs:
+        job.join()
+    assert {name for name, _, _ in held} == {"0", "1"}
+    for name in ("0", "1"):
+        times = sorted((began, ended) for each, began, ended in held if each == name)
+        assert all(ended <= began for (_, ended), (began, _) in zip(times, times[1:], strict=False))
+
+
+def test_a_killed_job_frees_its_device(machine):
+    machine(TWO.splitlines(keepends=True)[0])
+    code = "import time; from tripleaudit.devices import gpu_slot\n"
+    code += "with gpu_slot(): print('held', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        folder = devices.lock_folder()
+        assert devices._lock(folder / "gpu-0.lock") is None
+        other.kill()
+    with devices.gpu_slot(poll=0.01) as names:
+        assert names == ["0"]
+
+
+def test_zero_hides_all_gpus():
+    for options in ({"wanted": "0"}, {"count": 0}):
+        with devices.gpu_slot(**options) as names:
+            assert (names, visible()) == ([], "")
+    assert visible() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "taken"),
+    [
+        ("CUDA_VISIBLE_DEVICES", "3", ["3"]),
+        ("CUDA_VISIBLE_DEVICES", "GPU-ab12,5", ["GPU-ab12"]),
+        ("CUDA_VISIBLE_DEVICES", "", []),
+        ("CUDA_VISIBLE_DEVICES", "-1", []),
+        ("CUDA_VISIBLE_DEVICES", "NoDevFiles", []),
+        ("SLURM_JOB_GPUS", "2,3", ["2"]),
+    ],
+)
+def test_the_choice_of_a_scheduler_or_user_is_kept(monkeypatch, name, value, taken):
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    monkeypatch.setenv(name, value)
+    with devices.gpu_slot() as names:
+        assert names == taken
+        assert visible() == ",".join(taken)
+    assert os.environ[name] == value
+
+
+def test_equal_numbers_in_two_jobs_of_a_scheduler_are_not_the_same_device(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    with devices.gpu_slot():
+        monkeypatch.setenv("SLURM_JOB_ID", "18")
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+        with devices.gpu_slot() as names:  # would wait for ever if it were the same lock
+            assert names == ["0"]
+
+
+def test_a_job_of_slurm_without_gpus_uses_none_of_those_it_sees(monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    with devices.gpu_slot() as names:
+        assert (names, visible()) == ([], "")
+    assert visible() is None
+
+
+def test_the_resource_of_a_rule(monkeypatch):
+    assert [devices.policy("auto", resource) for resource in (0, 1, 2)] == ["0", "auto", "auto"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert devices.policy("auto", 0) == "0"
+    monkeypatch.setenv("SLURM_JOB_ID", "17")  # it was given by --gres
+    assert [devices.policy(wanted, 0) for wanted in ("auto", "1", "0")] == ["auto", "1", "0"]
+
+
+def test_several_devices_for_one_training():
+    with devices.gpu_slot(count=2) as names:
+        assert (names, visible()) == (["0", "1"], "0,1")
+    with (
+        pytest.raises(UserError, match="3 GPUs were asked for, but only 2 can be used here"),
+        devices.gpu_slot(count=3),
+    ):
+        pass
+
+
+def test_what_a_machine_has(machine, tmp_path):
+    assert devices.installed() == ["0", "1"]
+    machine(SLICED)
+    assert devices.installed() == ["MIG-a", "MIG-b"]
+    machine("NVIDIA-SMI has failed\n", status=9)
+    assert devices.installed() == []
+    for address in ("0000:01:00.0", "0000:02:00.0", "0000:03:00.0"):
+        (tmp_path / "driver" / address).mkdir(parents=True)
+    assert devices.installed() == ["0", "1", "2"]
+
+
+def test_a_machine_without_gpus(machine):
+    machine("", status=1)
+    with devices.gpu_slot("auto") as names:
+        assert (names, visible()) == ([], None)
+    with pytest.raises(UserError, match="this job has none"), devices.gpu_slot("1"):
+        pass
+
+
+def test_locks_in_a_place_of_somebody_else(monkeypatch, tmp_path):
+    place = tmp_path / f"tripleaudit-gpu-{os.getuid()}"
+    place.write_text("")
+    with pytest.raises(UserError, match="set TRIPLEAUDIT_LOCKS"), devices.gpu_slot():
+        pass
+    place.unlink()
+    (tmp_path / "elsewhere").mkdir()
+    place.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="belongs to another user"), devices.gpu_slot():
+        pass
+
+
+def test_no_torch_is_imported():
+    code = "import sys, tripleaudit.devices as d; d.installed(); print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -1,0 +1,89 @@
+"""Running out of memory is answered with the settings to try."""
+
+import pytest
+import torch
+
+from support.extractors import build, toy_sentences, training_batch
+from tripleaudit.errors import UserError
+from tripleaudit.extractors import pairs
+from tripleaudit.extractors.tplinker import TPLinker
+from tripleaudit.memory import advised, is_out_of_memory
+from tripleaudit.training.data import TrainingSentences
+from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.trainer import train_extractor
+
+GPU = "CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 79.10 GiB."
+CPU = "[enforce fail at alloc.cpp:132] . DefaultCPUAllocator: can't allocate memory: you tried to allocate {} bytes."
+
+
+def failing(error, **options):
+    with advised("training", "batch_size", options.pop("batch_size", 8), **options):
+        raise error
+
+
+def test_a_gpu_without_memory():
+    with pytest.raises(UserError) as caught:
+        failing(torch.OutOfMemoryError(GPU), keep=True, chunk=lambda: 216)
+    assert str(caught.value) == (
+        "training ran out of GPU memory at batch_size: 8 (it asked for 2.50 GiB more); try batch_size: 4 with "
+        "accumulation: 2 (the same optimiser step), or relation_chunk: 108"
+    )
+
+
+def test_an_odd_batch_and_main_memory():
+    with pytest.raises(UserError) as caught:
+        failing(RuntimeError(CPU.format(2**33)), batch_size=5, keep=True)
+    assert str(caught.value) == (
+        "training ran out of main memory at batch_size: 5 (it asked for 8.00 GiB more); try batch_size: 2 with "
+        "accumulation: 3 (the same optimiser step)"
+    )
+
+
+def test_nothing_left_to_make_smaller():
+    with pytest.raises(UserError, match="at batch_size: 1; try a smaller encoder"):
+        failing(MemoryError(), batch_size=1, chunk=lambda: 1)
+
+
+def test_other_errors_pass():
+    with pytest.raises(RuntimeError, match="shapes") as caught:
+        failing(RuntimeError("shapes do not fit"))
+    assert not is_out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError(GPU), RuntimeError(CPU.format(2**30))])
+def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, error):
+    model = build(TPLinker, tiny_encoder)
+    dataset = TrainingSentences(toy_sentences(), model)
+    settings = TrainingSettings(epochs=1, batch_size=4, evaluation_batch_size=6)
+    forward = model.forward
+
+    def fails(*arguments, **inputs):
+        forward(*arguments, **inputs)
+        raise error
+
+    def validate(_):
+        raise error
+
+    with pytest.raises(UserError, match="validation ran out of .* memory .*; try evaluation_batch_size: 3$"):
+        train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "a", validate=validate)
+    model.forward = fails
+    with pytest.raises(UserError) as caught:
+        train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "b")
+    assert "try batch_size: 2 with accumulation: 2 (the same optimiser step), or relation_chunk: " in str(caught.value)
+
+
+def test_relations_in_smaller_chunks_change_nothing_but_rounding(tiny_encoder, monkeypatch):
+    model = build(TPLinker, tiny_encoder).double()
+    batch = training_batch(model, toy_sentences())
+    whole = model(**batch).loss.item()
+    assert pairs.CHUNKS["largest"] > 2
+    monkeypatch.setitem(pairs.CHUNKS, "limit", 2)
+    monkeypatch.setitem(pairs.CHUNKS, "largest", 0)
+    assert model(**batch).loss.item() == pytest.approx(whole, rel=1e-9)
+    assert pairs.CHUNKS["largest"] == 2
+
+
+def test_the_allocator_of_this_machine_is_understood():
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(2**50)
+    assert is_out_of_memory(caught.value), caught.value

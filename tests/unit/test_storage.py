@@ -1,0 +1,116 @@
+"""Full disks and folders that cannot be written give one sentence and leave nothing half-written."""
+
+import errno
+import os
+import subprocess
+import types
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from tripleaudit import cli, commands, storage
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write, write_jsonl
+from tripleaudit.job import job
+
+
+def full(path):
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 256 kB, where this user may mount one; skips elsewhere."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting a small file system needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk(small_disk):
+    target = small_disk / "scores.jsonl"
+    write_jsonl(target, [{"kept": True}])
+    with pytest.raises(UserError) as caught:
+        write_jsonl(target, ({"text": "x" * 1000} for _ in range(1000)))
+    assert str(caught.value).startswith(f"{target}: the disk is full (0.")
+    assert str(caught.value).endswith("free some space and run again, what was finished is kept")
+    assert [path.name for path in small_disk.iterdir()] == ["scores.jsonl"]
+    assert target.read_text() == '{"kept": true}\n'
+
+
+def test_weights_that_do_not_fit(small_disk):
+    folder = small_disk / "model"
+    folder.mkdir()
+    with pytest.raises(UserError, match=r"model: the disk is full \(.* of 0 MiB left\)"), storage.whole_folder(folder):
+        (folder / "config.json").write_text("{}")
+        save_file({"weight": torch.zeros(100_000)}, folder / "model.safetensors")
+    assert not folder.exists()
+
+
+def test_a_read_only_disk(small_disk):
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(UserError, match="this file system is read-only; expected a writable folder"):
+        storage.check_writable(small_disk / "results")
+
+
+def test_a_writable_folder_stays_as_it_is(tmp_path):
+    storage.check_writable(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EDQUOT, "the disk is full"),
+        (errno.EROFS, "this file system is read-only"),
+        (errno.EACCES, "permission denied; expected a readable file, or a writable folder"),
+    ],
+)
+def test_atomic_writing_says_why_and_leaves_nothing(tmp_path, monkeypatch, number, words):
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
+    target = tmp_path / "table.csv"
+    with pytest.raises(UserError, match=words) as caught, atomic_write(target) as stream:
+        stream.write("half")
+    assert str(caught.value).startswith(f"{target}: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_libraries_say_is_understood():
+    rust = 'Error while serializing: IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })'
+    assert "the disk is full" in storage.sentence(ValueError(rust), "model.safetensors")
+    assert "the disk is full" in storage.sentence(RuntimeError("write failed: No space left on device"))
+    assert storage.sentence(RuntimeError("status code: 13")) is None
+    assert storage.sentence(FileNotFoundError(errno.ENOENT, "no", "x")) is None
+
+
+def test_commands_and_scripts_print_one_line(tmp_path, monkeypatch, capsys):
+    def fails(_):
+        raise full("results/x/model.safetensors")
+
+    module = types.SimpleNamespace(HELP="", configure=lambda parser: None, run=fails)
+    monkeypatch.setattr(cli.importlib, "import_module", lambda name: module)
+    assert cli.main([next(iter(sorted(p.stem for p in Path(commands.__file__).parent.glob("[a-z]*.py"))))]) == 1
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("error: results/x/model.safetensors: the disk is full")
+    log = tmp_path / "job.log"
+    with pytest.raises(SystemExit), job(types.SimpleNamespace(log=[str(log)], rule="table")):
+        fails(None)
+    assert "ERROR results/x/model.safetensors: the disk is full" in log.read_text()
+    assert len(log.read_text().splitlines()) == 1
+
+
+def test_a_script_sees_as_many_gpus_as_its_rule_has(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    for count, visible in ((0, ""), (2, "0,1"), (None, "0,1")):
+        resources = {} if count is None else {"gpu": count}
+        with job(types.SimpleNamespace(log=[], rule="score", resources=resources)):
+            assert os.environ["CUDA_VISIBLE_DEVICES"] == visible
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,1"

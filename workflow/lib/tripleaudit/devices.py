@@ -1,0 +1,194 @@
+"""GPUs of one machine, shared by the jobs of a study: each job locks its devices before it imports torch.
+
+Snakemake counts GPUs but does not hand them out. A lock is a file of the user's own in the temporary folder; the kernel
+frees it when the process ends, however that happens.
+"""
+
+import contextlib
+import fcntl
+import logging
+import os
+import re
+import stat
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tripleaudit.errors import UserError
+
+log = logging.getLogger(__name__)
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+GIVEN = (VISIBLE, "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # where a scheduler or the user says which devices are ours
+# Inside one job of a scheduler device numbers may mean other devices than outside: each job has locks of its own.
+JOBS = (("SLURM_JOB_ID", "SLURM_STEP_ID"), ("PBS_JOBID",), ("LSB_JOBID",), ("FLUX_JOB_ID",), ("JOB_ID",))
+DRIVER = Path("/proc/driver/nvidia/gpus")
+POLL = 1.0  # seconds between two looks at busy devices
+LINE_EVERY = 30.0
+
+
+@contextlib.contextmanager
+def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Iterator[list[str]]:
+    """Take ``count`` GPUs that no other job of this user has, for as long as the block runs.
+
+    Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before torch is imported.
+    Devices that a scheduler or the user named already are the only ones considered. Waits while all are busy. Without
+    any GPU the environment stays as it is.
+
+    Args:
+        wanted: ``0`` hides all GPUs, so that everything runs on the CPU; ``auto`` takes GPUs where there are any;
+            ``1`` insists on them.
+        count: devices; 0 is the same as ``wanted="0"``.
+        poll: seconds between two attempts.
+
+    Yields:
+        the devices taken, as ``CUDA_VISIBLE_DEVICES`` names them; empty on the CPU.
+
+    Raises:
+        UserError: GPUs are insisted on, or asked for in a number that the machine does not have.
+    """
+    if wanted == "0" or count == 0:
+        with _visible([]):
+            yield []
+        return
+    known = devices()
+    if not known:
+        if wanted == "1":
+            raise UserError("a GPU was asked for, but this job has none; expected a CUDA device, or gpu: 0")
+        with _visible([]) if known is not None else contextlib.nullcontext():
+            yield []
+        return
+    if count > len(known):
+        raise UserError(
+            f"{count} GPUs were asked for, but only {len(known)} can be used here ({', '.join(known)}); "
+            f"expected at most {len(known)}"
+        )
+    with contextlib.ExitStack() as stack:
+        taken = _wait(known, count, stack, poll)
+        log.info("using GPU %s of %s", ", ".join(taken), ", ".join(known))
+        with _visible(taken):
+            yield taken
+
+
+def policy(wanted: str, resource: int) -> str:
+    """Return what :func:`gpu_slot` is to do for a job whose rule has the resource ``gpu``.
+
+    With ``gpu=0`` a job runs on the CPU, unless a scheduler gave it devices in another way (such as ``--gres``).
+    """
+    given = any(os.environ.get(names[0]) for names in JOBS) and any(_named(os.environ.get(name, "")) for name in GIVEN)
+    return wanted if resource or given else "0"
+
+
+def devices() -> list[str] | None:
+    """Return the GPUs that this process may use, as ``CUDA_VISIBLE_DEVICES`` names them, without importing torch.
+
+    None means that nothing is known about any; a job of SLURM that was given no GPU may use none of those it can see.
+    """
+    for name in GIVEN:
+        if name in os.environ:
+            return _named(os.environ[name])
+    return [] if "SLURM_JOB_ID" in os.environ else installed() or None
+
+
+def installed() -> list[str]:
+    """Return the NVIDIA GPUs of this machine: their numbers, or the identifiers of their slices (MIG)."""
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return [str(number) for number, _ in enumerate(sorted(DRIVER.iterdir()))] if DRIVER.is_dir() else []
+    found: list[str] = []
+    slices: list[str] = []
+    for line in listed.splitlines():
+        if whole := re.match(r"GPU (\d+):", line):
+            found.append(whole[1])
+        elif part := re.search(r"\(UUID: (MIG-[^)]+)\)", line):
+            slices.append(part[1])
+    return slices or found  # a process sees slices, where there are any, and no whole device
+
+
+def _named(text: str) -> list[str]:
+    """Read a list such as ``0,2`` or ``GPU-a,GPU-b``; like CUDA, stop at the first name that is no device."""
+    names = []
+    for name in text.split(","):
+        name = name.strip()
+        if not re.fullmatch(r"\d+|(GPU|MIG)-[\w/.-]+", name):
+            break
+        names.append(name)
+    return names
+
+
+def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: float) -> list[str]:
+    """Lock ``count`` of the known devices; the locks are held until ``stack`` is closed."""
+    folder = lock_folder()
+    said = None
+    while True:
+        locked: dict[str, int] = {}
+        for name in known:
+            if len(locked) < count and (descriptor := _lock(folder / f"gpu-{name.replace('/', '_')}.lock")) is not None:
+                locked[name] = descriptor
+        for descriptor in locked.values():
+            if len(locked) == count:
+                stack.callback(os.close, descriptor)
+            else:  # keeping some while waiting for others could block two jobs for ever
+                os.close(descriptor)
+        if len(locked) == count:
+            return list(locked)
+        now = time.monotonic()
+        if said is None or now - said >= LINE_EVERY:
+            log.info("waiting for %d of %d GPUs: other jobs hold them (locks in %s)", count, len(known), folder)
+            said = now
+        time.sleep(poll)
+
+
+def _lock(path: Path) -> int | None:
+    """Lock one device; returns the descriptor that holds the lock, or None if somebody else has it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def lock_folder() -> Path:
+    """Return the folder of the locks, made if needed: one for each user, and one for each job of a scheduler.
+
+    Raises:
+        UserError: it belongs to somebody else.
+    """
+    # not tempfile.gettempdir(): TMPDIR may differ between the jobs of one machine, which must meet in one place
+    root = Path(os.environ.get("TRIPLEAUDIT_LOCKS") or "/tmp") / f"tripleaudit-gpu-{os.getuid()}"
+    job = next((names for names in JOBS if os.environ.get(names[0])), ())
+    folder = root / "-".join([re.sub(r"\W", "_", os.environ.get(name, "")) for name in job]) if job else root
+    try:
+        root.mkdir(parents=True, mode=0o700, exist_ok=True)
+        status = root.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+            raise UserError(f"{root}: belongs to another user; expected a folder for locks of GPUs of one's own")
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{root}: locks of GPUs cannot be kept here ({error.strerror}); set TRIPLEAUDIT_LOCKS to a writable folder "
+            "of this machine"
+        ) from error
+    return folder
+
+
+@contextlib.contextmanager
+def _visible(names: Sequence[str]) -> Iterator[None]:
+    """Show only these devices to this process and its children until the block ends."""
+    changed = {VISIBLE: ",".join(names)}
+    if VISIBLE not in os.environ:
+        changed["CUDA_DEVICE_ORDER"] = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # as nvidia-smi counts
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,68 @@
+"""Running out of memory, answered with the settings to try next. Imports no torch."""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+
+from tripleaudit.errors import UserError
+
+# PyTorch has a class of its own for GPUs alone; on the CPU the allocator's words are all there is.
+CPU = ("DefaultCPUAllocator", "not enough memory: you tried to allocate")
+
+
+@contextlib.contextmanager
+def advised(
+    what: str, setting: str, batch_size: int, *, keep: bool = False, chunk: Callable[[], int] | None = None
+) -> Iterator[None]:
+    """Turn running out of memory inside the block into a :class:`UserError` that names what to change.
+
+    Args:
+        what: is being done, such as ``training``.
+        setting: name of the batch size in the configuration or on the command line.
+        batch_size: its value now.
+        keep: a smaller batch would change the result, so name the accumulation that keeps it as it is.
+        chunk: returns how many relations were scored at once, for extractors that score them in chunks.
+
+    Raises:
+        UserError: an allocation failed; other errors pass.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        advice = []
+        if batch_size > 1:
+            smaller = batch_size // 2
+            kept = f" with accumulation: {-(-batch_size // smaller)} (the same optimiser step)" if keep else ""
+            advice.append(f"{setting}: {smaller}{kept}")
+        relations = chunk() if chunk else 0
+        if relations > 1:
+            advice.append(f"relation_chunk: {relations // 2}")
+        advice = advice or ["a smaller encoder, shorter sentences (max_length) or a device with more memory"]
+        raise UserError(
+            f"{what} ran out of {_kind(error)} memory at {setting}: {batch_size}{_wanted(error)}; try "
+            + ", or ".join(advice)
+        ) from error
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory could not be allocated, on a GPU or the CPU."""
+    if isinstance(error, MemoryError):
+        return True
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return "OutOfMemoryError" in names or any(words in str(error) for words in CPU)
+
+
+def _kind(error: BaseException) -> str:
+    return "main" if isinstance(error, MemoryError) or any(words in str(error) for words in CPU) else "GPU"
+
+
+def _wanted(error: BaseException) -> str:
+    """Say how much was asked for, where the message has it."""
+    text = str(error)
+    if found := re.search(r"[Tt]ried to allocate ([\d.]+ [KMGT]iB)", text):
+        return f" (it asked for {found[1]} more)"
+    if found := re.search(r"tried to allocate (\d+) bytes", text):
+        return f" (it asked for {int(found[1]) / 2**30:.2f} GiB more)"
+    return ""

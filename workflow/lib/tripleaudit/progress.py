@@ -1,0 +1,131 @@
+"""Lines in the log that say how far a long job is: done of all, rate, time left. At most one each ``EVERY`` seconds.
+
+A timer writes them, so that a slow step is reported as well as many quick ones.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+EVERY = 20.0  # seconds between two lines; a log must never be silent for 30
+WINDOW = 16  # lines over which the rate is taken, so that a quick start (stored answers, short texts) is forgotten
+
+Item = TypeVar("Item")
+
+
+class Progress:
+    """Counts what a block has done and reports it while the block runs; nothing is said about quick ones.
+
+    with Progress("predicting", 1000, "sentences") as progress:
+        ...
+        progress.add(32)
+
+    Args:
+        what: start of each line.
+        total: of all there is to do; None where that is not known.
+        unit: what is counted, in the plural.
+        done: what an earlier run had done already; it does not count for the rate.
+        log: where lines go.
+        every: seconds between two lines.
+        at_most: the total is a bound that need not be reached.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        total: int | None = None,
+        unit: str = "steps",
+        *,
+        done: int = 0,
+        log: logging.Logger | None = None,
+        every: float | None = None,
+        at_most: bool = False,
+    ) -> None:
+        self.what, self.total, self.unit, self.done, self.at_most = what, total, unit, done, at_most
+        self._log = log or logging.getLogger(__name__)
+        self._every = EVERY if every is None else every
+        self._note: str | Callable[[], str] = ""
+        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), done)], maxlen=WINDOW)
+        self._stop = threading.Event()
+        self._timer: threading.Thread | None = None
+
+    def __enter__(self) -> "Progress":
+        self.start(self.done, self.total)
+        self._stop.clear()
+        self._timer = threading.Thread(target=self._report, name=f"progress of {self.what}", daemon=True)
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._timer is not None:
+            self._timer.join()
+            self._timer = None
+
+    def start(self, done: int, total: int | None) -> None:
+        """Begin to count only now, where that is known later than the block begins."""
+        self.done, self.total = done, total
+        self._seen = deque([(time.monotonic(), done)], maxlen=WINDOW)
+
+    def add(self, number: int = 1) -> None:
+        """Count ``number`` more as done."""
+        self.done += number
+
+    def reach(self, done: int, total: int | None = None) -> None:
+        """Say how many are done, and of how many where that has changed."""
+        self.done = done
+        if total is not None:
+            self.total = total
+
+    def note(self, text: str | Callable[[], str]) -> None:
+        """Add something to the lines to come, such as the loss; a function is asked when a line is due."""
+        self._note = text
+
+    def line(self) -> str:
+        """Return what there is to say now."""
+        now = time.monotonic()
+        began, before = self._seen[0]
+        rate = (self.done - before) / max(now - began, 1e-9)
+        self._seen.append((now, self.done))
+        of = "" if self.total is None else f" of {'at most ' if self.at_most else ''}{self.total}"
+        parts = [f"{self.what}: {self.done}{of} {self.unit}"]
+        if rate > 0:
+            parts.append(_rate(rate))
+            if self.total is not None:
+                bound = "at most " if self.at_most else "about "
+                parts.append(f"{bound}{duration((self.total - self.done) / rate)} left")
+        else:
+            parts.append(f"none finished in {duration(now - began)}")
+        text = self._note() if callable(self._note) else self._note
+        return ", ".join([*parts, text] if text else parts)
+
+    def _report(self) -> None:
+        while not self._stop.wait(self._every):
+            self._log.info("%s", self.line())
+
+
+def watched(items: Iterable[Item], what: str, unit: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items and report progress while they are worked on; ``total`` defaults to their number, if known."""
+    if total is None and hasattr(items, "__len__"):
+        total = len(items)
+    with Progress(what, total, unit) as progress:
+        for item in items:
+            yield item
+            progress.add()
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as ``0:05``, ``12:30`` or ``3:05:00``."""
+    minutes, seconds = divmod(round(max(seconds, 0.0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+
+
+def _rate(rate: float) -> str:
+    for per, name in ((1, "second"), (60, "minute")):
+        if rate * per >= 1:
+            return f"{rate * per:.1f} a {name}" if rate * per < 100 else f"{rate * per:.0f} a {name}"
+    return f"{rate * 3600:.1f} an hour"

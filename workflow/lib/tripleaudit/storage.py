@@ -1,0 +1,101 @@
+"""Disks that are full and folders that cannot be written: recognised wherever they come up, said in one sentence."""
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tripleaudit.errors import UserError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+# libraries that write files themselves (safetensors, PyTorch) pass the number or the words on in a text
+NUMBERS = re.compile(r"\bOs \{ code: (\d+)|\bos error (\d+)")
+WORDS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)}
+
+
+def sentence(error: BaseException, path: str | Path | None = None) -> str | None:
+    """Return what to tell the user if an error says that something cannot be stored, else None.
+
+    Args:
+        error: of any kind; one that passed through another library is recognised by its words.
+        path: what was being written, where the error does not say.
+    """
+    number = _number(error)
+    if number not in (*FULL, *CLOSED):
+        return None
+    place = path or getattr(error, "filename2", None) or getattr(error, "filename", None)
+    where = f"{place}: " if place else ""
+    if number in FULL:
+        return f"{where}the disk is full{_free(place)}; free some space and run again, what was finished is kept"
+    if number == errno.EROFS:
+        return f"{where}this file system is read-only; expected a writable folder, or the study run in another one"
+    return f"{where}permission denied; expected a readable file, or a writable folder for results"
+
+
+@contextlib.contextmanager
+def explained(path: str | Path | None = None) -> Iterator[None]:
+    """Turn an error about storage inside the block into a :class:`UserError`; other errors pass.
+
+    Args:
+        path: what is being written.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        message = sentence(error, path)
+        if message is None:
+            raise
+        raise UserError(message) from error
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[None]:
+    """Remove ``folder`` if the block that fills it fails, and explain an error about storage."""
+    try:
+        with explained(folder):
+            yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def check_writable(folder: str | Path) -> None:
+    """Write and remove a small file.
+
+    Raises:
+        UserError: the disk is full, or the folder cannot be written.
+    """
+    with explained(folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(4096))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+def _number(error: BaseException) -> int | None:
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    text = str(error)
+    if found := NUMBERS.search(text):
+        return int(found[1] or found[2])
+    return next((number for words, number in WORDS.items() if words in text), None)
+
+
+def _free(place: str | Path | None) -> str:
+    """Say how much space is left where ``place`` is to lie."""
+    if place is None:
+        return ""
+    folder = next((parent for parent in (Path(place), *Path(place).resolve().parents) if parent.is_dir()), None)
+    try:
+        usage = shutil.disk_usage(folder or ".")
+    except OSError:
+        return ""
+    return f" ({usage.free / 2**20:.1f} of {usage.total / 2**20:.0f} MiB left)"

@@ -1,0 +1,100 @@
+"""Several processes that train one extractor together, one a GPU, started by PyTorch's launcher (torchrun).
+
+Every process holds the whole model and computes its share of each batch; gradients are averaged. Only the first process
+validates, keeps the best weights and writes. All functions also work in a process that trains alone.
+"""
+
+import datetime
+import os
+import sys
+from collections.abc import Sequence
+from typing import TypeVar
+
+import torch.distributed as dist
+
+PATIENCE = datetime.timedelta(days=2)  # others wait while the first one validates and writes
+
+Value = TypeVar("Value")
+
+
+def launch(count: int, arguments: Sequence[str]) -> int:
+    """Run ``tripleaudit <arguments>`` in ``count`` processes of this machine and return the exit status.
+
+    The first failure ends all of them.
+    """
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=count,
+        run_id=f"tripleaudit-{os.getpid()}",
+        rdzv_backend="c10d",
+        rdzv_endpoint="127.0.0.1:0",
+        local_addr="127.0.0.1",
+        max_restarts=0,
+        monitor_interval=0.5,
+    )
+    try:
+        elastic_launch(config, sys.executable)("-m", "tripleaudit", *arguments)
+    except ChildFailedError:  # the process itself has said why
+        return 1
+    return 0
+
+
+def launched() -> bool:
+    """Whether this process was started by :func:`launch` (or by torchrun)."""
+    return "LOCAL_RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def join(gpu: bool) -> None:
+    """Meet the other processes; does nothing in a process that was not launched."""
+    if not launched() or dist.is_initialized():
+        return
+    if gpu:
+        import torch
+
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if gpu else "gloo", timeout=PATIENCE)
+
+
+def leave() -> None:
+    """Part from the other processes."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def place() -> tuple[int, int]:
+    """Return this process's number, from 0, and how many there are."""
+    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+
+
+def is_first() -> bool:
+    """Whether this process is the one that validates and writes."""
+    return place()[0] == 0
+
+
+def shared(value: Value) -> Value:
+    """Return the first process's value in all of them."""
+    if place()[1] == 1:
+        return value
+    box = [value]
+    dist.broadcast_object_list(box, src=0)
+    return box[0]
+
+
+def gathered(value: Value) -> list[Value]:
+    """Return the values of all processes, in all of them."""
+    count = place()[1]
+    if count == 1:
+        return [value]
+    values: list = [None] * count
+    dist.all_gather_object(values, value)
+    return values
+
+
+def wait() -> None:
+    """Wait until all processes are here."""
+    if place()[1] > 1:
+        dist.barrier()
