@@ -12,11 +12,12 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.inputs import TableInputs, load_inputs
-from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, write_plot
+from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, type_f1, write_plot
 from tripleaudit.tables.plots.time_memory import benchmarks_of
 
 OWN = ("cardinality-drop", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"
+NZ = {"study": "s", "protocol": "original", "training": "nz", "testing": "nz", "seed": 1}
 
 
 def text_of(path: Path) -> str:
@@ -130,6 +131,29 @@ def test_time_and_memory_are_those_of_the_benchmarks(predictions: list[Path]) ->
     panels = time_memory.draw(load_inputs(files={"benchmarks": benchmarks_of(predictions)})).axes
     widths = [[round(bar.get_width(), 6) for bar in panel.patches] for panel in panels]
     assert widths == [[3.0], [180.0, 7.5], [2.0]]
+
+
+def test_many_systems_stand_below_one_another(tmp_path: Path) -> None:
+    scores = [
+        Score(
+            keys_of({**NZ, "corpus": "demo", "extractor": name, "noise": noise}),
+            stratum,
+            "exact-string",
+            "f1",
+            0.5,
+            0.4,
+            0.6,
+        )
+        for name in ("casrel", "prgc", "onerel", "pfn")
+        for noise in ("none", "noising")
+        for stratum in ("entirely_seen", "partially_seen", "unseen")
+    ]
+    write_scores(tmp_path / "s.csv", scores)
+    panels = type_f1.draw(load_inputs(scores=[tmp_path / "s.csv"])).axes
+    assert [panel.get_title() for panel in panels] == ["Demo: Entirely seen", "Partially seen", "Unseen"]
+    assert [len(panel.lines) for panel in panels] == [8, 8, 8]
+    names = [label.get_text() for label in panels[0].get_yticklabels()]
+    assert names[:2] == ["CasRel", "CasRel+EN"] and len(names) == 8
 
 
 def test_intervals_of_two_test_sets_stay_apart(results: Results) -> None:

@@ -1,17 +1,19 @@
-"""``type-f1``: type F1 by stratum with bootstrap intervals, one panel a corpus."""
+"""``type-f1``: type F1 by stratum with bootstrap intervals; one panel a corpus, or three where systems are many."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tripleaudit.tables import labels
-from tripleaudit.tables.grid import extractor_rows
+from tripleaudit.tables.grid import ScoreRow, extractor_rows
 from tripleaudit.tables.index import RunKey
 from tripleaudit.tables.inputs import TableInputs
 
 NAME = "type-f1"
+CROWDED = 6  # more systems than these stand below one another, in a panel for each stratum
 
 
 def draw(inputs: TableInputs) -> Any:
-    """Draw F1 in percent over entirely seen, partially seen and unseen; whiskers are the 95 % intervals."""
+    """Draw F1 in percent over entirely seen, partially seen and unseen; lines are the 95 % intervals."""
     from tripleaudit.tables.plots import _style
 
     rows = extractor_rows(
@@ -20,16 +22,21 @@ def draw(inputs: TableInputs) -> Any:
         labels.RTE_ORDER,
         base=lambda corpus, extractor, noise: RunKey(corpus, "original", "nz", "nz", extractor, noise),
     )
-    corpora = list(dict.fromkeys(row.group for row in rows))
-    names = list(dict.fromkeys(row.label for row in rows))
-    drawn, axes = _style.figure(len(corpora))
+    by_corpus: dict[str, list[ScoreRow]] = {}
+    for row in rows:
+        by_corpus.setdefault(row.group, []).append(row)
+    most = max(map(len, by_corpus.values()), default=0)
     if not rows:
+        drawn, axes = _style.figure()
         return _style.nothing(drawn, axes[0])
-    for panel, corpus in zip(axes, corpora, strict=True):
-        mine = [row for row in rows if row.group == corpus]
+    if most > CROWDED:
+        return _below_one_another(inputs, by_corpus, most)
+    names = list(dict.fromkeys(row.label for row in rows))
+    drawn, axes = _style.figure(len(by_corpus))
+    for panel, (corpus, mine) in zip(axes, by_corpus.items(), strict=True):
         for place, row in enumerate(mine):
             shift = (place - (len(mine) - 1) / 2) * 0.7 / max(len(mine), 2)
-            cells = [inputs.scores.cell(row.run, "f1", stratum=s, matching=row.matching) for s in labels.SHORT_TYPES]
+            cells = [_cell(inputs, row, stratum) for stratum in labels.SHORT_TYPES]
             points = [(x + shift, cell) for x, cell in enumerate(cells) if cell.value is not None]
             look = _style.look(names.index(row.label))
             panel.plot(
@@ -51,3 +58,34 @@ def draw(inputs: TableInputs) -> Any:
         panel.grid(axis="x", visible=False)
     _style.shared_legend(drawn, axes)
     return drawn
+
+
+def _below_one_another(inputs: TableInputs, by_corpus: dict[str, Sequence[ScoreRow]], most: int) -> Any:
+    """Systems as rows, a panel for each stratum; noised trainings have a colour of their own."""
+    from tripleaudit.tables.plots import _style
+
+    strata = tuple(labels.SHORT_TYPES)
+    drawn, axes = _style.figure(len(strata) * len(by_corpus), width=3.3, height=0.9 + 0.2 * most)
+    for place, (corpus, mine) in enumerate(by_corpus.items()):
+        for number, stratum in enumerate(strata):
+            panel = axes[place * len(strata) + number]
+            for height, row in enumerate(mine):
+                cell = _cell(inputs, row, stratum)
+                look = _style.look(row.run.noise == "noising")
+                if cell.low is not None:
+                    panel.hlines(height, cell.low, cell.high, color=look["color"], linewidth=1.4)
+                if cell.value is not None:
+                    panel.plot([cell.value], [height], linestyle="", markersize=4.5, **look)
+            panel.set_xlim(-2, 102)
+            panel.set_ylim(len(mine) - 0.4, -0.6)
+            names = [_style.plain(row.label) for row in mine] if number == 0 else [""] * len(mine)
+            panel.set_yticks(range(len(mine)), names, fontsize=8)
+            title = labels.TYPES[stratum]
+            panel.set_title(_style.plain(f"{corpus}: {title}" if number == 0 else title), fontsize=9)
+            panel.set_xlabel("F1 (%)")
+            panel.grid(axis="y", visible=False)
+    return drawn
+
+
+def _cell(inputs: TableInputs, row: ScoreRow, stratum: str) -> Any:
+    return inputs.scores.cell(row.run, "f1", stratum=stratum, matching=row.matching)
