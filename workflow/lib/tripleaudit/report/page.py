@@ -16,6 +16,7 @@ ASSETS = Path(__file__).parent / "assets"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
+WIDE = 12  # columns from which a table is printed smaller
 WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}
 PLOTS = {
     "type-f1": (
@@ -146,7 +147,11 @@ def _tables(tables: Sequence[tuple[TableFile, str, str]], commands: Mapping[str,
 
 def _scrollable(table: TableFile) -> str:
     """The fragment as a region that the keyboard reaches and scrolls."""
-    return table.fragment.replace("<section ", f'<section tabindex="0" aria-label="{table.caption}" ', 1)
+    last_head = table.fragment.partition("</thead>")[0].rpartition("<tr")[2]
+    wide = "ta-table wide" if last_head.count("<th") > WIDE else "ta-table"
+    return table.fragment.replace(
+        '<section class="ta-table"', f'<section tabindex="0" aria-label="{table.caption}" class="{wide}"', 1
+    )
 
 
 def _plots(plots: Mapping[str, str]) -> str:
