@@ -5,7 +5,8 @@ one chunk of logits exists at a time. Logits lie class-major, ``[classes, column
 few classes then run over whole contiguous slabs.
 
 The loss computes its own gradient in the forward pass, where the logits are at hand: three matrix products for each
-chunk, nothing is computed twice and nothing is kept but sums. The results are those of the dense formulas.
+chunk, nothing is computed twice and nothing is kept but sums. The results are those of the dense formulas. Decoding
+on a CPU computes logits only for the pairs that :mod:`tripleaudit.extractors.screen` lets through.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from tripleaudit.extractors import screen
 from tripleaudit.extractors.losses import last_written, raise_precision
 
 PAIRS_AT_ONCE = {"cpu": 2**12, "cuda": 2**15}  # pairs of a block
@@ -85,14 +87,17 @@ def plan(spans: Sequence[tuple[int, int]], device: torch.device, *, upper: bool 
 
 def column_chunks(block: Block, classes: int, columns: int, device: torch.device) -> Iterator[tuple[int, int]]:
     """Cut columns into chunks of equal size (but for the last one)."""
-    size = chunk_size(block, classes, columns, device)
+    yield from _chunks(columns, chunk_size(block.pairs, classes, columns, device))
+
+
+def _chunks(columns: int, size: int) -> Iterator[tuple[int, int]]:
     for start in range(0, columns, size):
         yield start, min(columns, start + size)
 
 
-def chunk_size(block: Block, classes: int, columns: int, device: torch.device) -> int:
+def chunk_size(pairs: int, classes: int, columns: int, device: torch.device) -> int:
     """Columns of a chunk."""
-    most = LOGITS_AT_ONCE.get(device.type, LOGITS_AT_ONCE["cuda"]) // (classes * block.pairs)
+    most = LOGITS_AT_ONCE.get(device.type, LOGITS_AT_ONCE["cuda"]) // max(1, classes * pairs)
     chunks = -(-columns // max(1, min(columns, most, CHUNKS["limit"] or columns)))
     size = -(-columns // chunks)
     CHUNKS["largest"] = max(CHUNKS["largest"], size)
@@ -174,8 +179,9 @@ class _CellLoss(torch.autograd.Function):
     def forward(ctx, left, right, weight, bias, features, blocks, cells, scale, need):
         classes, columns, _ = weight.shape
         device, dtype = left.device, left.dtype
-        parts = _sort_cells(cells.resolved(left.shape[1], columns), blocks, classes, columns, left.shape[1])
-        weight_, bias_ = weight.to(dtype), bias.to(dtype)
+        parts = _sort_cells(cells.resolved(left.shape[1], columns), blocks, classes - 1, columns, left.shape[1])
+        # logits relative to class 0, whose own are 0: one class less to compute
+        weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
         exact = raise_precision(left[:0]).dtype
         losses = torch.zeros(columns, dtype=exact, device=device)
         factors = torch.ones_like(losses) if scale is None else scale.to(exact)
@@ -190,34 +196,32 @@ class _CellLoss(torch.autograd.Function):
                 graph = block.join(features, a, b)
             x = graph.detach()
             dx = None
-            for start, stop in column_chunks(block, classes, columns, device):
+            for start, stop in column_chunks(block, classes - 1, columns, device):
                 w = weight_[:, start:stop].reshape(-1, weight.shape[-1])
                 z = chunk_logits(x, weight_[:, start:stop], bias_[:, start:stop])
-                z = torch.log_softmax(z, dim=0)
-                losses[start:stop] -= z[0].sum(dim=-1)
                 pair, column, class_ = next(parts)
                 if len(pair):
                     column = column - start
-                    losses.index_add_(0, column + start, z[0, column, pair] - z[class_, column, pair])
+                    losses.index_add_(0, column + start, -z[class_ - 1, column, pair])
+                total = _softmax(z)  # from here on the gradient: softmax minus labels
+                losses[start:stop] += total.sum(dim=-1)
                 if not need:
                     continue
-                z.exp_()  # from here on the gradient: softmax minus labels
-                z[0] -= 1
                 if len(pair):
-                    z[0, column, pair] += 1
-                    z[class_, column, pair] -= 1
+                    z[class_ - 1, column, pair] -= 1
                 if scale is not None:
                     z *= factors[start:stop, None]
                 flat = z.view(-1, len(x))
-                d_bias[:, start:stop] += flat.sum(dim=-1).view(classes, -1)
+                d_bias[1:, start:stop] += flat.sum(dim=-1).view(classes - 1, -1)
                 flat = flat.to(dtype)
-                d_weight[:, start:stop] += (flat @ x).view(classes, stop - start, -1)
+                d_weight[1:, start:stop] += (flat @ x).view(classes - 1, stop - start, -1)
                 dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
             if need:
                 da, db = torch.autograd.grad(graph, (a, b), dx)
                 d_left[rows] += da
                 d_right[cols] += db
         if need:
+            d_weight[0], d_bias[0] = -d_weight[1:].sum(dim=0), -d_bias[1:].sum(dim=0)
             ctx.save_for_backward(
                 d_left.to(left.dtype), d_right.to(right.dtype), d_weight.to(weight.dtype), d_bias.to(bias.dtype)
             )
@@ -230,10 +234,19 @@ class _CellLoss(torch.autograd.Function):
         return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), None, None, None, None, None)
 
 
+def _softmax(z: Tensor) -> Tensor:
+    """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place; returns [...] logsumexp."""
+    top = z.amax(dim=0).clamp_(min=0)
+    z.sub_(top).exp_()
+    total = torch.exp(-top).add_(z.sum(dim=0))
+    z.div_(total)
+    return total.log_().add_(top)
+
+
 def _sort_cells(cells: Cells, blocks: Sequence[Block], classes: int, columns: int, length: int):
     """Yield (pair number in the block, table column, class) of the cells of every chunk of every block, in order."""
     device = cells.sentence.device
-    sizes = [chunk_size(block, classes, columns, device) for block in blocks]
+    sizes = [chunk_size(block.pairs, classes, columns, device) for block in blocks]
     chunks = [-(-columns // size) for size in sizes]
     total = sum(chunks)
     if not len(cells):
@@ -274,11 +287,19 @@ def find_cells(
     none = torch.zeros(0, dtype=torch.long, device=device)
     found: dict[int, list[Cells]] = {}
     with torch.autocast(device.type, enabled=False):
-        for block in blocks:
+        sieve = screen.Screen(weight, bias) if device.type == "cpu" and screen.available() else None
+        for block in _portions(blocks) if sieve else blocks:
             a = left[block.sentence, block.top : block.bottom]
-            x = block.join(features, a, right[block.sentence, block.first : block.stop])
+            b = right[block.sentence, block.first : block.stop]
+            x = block.join(features, a, b)
             row, column = block.indices(device)
-            for start, stop in column_chunks(block, classes, columns, device):
+            if sieve is not None:
+                kept = sieve.pairs(x)
+                row, column = row[kept], column[kept]
+                x = features(a[row - block.top], b[column - block.first])
+            if not len(x):
+                continue
+            for start, stop in _chunks(columns, chunk_size(len(x), classes, columns, device)):
                 z = chunk_logits(x, weight[:, start:stop], bias[:, start:stop])
                 relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
                 scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
@@ -287,6 +308,15 @@ def find_cells(
                 found.setdefault(block.sentence, []).append(_most_certain(part))
     parts = [_most_certain(join_cells(each)) for each in found.values()]
     return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=device))
+
+
+def _portions(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Cut blocks into those that the screen takes at a time."""
+    for block in blocks:
+        step = max(1, screen.PAIRS_AT_ONCE // (block.stop - block.first))
+        for top in range(block.top, block.bottom, step):
+            bottom = min(block.bottom, top + step)
+            yield Block(block.sentence, top, bottom, top if block.upper else block.first, block.stop, block.upper)
 
 
 def _most_certain(cells: Cells) -> Cells:

@@ -1,0 +1,77 @@
+"""The screen of tables against whole tables of logits."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripleaudit.extractors import screen
+from tripleaudit.extractors.pairs import find_cells, plan
+
+FEATURES = {
+    "relu": lambda a, b: torch.relu(a + b),
+    "tanh": lambda a, b: torch.tanh(a + b),
+    "elu": lambda a, b: torch.nn.functional.elu(a * b),
+}
+
+
+@pytest.fixture(autouse=True)
+def exact_products(monkeypatch):
+    """Integer products that saturate, on processors where the screen is never used, show nothing about the screen."""
+    if not screen.available():
+        monkeypatch.setattr(torch, "_int_mm", lambda a, b: a.int() @ b.int())
+
+
+def table(seed: int, features, length: int = 13, width: int = 24, classes: int = 4, columns: int = 5, margin=3.0):
+    """Parts of pairs, and a classifier that marks few cells."""
+    draw = torch.Generator().manual_seed(seed)
+    left, right = (torch.randn(2, length, width, generator=draw, dtype=torch.float64) for _ in range(2))
+    weight = torch.randn(classes, columns, width, generator=draw, dtype=torch.float64) / width**0.5
+    bias = torch.randn(classes, columns, generator=draw, dtype=torch.float64)
+    bias[0] += margin
+    return left, right, weight, bias, features
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 10**6), name=st.sampled_from(sorted(FEATURES)), power=st.integers(-6, 6))
+def test_no_pair_that_could_be_positive_is_lost(seed, name, power):
+    left, right, weight, bias, features = table(seed, FEATURES[name])
+    x = features(left[0, :, None], right[0, None]).flatten(0, 1) * 10.0**power
+    weight[:, 0] *= 1e3  # columns of unlike sizes
+    weight[1:, 1] = weight[0, 1]
+    bias[1, 2], bias[2, 2] = -torch.inf, 1e30 if seed % 2 else -1e30
+    logits = torch.einsum("nd,cgd->ncg", x, weight) + bias
+    positive = torch.nonzero((logits[:, 1:] > logits[:, :1]).any(dim=2).any(dim=1))[:, 0]
+    kept = screen.Screen(weight, bias).pairs(x.clone())
+    assert set(positive.tolist()) <= set(kept.tolist())
+
+
+@pytest.mark.parametrize("name", sorted(FEATURES))
+@pytest.mark.parametrize("upper", [False, True])
+def test_decoded_cells_are_those_of_whole_tables(monkeypatch, name, upper):
+    arguments = table(3, FEATURES[name])
+    blocks = plan([(1, 12), (0, 13)], torch.device("cpu"), upper=upper)
+    found = []
+    for at_once, used in ((20, True), (1024, True), (0, False)):
+        monkeypatch.setattr(screen, "available", lambda used=used: used)
+        monkeypatch.setattr(screen, "PAIRS_AT_ONCE", at_once)
+        cells = find_cells(*arguments, blocks)
+        rows = zip(cells.sentence, cells.row, cells.column, cells.relation, cells.classes, strict=True)
+        found.append(dict(zip([tuple(map(int, row)) for row in rows], cells.scores.tolist(), strict=True)))
+    assert len(found[2]) > 5
+    assert found[0] == pytest.approx(found[2], abs=1e-12)
+    assert found[1] == pytest.approx(found[2], abs=1e-12)
+
+
+def test_the_screen_drops_what_is_clearly_negative():
+    left, right, weight, bias, features = table(0, FEATURES["relu"], length=40, width=256, margin=8.0)
+    x = features(left[0, :, None], right[0, None]).flatten(0, 1)
+    logits = torch.einsum("nd,cgd->ncg", x, weight) + bias
+    positive = (logits[:, 1:] > logits[:, :1]).any(dim=2).any(dim=1).sum()
+    assert len(screen.Screen(weight, bias).pairs(x)) < positive + 0.05 * len(logits)
+
+
+@pytest.mark.parametrize("value", [0.0, torch.inf, torch.nan])
+def test_features_without_a_scale_are_all_kept(value):
+    _, _, weight, bias, _ = table(0, FEATURES["relu"])
+    assert screen.Screen(weight, bias).pairs(torch.full((7, 24), value, dtype=torch.float64)).tolist() == [*range(7)]
