@@ -37,6 +37,9 @@ from tripleaudit.extractors.grte import (
     table_maxima,
     targets,
 )
+from tripleaudit.extractors.grte import _dense_products as dense_products
+from tripleaudit.extractors.grte import _largest as largest
+from tripleaudit.extractors.grte import _sparse_products as sparse_products
 
 
 def oracle(batch: dict, relations: int):
@@ -107,6 +110,25 @@ def test_decoding_follows_the_official_scan(seed):
     decoded, scores = oracle(batch, 3)
     assert set(map(tuple, decoded.tolist())) == naive
     assert (scores == 1).all()
+
+
+def test_sparse_products_equal_dense_ones():
+    draw = torch.Generator().manual_seed(0)
+    x, weight, grads = (torch.randn(*size, generator=draw, dtype=torch.float64) for size in ((30, 5), (7, 5), (11, 7)))
+    pairs = torch.randint(25, (11, 7), generator=draw)  # some rows twice, some never
+    for fast, slow in zip(
+        sparse_products(x, weight, pairs, grads), dense_products(x, weight, pairs, grads), strict=True
+    ):
+        torch.testing.assert_close(fast, slow, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [1, 40, 300])
+def test_maxima_have_their_places(length):
+    z = torch.randn(length, 3, 5, generator=torch.Generator().manual_seed(0))
+    for dim, values in ((0, z), (1, z.transpose(0, 1))):
+        best, at = largest(values, dim)
+        assert torch.equal(best, values.amax(dim=dim))
+        assert torch.equal(values.gather(dim, at.long().unsqueeze(dim)).squeeze(dim), best)
 
 
 @pytest.mark.parametrize("at_once", [20, 4096])
