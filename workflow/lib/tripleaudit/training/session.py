@@ -6,11 +6,12 @@ import sys
 import torch
 import transformers
 
+from tripleaudit.allocator import keep_freed_memory
 from tripleaudit.errors import UserError
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:
-    """Log to standard error with times, silence progress bars, and bound PyTorch's CPU threads.
+    """Log to standard error with times, silence progress bars, bound PyTorch's CPU threads, keep freed memory.
 
     Args:
         threads: CPU threads; 0 leaves PyTorch's choice.
@@ -24,6 +25,7 @@ def set_up(threads: int = 0, level: int = logging.INFO) -> None:
     transformers.utils.logging.disable_progress_bar()
     if threads > 0:
         torch.set_num_threads(threads)
+    keep_freed_memory()
 
 
 def device(gpu: str) -> torch.device:
