@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import extractor_names
 from tripleaudit.files import atomic_write
@@ -35,7 +37,7 @@ PREDICT_GOALS = {
     "onerel": 3.0,
 }  # fmt: skip
 MEMORY_GOALS = {"birte": 1600, "prgc": 2100, "onerel": 3500, "grte": 3200, "tplinker": 1700, "pfn": 5900}
-BATCHES = {"pfn": 20}  # the official batch of all others that were measured on WebNLG is 6
+PRESET = "webnlg"  # whose batch and model settings are measured
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +84,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--batches", type=int, default=4, help="batches of each phase")
     parser.add_argument("--rounds", type=int, default=3, help="how often all batches are timed")
     parser.add_argument("--warm-up", type=int, default=40, help="training steps before anything is timed")
-    parser.add_argument("--training-batch", type=int, help="sentences; 6, PFN 20, on a GPU 32")
+    parser.add_argument("--training-batch", type=int, help="sentences; as in the preset, on a GPU 32")
     parser.add_argument("--prediction-batch", type=int, default=32, help="sentences")
     parser.add_argument("--threads", type=int, default=threads_at_hand(), help="CPU threads")
     parser.add_argument("--cpu", action="store_true", help="use no GPU")
@@ -98,12 +100,13 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def task(options: argparse.Namespace, name: str, relations: int, encoder: Path, gpu: bool) -> Task:
     """Say what one process measures."""
     data = None if options.synthetic else webnlg()
+    official = yaml.safe_load((ROOT / "resources" / "presets.yaml").read_text())["presets"][name][PRESET]
     return Task(
         name,
         relations,
         str(encoder),
         str(data) if data else None,
-        options.training_batch or (32 if gpu else BATCHES.get(name, 6)),
+        options.training_batch or (32 if gpu else official["batch_size"]),
         options.prediction_batch,
         options.batches,
         options.rounds,
@@ -111,6 +114,7 @@ def task(options: argparse.Namespace, name: str, relations: int, encoder: Path, 
         options.threads,
         gpu,
         (TRAIN_GOALS.get(name), PREDICT_GOALS.get(name)),
+        official.get("model", {}),
     )
 
 
@@ -214,7 +218,7 @@ def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool
         "# Extractors next to the bare encoder",
         "",
         f"{device}; PyTorch {torch.__version__}; {encoder}; {data}; {options.batches} batches, {options.rounds} rounds,"
-        f" {options.warm_up} training steps before.",
+        f" {options.warm_up} training steps before; training batch and model settings of the preset {PRESET}.",
         "",
         "`ratio`: seconds by those of the bare encoder's own step (`train`) or forward pass (`predict`) on the same"
         " padded batches, in turn; median of the rounds, lowest and highest. Memory is"

@@ -47,6 +47,7 @@ class Task:
         threads: CPU threads.
         gpu: measure on the first CUDA device, in bfloat16.
         goals: ratios of training and of prediction above which the profiler says what takes the time; None for none.
+        model: settings of the extractor.
     """
 
     extractor: str
@@ -61,6 +62,7 @@ class Task:
     threads: int
     gpu: bool
     goals: tuple[float | None, float | None] = (None, None)
+    model: dict = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +104,8 @@ def measure(task: Task) -> list[Measurement]:
     torch.manual_seed(0)
     kind = extractor_class(task.extractor)
     relations = [f"relation{number}" for number in range(task.relations)]
-    model = kind.from_encoder(task.encoder, relations, prior=PRIOR if kind.sparse_outputs else None).to(device)
+    prior = PRIOR if kind.sparse_outputs else None
+    model = kind.from_encoder(task.encoder, relations, prior=prior, **task.model).to(device)
     sentences = read_sentences(Path(task.data)) if task.data else synthetic_sentences(model)
     dataset = TrainingSentences(renamed(sentences, relations), model)
     collator = Collator(kind, model.config, model.aligner.pad_id, seed=0)
