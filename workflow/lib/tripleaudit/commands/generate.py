@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     with settings.open_client(section, endpoint, study, model_dir, args.server_log, args.threads) as client:
         estimate = client.estimate(request for _, _, request in task.requests(sentences))
         log.info("%d requests, %d answered by the cache, %d to send", estimate.total, estimate.cached, estimate.to_pay)
-        results = extraction.extract(client, sentences, task, _Progress(log))
+        results = extraction.extract(client, sentences, task)
         model, paid = client.endpoint.model, client.totals
     log.info(
         "sent %d requests, %d + %d tokens, cost %.6g", paid.sent, paid.prompt_tokens, paid.completion_tokens, paid.cost
@@ -67,14 +67,3 @@ def run(args: argparse.Namespace) -> None:
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
     identity = settings.identity(section, args.dataset, args.system)
     write_json(args.report, provenance | counts | {"identity": identity})
-
-
-class _Progress:
-    """Says how far it is, at every tenth of the way."""
-
-    def __init__(self, log: logging.Logger) -> None:
-        self.log = log
-
-    def __call__(self, done: int, total: int) -> None:
-        if done * 10 // total > (done - 1) * 10 // total:
-            self.log.info("%d of %d answers", done, total)

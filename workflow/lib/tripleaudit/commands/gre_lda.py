@@ -29,9 +29,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import logging
+
     from tripleaudit.errors import UserError
     from tripleaudit.grescores.topics import Preprocessing, read_texts, train_topics
 
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     for name, value in (("topics", args.topics), ("chunk-size", args.chunk_size)):
         if value < 1:
             raise UserError(f"--{name} is {value}, expected at least 1")

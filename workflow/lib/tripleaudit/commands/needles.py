@@ -1,6 +1,7 @@
 """``tripleaudit needles STEP``: the steps of a MINEA study, as the workflow runs them."""
 
 import argparse
+import contextlib
 
 HELP = "make needles, extract with a language model, score (steps of the workflow)"
 
@@ -106,25 +107,28 @@ def _corpus(args: argparse.Namespace) -> None:
     elif args.endpoint:
         with _client(args) as client:
             plan = _plan(args, client.endpoint.context)
-            corpus = build_corpus(documents, plan, _asking(client, "needles"), client.endpoint.model)
+            with _asking(client, "needles") as ask:
+                corpus = build_corpus(documents, plan, ask, client.endpoint.model)
     else:
         corpus = build_corpus(documents, _plan(args), None)
     corpus.save(args.out)
 
 
 def _extract(args: argparse.Namespace) -> None:
-    import contextlib
-
+    from tripleaudit.needles.rehearsal import rehearse
     from tripleaudit.needles.run import Corpus, extract_corpus, save_result
 
     corpus = Corpus.load(args.corpus)
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(_client(args))
-        judging = None
+        judge = None
         if args.judge and args.judge != args.endpoint:
-            judging = _asking(stack.enter_context(_client(args, args.judge, args.judge_config)), "judge")
+            judge = stack.enter_context(_client(args, args.judge, args.judge_config))
         plan = _plan(args, client.endpoint.context)
-        ask = _asking(client, "extraction")
+        stages = rehearse(corpus.documents, plan, client, _counters(args), judge=judge, corpus=corpus)
+        totals = {name: stage.requests + stage.stored for name, stage in stages.items()}
+        judging = stack.enter_context(_asking(judge, "judge", totals.pop("judge", 0))) if judge else None
+        ask = stack.enter_context(_asking(client, "extraction", sum(totals.values())))
         result = extract_corpus(corpus, plan, ask, client.endpoint.model, _counters(args), judging)
     save_result(result, plan, args.out)
 
@@ -182,6 +186,7 @@ def _extract_triples(args: argparse.Namespace) -> None:
     from tripleaudit.corpora import load_sentences, save_sentences
     from tripleaudit.files import write_jsonl
     from tripleaudit.generative.threads import Limits
+    from tripleaudit.needles.rehearsal import rehearse_triples
     from tripleaudit.needles.triple_extraction import extract_triples
     from tripleaudit.needles.triples import load_triple_needles
 
@@ -191,9 +196,11 @@ def _extract_triples(args: argparse.Namespace) -> None:
     relations = options.get("relations") or sorted({needle.relation for needle in needles})
     with _client(args) as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
-        predictions, calls = extract_triples(
-            records, relations, limits, _asking(client, "triples"), client.endpoint.model, _counters(args)
-        )
+        stage = rehearse_triples(records, relations, limits, client, _counters(args))
+        with _asking(client, "triples", stage.requests + stage.stored) as ask:
+            predictions, calls = extract_triples(
+                records, relations, limits, ask, client.endpoint.model, _counters(args)
+            )
     save_sentences(args.out, predictions)
     write_jsonl(args.calls, calls)
 
@@ -283,21 +290,20 @@ def _counters(args: argparse.Namespace):
     return lambda: TokenCounter(counter.text)
 
 
-def _asking(client, stage: str):
-    """Send requests and say at most every ten seconds how far it is."""
+@contextlib.contextmanager
+def _asking(client, stage: str, total: int | None = None):
+    """Yield what sends requests and tells how far the stage is; ``total`` is the most requests that it can take."""
     import logging
-    import time
+
+    from tripleaudit.progress import Progress
 
     log = logging.getLogger("tripleaudit.needles")
-    state = {"last": time.monotonic(), "asked": 0}
+    with Progress(stage, total, "answers", log=log, at_most=True) as progress:
 
-    def ask(requests):
-        answers = client.complete_all(requests)
-        state["asked"] += len(requests)
-        if time.monotonic() - state["last"] > 10:
-            state["last"] = time.monotonic()
-            totals = client.totals
-            log.info("%s: %d answers, %d from the cache", stage, state["asked"], totals.cached)
-        return answers
+        def ask(requests):
+            answers = client.complete_all(requests, f"{stage}, one round")
+            progress.add(len(requests))
+            progress.note(f"{client.totals.cached} from the cache")
+            return answers
 
-    return ask
+        yield ask

@@ -9,7 +9,7 @@ import asyncio
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +24,7 @@ from tripleaudit.generative.estimate import Estimate, estimate
 from tripleaudit.generative.ledger import BudgetExceeded, Ledger
 from tripleaudit.generative.responses import answer_of, response_format, usage_of
 from tripleaudit.generative.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
+from tripleaudit.progress import Progress
 
 __all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]
 
@@ -123,9 +124,7 @@ class Client:
         """Say what the requests would take: how many are stored, tokens, money. Sends nothing."""
         return estimate(self, requests)
 
-    def complete_all(
-        self, requests: Sequence[Request], progress: Callable[[int, int], None] | None = None
-    ) -> list[Answer]:
+    def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
         """Return the answers of all requests, in their order.
 
         When the endpoint stops answering or the budget is used up, what is in flight is still awaited and stored;
@@ -133,13 +132,20 @@ class Client:
 
         Args:
             requests: any number; equal ones are sent once.
-            progress: called with (done, total) after each answer.
+            what: is being asked, for the lines of progress in the log.
 
         Raises:
             EndpointError: requests failed although all attempts were made, or the endpoint cannot be used.
             BudgetExceeded: the budget does not allow the next request.
         """
-        return self._run(self._complete_all(list(requests), progress))
+        with Progress(what or f"asking {self.endpoint.name}", len(requests), "answers", log=log) as progress:
+            cached, cost = self.totals.cached, self.totals.cost
+            progress.note(lambda: self._so_far(cached, cost))
+            return self._run(self._complete_all(list(requests), progress))
+
+    def _so_far(self, cached: int, cost: float) -> str:
+        stored = f"{self.totals.cached - cached} from the cache"
+        return f"{stored}, cost {self.totals.cost - cost:.4f}" if self.endpoint.prices else stored
 
     async def complete(self, request: Request) -> Answer:
         """Return the answer of one request, from the cache or from the endpoint; errors as :meth:`complete_all`."""
@@ -173,7 +179,7 @@ class Client:
         self._count(usage, cost, texts)
         return payload
 
-    async def _complete_all(self, requests: list[Request], progress: Callable | None) -> list[Answer]:
+    async def _complete_all(self, requests: list[Request], progress: Progress) -> list[Answer]:
         answers: list[Answer | None] = [None] * len(requests)
         queue = iter(enumerate(requests))
         failures: list[UserError] = []
@@ -203,8 +209,7 @@ class Client:
                     stop = error
                     return
                 done += 1
-                if progress:
-                    progress(done, len(requests))
+                progress.reach(done)
 
         # twice as many workers as slots, so that a slot never waits for the disk
         await asyncio.gather(*(work() for _ in range(min(len(requests), 2 * self.endpoint.concurrency))))

@@ -11,7 +11,7 @@ open       text                                                        triples
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -163,7 +163,6 @@ def extract(
     client: Client,
     sentences: Sequence[Sentence],
     task: Task,
-    progress: Callable[[int, int], None] | None = None,
 ) -> list[Extraction]:
     """Ask a model about every text and read its answers.
 
@@ -172,12 +171,12 @@ def extract(
             answers never raises.
     """
     asked = list(task.requests(sentences))
-    answers = client.complete_all([request for _, _, request in asked], progress)
+    answers = client.complete_all([request for _, _, request in asked], "extraction")
     calls = [_call(task, pair, answer) for (_, pair, _), answer in zip(asked, answers, strict=True)]
     if task.reask:
         again = [number for number, call in enumerate(calls) if call.parsed.status == "failed" and call.answer.text]
         requests = [_ask_again(task, asked[number][2], calls[number].answer) for number in again]
-        for number, answer in zip(again, client.complete_all(requests), strict=True):
+        for number, answer in zip(again, client.complete_all(requests, "asking again"), strict=True):
             second = replace(_call(task, asked[number][1], answer), reasked=True)
             if second.parsed.status not in ("failed", "refused"):
                 calls[number] = second

@@ -5,11 +5,11 @@ The client stores every answer the moment it arrives; a run that was cut short s
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tripleaudit.generative.client import Client
+from tripleaudit.generative.client import Client, Request
 from tripleaudit.generative.prompts import Prompt
 from tripleaudit.grescores.factualness import parse_verdict, triple_json
 from tripleaudit.grescores.granularity import strip_fence
@@ -52,11 +52,8 @@ def judge(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dic
     report = Report(client.endpoint.model, prompt.sha256[:12], len(questions))
     for sample in (0, 1):
         open_ = [question for question in questions if verdicts.get(question) is None]
-        requests = [
-            prompt.request(max_tokens=VERDICT_TOKENS, sample=sample, text=text, triple=shown(triple))
-            for text, triple in open_
-        ]
-        answers = client.complete_all(requests)
+        requests = [_verdict_request(prompt, question, sample) for question in open_]
+        answers = client.complete_all(requests, "factualness")
         report.repeated = sample * len(open_)
         for question, answer in zip(open_, answers, strict=True):
             verdicts[question] = parse_verdict(answer.text)
@@ -82,8 +79,8 @@ def split(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dic
     report = Report(client.endpoint.model, prompt.sha256[:12], len(distinct))
     for sample in (0, 1):
         open_ = [triple for triple in distinct if not _is_json(answers.get(triple, ""))]
-        requests = [prompt.request(max_tokens=SPLIT_TOKENS, sample=sample, triple=shown(triple)) for triple in open_]
-        got = client.complete_all(requests)
+        requests = [_split_request(prompt, triple, sample) for triple in open_]
+        got = client.complete_all(requests, "granularity")
         report.repeated = sample * len(open_)
         report.refused = sum(answer.status == "refused" for answer in got)
         for triple, answer in zip(open_, got, strict=True):
@@ -93,6 +90,33 @@ def split(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dic
     for text, triple in questions:
         details.setdefault(text, {})[triple_json(triple)] = answers[triple]
     return details, report
+
+
+def judge_requests(system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
+    """Yield what :func:`judge` asks: every question, and once more each whose stored answer cannot be read."""
+    for question in _questions(system):
+        request = _verdict_request(prompt, question, 0)
+        yield request
+        if (stored := client.lookup(request)) is not None and parse_verdict(stored.text) is None:
+            yield _verdict_request(prompt, question, 1)
+
+
+def split_requests(system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
+    """Yield what :func:`split` asks, in the same way."""
+    for triple in dict.fromkeys(triple for _, triple in _questions(system)):
+        request = _split_request(prompt, triple, 0)
+        yield request
+        if (stored := client.lookup(request)) is not None and not _is_json(stored.text):
+            yield _split_request(prompt, triple, 1)
+
+
+def _verdict_request(prompt: Prompt, question: tuple[str, StringTriple], sample: int) -> Request:
+    text, triple = question
+    return prompt.request(max_tokens=VERDICT_TOKENS, sample=sample, text=text, triple=shown(triple))
+
+
+def _split_request(prompt: Prompt, triple: StringTriple, sample: int) -> Request:
+    return prompt.request(max_tokens=SPLIT_TOKENS, sample=sample, triple=shown(triple))
 
 
 def shown(triple: StringTriple) -> str:

@@ -8,7 +8,7 @@ each text, so that the value of a text depends on nothing but the text and the m
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from tripleaudit.files import atomic_write, read_json, write_json
 from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import TOKENIZER_VERSION, tokens
 from tripleaudit.grescores.words import STOP_WORDS
+from tripleaudit.progress import Progress, watched
+
+log = logging.getLogger(__name__)
 
 CHUNK_SIZE = 2000  # gensim's default
 WEIGHTS, DESCRIPTION = "lda.safetensors", "lda.json"
@@ -164,13 +167,14 @@ def train_topics(
     dictionary = Dictionary(words)
     if not len(dictionary):
         raise UserError("the topic model's training texts have no usable words")
-    lda = LdaModel(
-        [dictionary.doc2bow(text) for text in words],
-        num_topics=topics,
-        id2word=dictionary,
-        chunksize=chunk_size,
-        random_state=np.random.RandomState(seed),
-    )
+    with Progress("training topics", len(words), "texts", log=log) as progress:
+        lda = LdaModel(
+            _Counted([dictionary.doc2bow(text) for text in words], progress),
+            num_topics=topics,
+            id2word=dictionary,
+            chunksize=chunk_size,
+            random_state=np.random.RandomState(seed),
+        )
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
     description = {
         "topics": topics,
@@ -183,6 +187,19 @@ def train_topics(
         "gensim": gensim.__version__,
     }
     return TopicModel(lda, dict(dictionary.token2id), description)
+
+
+class _Counted(list):
+    """A list that reports every pass over it."""
+
+    def __init__(self, items: Iterable[Any], progress: Progress) -> None:
+        super().__init__(items)
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[Any]:
+        for number, item in enumerate(super().__iter__()):
+            self._progress.reach(number)
+            yield item
 
 
 def similarity(p: np.ndarray, q: np.ndarray) -> float:
@@ -215,7 +232,7 @@ def topical_similarity(
     """
     glued = official if official_join is None else official_join
     values = {}
-    for text, raw in system.texts.items():
+    for text, raw in watched(system.texts.items(), "topical similarity", "texts"):
         triples = [triple for triple in raw if len(triple) == 3] if official else clean(raw)[0]
         if not official and not model.bag(text):
             continue

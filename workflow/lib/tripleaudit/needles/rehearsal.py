@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.generative.endpoint import Answer, Prices, Request, Usage
-from tripleaudit.generative.threads import TokenCounter
+from tripleaudit.generative.threads import Limits, TokenCounter
 from tripleaudit.needles.documents import Document
 from tripleaudit.needles.extraction import Ask
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.run import Counters, build_corpus, extract_corpus
+from tripleaudit.needles.triple_extraction import extract_triples
 
 
 class Asker(Protocol):
@@ -47,6 +49,7 @@ class Rehearsal:
     counter: TokenCounter
     prices: Prices
     stages: dict[str, Estimate] = field(default_factory=dict)
+    form: Callable[[str], Any] = lambda filler: {"entities": [{"type": "Thing", "name": "x", "description": filler}]}
 
     def stage(self, name: str, times: int = 1) -> Ask:
         """Return an ``ask`` that books on the stage ``name``; every request still to be sent counts ``times`` times."""
@@ -68,7 +71,7 @@ class Rehearsal:
         estimate.completion_tokens += times * limit
         estimate.cost += times * self.prices.cost(prompt, limit)
         filler = "x " * max(1, limit * 3 // 2)
-        text = json.dumps({"entities": [{"type": "Thing", "name": "x", "description": filler}]})
+        text = json.dumps(self.form(filler))
         return Answer(text, "ok", "stop", Usage(prompt, limit), key="")
 
 
@@ -109,6 +112,15 @@ def rehearse(
         corpus, plan, own.stage("extraction"), extractor.endpoint.model, counter, judging=judging.stage("judge")
     )
     return found | own.stages | (judging.stages if plan.judge else {})
+
+
+def rehearse_triples(
+    records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Asker, counter: Counters
+) -> Estimate:
+    """Return an estimate of extracting the triples of all records (:mod:`.triple_extraction`)."""
+    own = Rehearsal(extractor, counter(), extractor.endpoint.prices, form=lambda filler: [["x", "is", filler]])
+    extract_triples(records, relations, limits, own.stage("triples"), extractor.endpoint.model, counter)
+    return own.stages["triples"]
 
 
 def as_text(stages: dict[str, Estimate], documents: Sequence[Document], model: str, priced: bool) -> str:
