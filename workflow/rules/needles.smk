@@ -140,6 +140,7 @@ rule needle_table:
         tex="<study>/tables/{needle_table}.tex",
         html=report(
             "<study>/tables/{needle_table}.html",
+            caption="../report/needle_table.rst",
             category="Tables",
             labels={"table": "{needle_table}"},
         ),
@@ -161,7 +162,12 @@ rule needle_plot:
     input:
         "<study>/needles/scores.csv",
     output:
-        report("<study>/plots/lost-in-the-middle.svg", category="Plots"),
+        report(
+            "<study>/plots/lost-in-the-middle.svg",
+            caption="../report/needle_plot.rst",
+            category="Plots",
+            labels={"plot": "lost-in-the-middle"},
+        ),
     log:
         "<logs>/needle_plot.log",
     localrule: True
