@@ -107,7 +107,6 @@ def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str,
     cache where the requests are the same).
     """
     chosen = section["systems"][system]
-    where = endpoint(section, chosen["endpoint"])
     prompt = load_prompt(chosen.get("prompt") or chosen.get("setting") or "open")
     return {
         "dataset": dict(section["datasets"][dataset]),
@@ -115,6 +114,7 @@ def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str,
         "prompt": prompt.sha256,
         **answering(section, chosen["endpoint"]),
     }
+
 
 def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str, Any]:
     """Return what decides the answers of an endpoint: model, sampling and prompts; nothing about transport.
@@ -128,7 +128,6 @@ def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str,
     sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
     found = {"structured": where.structured != "off", **{field: getattr(where, field) for field in sampling}}
     return found | ({"prompts": [load_prompt(prompt).sha256 for prompt in prompts]} if prompts else {})
-
 
 
 def problems(section: Mapping[str, Any], corpora: Mapping[str, Any] | list[str]) -> list[str]:
