@@ -44,6 +44,7 @@ include: "workflow/rules/collection.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/report_plan.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/summary.smk"
 
 
 rule all:

@@ -51,7 +51,7 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
         study(tmp_path, fake.url)
         first = snakemake(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
         assert first.returncode == 0, first.stderr
-        assert "2 of 2 extraction jobs are to run" in first.stdout
+        assert "2 of 2 jobs are to run" in first.stdout
         assert fake.count == 0
         broken = snakemake(tmp_path, "--keep-going", "--", "generative", RULES_LM_KEY=KEY)
         assert broken.returncode != 0

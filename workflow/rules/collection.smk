@@ -64,6 +64,8 @@ rule join_shards:
         "<study>/collections/{collection}/shards.json",
     log:
         "<logs>/join_shards/{collection}.log",
+    benchmark:
+        "<benchmarks>/join_shards/{collection}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -87,6 +89,8 @@ rule collection_table:
         ),
     log:
         "<logs>/table/collection.log",
+    benchmark:
+        "<benchmarks>/table/collection.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -11,6 +11,8 @@ rule prepare_corpus:
         counts="<study>/corpora/{corpus}/{split}.counts.json",
     log:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
+    benchmark:
+        "<benchmarks>/prepare_corpus/{corpus}/{split}.jsonl"
     conda:
         "../../envs/light.yaml"
     resources:
@@ -35,6 +37,8 @@ rule corpus_reports:
         expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
     log:
         "<logs>/corpus_reports/{corpus}.log",
+    benchmark:
+        "<benchmarks>/corpus_reports/{corpus}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -12,6 +12,8 @@ rule fetch_lm:
         "<downloads>/lm/{model}.gguf",
     log:
         "<logs>/fetch_lm/{model}.log",
+    benchmark:
+        "<benchmarks>/fetch_lm/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
@@ -33,6 +35,8 @@ rule convert_lm:
         tokenizer="<downloads>/lm/{model}/tokenizer.json",
     log:
         "<logs>/convert_lm/{model}.log",
+    benchmark:
+        "<benchmarks>/convert_lm/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     conda:
@@ -55,6 +59,8 @@ rule select_texts:
         reference="<study>/generative/{dataset}/reference.jsonl",
     log:
         "<logs>/select_texts/{dataset}.log",
+    benchmark:
+        "<benchmarks>/select_texts/{dataset}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -108,7 +114,7 @@ rule generative:
 
 
 rule estimate:
-    """Print what the language-model stage would still send and cost; sends nothing."""
+    """Print what the study would still send to language models, pay for and compute; does none of it."""
     input:
         sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in LM_SYSTEMS}),
     log:
@@ -117,8 +123,7 @@ rule estimate:
     conda:
         "../../envs/light.yaml"
     params:
-        section=section_for_job,
-        study=STUDY.name,
+        config=json.dumps(config),
     shell:
-        "python -m tripleaudit estimate --section {params.section:q} --study {params.study:q} "
-        "--results $(dirname $(dirname {log:q})) 2>&1 | tee {log:q}"
+        "python -m tripleaudit estimate --config {params.config:q} --results $(dirname $(dirname {log:q})) 2>&1 "
+        "| tee {log:q}"

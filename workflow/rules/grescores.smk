@@ -106,6 +106,8 @@ rule merge_gre_scores:
         provenance="<study>/gre/scores.provenance.json",
     log:
         "<logs>/merge_gre_scores.log",
+    benchmark:
+        "<benchmarks>/merge_gre_scores.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -95,6 +95,8 @@ rule score_needles:
         provenance="<study>/needles/models/{lm}/scores.provenance.json",
     log:
         "<logs>/score_needles/{lm}.log",
+    benchmark:
+        "<benchmarks>/score_needles/{lm}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -122,6 +124,8 @@ rule merge_needle_scores:
         provenance="<study>/needles/scores.provenance.json",
     log:
         "<logs>/merge_needle_scores.log",
+    benchmark:
+        "<benchmarks>/merge_needle_scores.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -146,6 +150,8 @@ rule needle_table:
         ),
     log:
         "<logs>/needle_table/{needle_table}.log",
+    benchmark:
+        "<benchmarks>/needle_table/{needle_table}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -170,6 +176,8 @@ rule needle_plot:
         ),
     log:
         "<logs>/needle_plot.log",
+    benchmark:
+        "<benchmarks>/needle_plot.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -9,6 +9,8 @@ rule original_split:
         "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
+    benchmark:
+        "<benchmarks>/original_split/{corpus}/{setting}/{split}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

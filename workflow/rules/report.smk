@@ -14,6 +14,8 @@ rule plot:
         ),
     log:
         "<logs>/plot/{plot}.log",
+    benchmark:
+        "<benchmarks>/plot/{plot}.jsonl"
     wildcard_constraints:
         plot="|".join(PLOTS) or "none",
     localrule: True
@@ -33,6 +35,8 @@ rule write_report:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
     log:
         "<logs>/report.log",
+    benchmark:
+        "<benchmarks>/report.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -13,6 +13,8 @@ rule score:
         counts="<study>/counts/<run>/{testset}-{testing}.csv",
     log:
         "<logs>/score/<run>/{testset}-{testing}.log",
+    benchmark:
+        "<benchmarks>/score/<run>/{testset}-{testing}.jsonl"
     conda:
         "../../envs/light.yaml"
     resources:
@@ -36,6 +38,8 @@ rule score_classifier:
         curve="<study>/scores/<run>/curve.json",
     log:
         "<logs>/score_classifier/<run>.log",
+    benchmark:
+        "<benchmarks>/score_classifier/<run>.jsonl"
     wildcard_constraints:
         extractor="|".join(STUDY.classifiers) or "none",
     conda:
@@ -62,6 +66,8 @@ rule score_two_step:
         counts="<study>/counts/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/{gate}.csv",
     log:
         "<logs>/score_two_step/{corpus}/{extractor}/{noise}/seed{seed}/{gate}.log",
+    benchmark:
+        "<benchmarks>/score_two_step/{corpus}/{extractor}/{noise}/seed{seed}/{gate}.jsonl"
     wildcard_constraints:
         gate="zcc-(binary|mcml)",
     conda:
@@ -85,6 +91,8 @@ rule merge_scores:
         provenance="<study>/scores.provenance.json",
     log:
         "<logs>/merge_scores.log",
+    benchmark:
+        "<benchmarks>/merge_scores.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"

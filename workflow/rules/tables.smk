@@ -9,6 +9,8 @@ rule training_facts:
         "<study>/trainings.json",
     log:
         "<logs>/training_facts.log",
+    benchmark:
+        "<benchmarks>/training_facts.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -33,6 +35,8 @@ rule audit:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
         "<logs>/audit/{corpus}/{protocol}.log",
+    benchmark:
+        "<benchmarks>/audit/{corpus}/{protocol}.jsonl"
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -58,6 +62,8 @@ rule table:
         ),
     log:
         "<logs>/table/{table}.log",
+    benchmark:
+        "<benchmarks>/table/{table}.jsonl"
     wildcard_constraints:
         table="|".join(STUDY.possible_tables) or "none",
     localrule: True

@@ -57,9 +57,9 @@ def test_requests_tokens_and_money(tmp_path, prepared, capsys):
     assert (result["unknown"], result["missing_keys"]) == (["later"], ["ESTIMATE_KEY"])
     assert main(arguments) == 0
     text = capsys.readouterr().out
-    assert "2 of 3 extraction jobs are to run" in text
+    assert "2 of 3 jobs are to run" in text
     assert "the budget may not suffice" in text
-    assert "not counted, because the texts are not prepared yet: later" in text
+    assert "not counted, because what they read is not made yet: later" in text
     assert "environment variables to set first: ESTIMATE_KEY" in text
     assert text.splitlines()[1].split()[:6] == ["d", "s", "e", "6", "2", "4"]
 
@@ -73,4 +73,4 @@ def test_a_result_of_other_settings_is_not_done(tmp_path, prepared, capsys):
 
 def test_a_study_without_language_models(capsys):
     assert main(["estimate", "--section", "{}"]) == 0
-    assert "0 of 0 extraction jobs are to run" in capsys.readouterr().out
+    assert "0 of 0 jobs are to run" in capsys.readouterr().out

@@ -1,15 +1,22 @@
-"""``tripleaudit estimate``: what the language-model stage of a study would send and cost, before anything is sent."""
+"""``tripleaudit estimate``: what a study would still send, cost and compute, before anything runs."""
 
 import argparse
 
-HELP = "say how many requests, tokens and how much money a study's language-model stage still takes"
+HELP = "say how many requests, how much money and how many GPU-hours or CPU-hours a study still takes"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--section", required=True, metavar="JSON|FILE", help="section 'generative', or a study file")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--config", metavar="JSON|FILE", help="a study: language models and trainings")
+    what.add_argument(
+        "--section", metavar="JSON|FILE", help="section 'generative' alone: extraction by language models"
+    )
     parser.add_argument("--study", default="study", help="name of the study (default: the study file's)")
     parser.add_argument("--results", metavar="DIR", help="the study's folder (default: results/<study>)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--downloads", default="resources/downloads", metavar="DIR", help="fetched files (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -19,6 +26,34 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.generative import settings
     from tripleaudit.generative.plan import as_table, plan
 
-    section, study = settings.read_section(args.section, args.study)
-    result = plan(section, study, Path(args.results or f"results/{study}"))
-    print(json.dumps(result, indent=2) if args.json else as_table(result))
+    if args.config is None:
+        section, study = settings.read_section(args.section, args.study)
+        result = plan(section, study, Path(args.results or f"results/{study}"))
+        print(json.dumps(result, indent=2) if args.json else as_table(result))
+        return
+    from tripleaudit.estimates import language_models, trainings
+    from tripleaudit.study import Study
+
+    planned = Study(_config(args.config))
+    folder = Path(args.results or f"results/{planned.name}")
+    result = language_models.plan(planned, folder, Path(args.downloads))
+    hours = trainings.estimate(planned, folder.parent)
+    if args.json:
+        print(json.dumps({**result, "trainings": trainings.as_json(hours)}, indent=2))
+        return
+    print("\n".join(([as_table(result)] if result["jobs"] or result["unknown"] else []) + trainings.as_lines(hours)))
+
+
+def _config(text: str) -> dict:
+    """Read a study, from its file or as JSON."""
+    import json
+
+    from tripleaudit.configuration import read_config, validated
+    from tripleaudit.errors import UserError
+
+    if not text.lstrip().startswith("{"):
+        return read_config(text)
+    try:
+        return validated(json.loads(text))
+    except ValueError as error:
+        raise UserError(f"--config: not valid JSON ({error})") from error

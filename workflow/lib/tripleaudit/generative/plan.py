@@ -83,14 +83,14 @@ def as_table(result: Mapping[str, Any]) -> str:
         for row in rows
     ]
     open_jobs = sum(not job["done"] for job in result["jobs"])
-    lines.append(f"{open_jobs} of {len(result['jobs'])} extraction jobs are to run; tokens and money are estimates")
+    lines.append(f"{open_jobs} of {len(result['jobs'])} jobs are to run; tokens and money are estimates")
     if result["budget"] is not None:
         left = result["budget"] - result["spent"]
         lines.append(f"budget {result['budget']:g}, spent or reserved {result['spent']:.4f}, left {left:.4f}")
         if result["total"]["cost_limit"] > left:
             lines.append("the budget may not suffice: at most, the requests cost more than is left")
     if result["unknown"]:
-        lines.append(f"not counted, because the texts are not prepared yet: {', '.join(result['unknown'])}")
+        lines.append(f"not counted, because what they read is not made yet: {', '.join(result['unknown'])}")
     if result["missing_keys"]:
         lines.append(f"environment variables to set first: {', '.join(result['missing_keys'])}")
     return "\n".join(lines)

@@ -172,9 +172,14 @@ def problems(section: Mapping[str, Any], corpora: Mapping[str, Any] | list[str])
     return found
 
 
-def missing_keys(section: Mapping[str, Any]) -> list[str]:
-    """Return the names of the environment variables that systems of the section need and that are not set."""
+def missing_keys(section: Mapping[str, Any], endpoints: Iterable[str] | None = None) -> list[str]:
+    """Return the names of the environment variables that endpoints need and that are not set.
+
+    Args:
+        endpoints: names; by default those of the section's systems.
+    """
     used = {system["endpoint"] for system in (section.get("systems") or {}).values()}
+    used = used if endpoints is None else set(endpoints)
     return sorted(name for name in _key_names(section, used) if not os.environ.get(name))
 
 

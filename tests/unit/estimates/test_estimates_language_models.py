@@ -1,0 +1,131 @@
+"""What judges and needles would be asked, counted before and after it is really asked."""
+
+import json
+
+import pytest
+import yaml
+
+from support.fake_endpoint import FakeEndpoint
+from support.needle_model import NeedleModel, make_document
+from tripleaudit.cli import main
+from tripleaudit.corpora import Sentence, save_sentences
+from tripleaudit.needles.triples import TripleNeedle, save_triple_needles
+
+TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
+PRICES = {"input": 10, "output": 20}
+
+
+def endpoint(url, **more):
+    return {"base_url": url, "model": "fake", "max_retries": 0, "prices": PRICES, "max_tokens": 100, **more}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """The folder of a study with a judge; ``write`` changes its sections."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.json").write_text(json.dumps(TEXTS))
+    (tmp_path / "out.json").write_text(json.dumps({text: [*rows, ["x", "y", "z"]] for text, rows in TEXTS.items()}))
+
+    def write(url, **sections):
+        config = {"study": "s", "generative": {"cache": "cache", "endpoints": {"e": endpoint(url)}}, **sections}
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        return tmp_path
+
+    return write
+
+
+def estimated(capsys):
+    assert main(["estimate", "--config", "study.yaml", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    return {(job["dataset"], job["system"]): job for job in result["jobs"]}, result
+
+
+def judge(url, out):
+    section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(url)}})
+    arguments = ["--section", section, "--study", "s", "--endpoint", "e", "--triples", "out.json"]
+    for name in ("factualness", "granularity", "report"):
+        arguments += [f"--{name}", str(out / f"{name}.json")]
+    assert main(["gre-judge", *arguments]) == 0
+
+
+def test_the_judge_of_the_grescores_is_counted_as_it_is_asked(study, capsys):
+    system = {"triples": "out.json", "judge": True}
+    gre = {
+        "judge": {"endpoint": "e"},
+        "embedder": None,
+        "datasets": {"d": {"level": "sentence", "gold": {"triples": "gold.json"}, "systems": {"mine": system}}},
+    }
+    with FakeEndpoint(answer=lambda body: "true" if "Claim" in str(body) else '{"parts": []}') as fake:
+        folder = study(fake.url, grescores=gre)
+        jobs, result = estimated(capsys)
+        job = jobs["d", "mine (judge)"]
+        assert (job["total"], job["cached"], job["to_pay"], job["done"]) == (10 + 6, 0, 16, False)
+        assert job["cost"] > 0
+        assert result["total"]["to_pay"] == 16
+        assert fake.count == 0  # nothing was sent
+        judge(fake.url, folder / "elsewhere")
+        assert fake.count == 16
+        capsys.readouterr()
+        job = estimated(capsys)[0]["d", "mine (judge)"]
+        assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (16, 16, 0, 0.0)
+        judge(fake.url, folder / "results/s/gre/d/judged/mine")
+        capsys.readouterr()
+        assert estimated(capsys)[0]["d", "mine (judge)"]["done"]
+        assert fake.count == 16
+
+
+def test_a_judge_without_triples_yet(study, capsys):
+    generative = {
+        "cache": "cache",
+        "endpoints": {"e": endpoint("http://127.0.0.1:9/v1", api_key_env="NOT_SET_HERE")},
+        "datasets": {"d": {"corpus": "c"}},
+        "systems": {"lm": {"endpoint": "e"}},
+    }
+    study(
+        "",
+        generative=generative,
+        corpora={"c": {"files": {"train": "gold.json", "test": "gold.json"}}},
+        grescores={"judge": {"endpoint": "e"}, "datasets": {"g": {"generative": "d", "level": "sentence"}}},
+    )
+    jobs, result = estimated(capsys)
+    assert list(jobs) == [("d", "lm")]
+    assert result["unknown"] == ["d", "g/lm (judge: its triples are not there yet)"]
+    assert result["missing_keys"] == ["NOT_SET_HERE"]
+
+
+def test_needles_are_counted_as_they_are_asked_for(study, capsys, tmp_path):
+    (tmp_path / "report.txt").write_text(make_document(40).text)
+    needles = {"documents": ["report.txt"], "models": ["e"], "schema": "demo", "iterations": 0, "piece_chars": 3000}
+    needles |= {"reserve": 300, "untouched": False, "target": 0.05, "minimum": 0.01}
+    with FakeEndpoint(NeedleModel()) as fake:
+        study(fake.url, needles=needles)
+        jobs, _ = estimated(capsys)
+        extraction, asked = jobs["needles", "e (extraction)"], jobs["needles", "e (judge)"]
+        assert extraction["to_pay"] >= 3
+        assert asked["to_pay"] > 0
+        assert fake.count == 0
+        plan = json.dumps({key: value for key, value in needles.items() if key not in ("documents", "models")})
+        section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
+        assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", "--out", "corpus"]) == 0
+        arguments = ["--corpus", "corpus", "--section", section, "--budget-of", "s", "--endpoint", "e", "--out", "out"]
+        assert main(["needles", "extract", "--plan", plan, *arguments]) == 0
+        assert 0 < fake.count <= extraction["to_pay"] + asked["to_pay"]
+        capsys.readouterr()
+        jobs, _ = estimated(capsys)
+        sent = sum(jobs["needles", f"e ({stage})"]["cached"] for stage in ("extraction", "judge"))
+        assert sent == fake.count
+        assert sum(job["to_pay"] for job in jobs.values()) == 0
+
+
+def test_triples_in_documents_are_counted(study, capsys, tmp_path):
+    demo = {"corpus": "c", "models": ["e"], "iterations": 1}
+    files = {"train": "gold.json", "test": "gold.json"}
+    corpora, settings = {"c": {"files": files}}, ["nz", "wz"]
+    study("http://127.0.0.1:9/v1", needles={"triples": demo}, corpora=corpora, settings=settings)
+    assert estimated(capsys)[1]["unknown"] == ["triple needles/e (their documents are not made yet)"]
+    made = tmp_path / "results/s/needles/triples"
+    save_sentences(made / "pieces.jsonl", [Sentence(f"doc#{number}", f"piece {number}") for number in range(3)])
+    needle = TripleNeedle("doc:0", "doc", "doc#0", "x", "a", "r", "b", 0.0)
+    save_triple_needles(made / "pieces-needles.jsonl", [needle])
+    job = estimated(capsys)[0]["triple needles", "e (extraction)"]
+    assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each

@@ -1,0 +1,219 @@
+"""Requests, tokens and money of everything that asks language models: extraction, judging, needles. Sends nothing."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora import load_sentences
+from tripleaudit.files import read_json
+from tripleaudit.generative import settings
+from tripleaudit.generative.client import Client
+from tripleaudit.generative.estimate import Estimate
+from tripleaudit.generative.plan import plan as plan_extraction
+from tripleaudit.generative.prompts import load_prompt
+from tripleaudit.generative.threads import Limits, TokenCounter
+from tripleaudit.grescores.judging import judge_requests, split_requests
+from tripleaudit.grescores.plan import GrePlan, Planned
+from tripleaudit.grescores.systems import read_system
+from tripleaudit.needles import settings as needle_settings
+from tripleaudit.needles.client import ThreadClient
+from tripleaudit.needles.documents import document_files, read_documents
+from tripleaudit.needles.needle import load_needles
+from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.rehearsal import Estimate as Rehearsed
+from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
+from tripleaudit.needles.run import Corpus, corpus_from_needles
+from tripleaudit.needles.triples import load_triple_needles
+from tripleaudit.sources.registry import raw_files
+from tripleaudit.study import Study
+from tripleaudit.workflow import shipped
+
+Row = dict[str, Any]
+
+
+def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
+    """Return the form of :func:`tripleaudit.generative.plan.plan` for all stages of a study that ask language models.
+
+    Args:
+        folder: of the study, ``results/<study>``.
+        downloads: where models and raw files are fetched to.
+    """
+    section = study.config["generative"]
+    result = plan_extraction(section, study.name, folder)
+    rows, unknown = [], list(result["unknown"])
+    for stage in (_judging, _needles, _triple_needles):
+        for row in stage(study, folder, downloads):
+            if isinstance(row, str):
+                unknown.append(row)
+            else:
+                rows.append(row)
+    total = Estimate(**result["total"])
+    for row in rows:
+        total += Estimate(**{name: row[name] for name in Estimate.__slots__})
+    asked = {row["endpoint"] for row in rows}
+    missing = set(result["missing_keys"]) | set(settings.missing_keys(section, asked))
+    return {
+        **result,
+        "jobs": [*result["jobs"], *rows],
+        "total": asdict(total),
+        "unknown": unknown,
+        "missing_keys": sorted(missing),
+    }
+
+
+def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+    """What the judge of the GREScores would be asked."""
+    section, judge = study.config["generative"], study.config["grescores"]["judge"]
+    if not judge:
+        return
+    extractions: dict[str, list] = {}
+    for dataset, system in settings.systems_of(section):
+        keys = {"extractor": system, "setting": section["systems"][system].get("setting") or "open"}
+        path = folder / "generative" / dataset / system / "answers.jsonl"
+        extractions.setdefault(dataset, []).append((system, keys, str(path)))
+    datasets = study.config["grescores"]["datasets"]
+    plan_ = GrePlan(study.config["grescores"], extractions=extractions, golds=dict.fromkeys(datasets, ""))
+    prompts = {
+        "factualness": (load_prompt(judge["factualness_prompt"]), judge_requests),
+        "granularity": (load_prompt(judge["granularity_prompt"]), split_requests),
+    }
+    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    for dataset in datasets:
+        for system in plan_.asked(dataset):
+            with Client(settings.endpoint(section, judge["endpoint"]), cache) as client:
+                report = folder / "gre" / dataset / "judged" / system.name / "report.json"
+                done = _judged(
+                    report, system, client.endpoint.model, {k: p.sha256[:12] for k, (p, _) in prompts.items()}
+                )
+                triples = _located(study, system.files["triples"], downloads)
+                if not done and not triples.is_file():
+                    yield f"{dataset}/{system.name} (judge: its triples are not there yet)"
+                    continue
+                figures = Estimate()
+                if not done:
+                    answers = read_system(triples, order="sro")
+                    for kind in system.asked:
+                        prompt, requests = prompts[kind]
+                        figures += client.estimate(requests(answers, client, prompt))
+            yield _row(dataset, f"{system.name} (judge)", judge["endpoint"], done, figures)
+
+
+def _judged(report: Path, system: Planned, model: str, prompts: Mapping[str, str]) -> bool:
+    """Whether a system was judged by this model with these prompts."""
+    if not report.is_file():
+        return False
+    known = read_json(report)
+    return all(
+        (known.get(kind) or {}).get("judge") == model and known[kind].get("prompt") == prompts[kind]
+        for kind in system.asked
+    )
+
+
+def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+    """What the models that invent, extract and judge needles would be asked, at most."""
+    config, section = study.config["needles"], study.config["generative"]
+    if not config["models"]:
+        return
+    paths = document_files([str(_located(study, path, downloads)) for path in config["documents"]], None)
+    documents = read_documents(list(map(str, paths)), config["max_chars"], config["max_documents"])
+    values = json.loads(needle_settings.plan_json(config))
+    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    made = folder / "needles" / "corpus"
+    corpus = Corpus.load(made) if (made / "corpus.json").is_file() else None
+    generator = config["generator"] if corpus is None and not config["needle_file"] else None
+    counted = False
+    for lm in config["models"]:
+        judge = needle_settings.judge_of(config, lm)
+        with (
+            ThreadClient(settings.endpoint(section, lm), cache) as client,
+            ThreadClient(settings.endpoint(section, judge or lm), cache) as judging,
+            ThreadClient(settings.endpoint(section, generator or lm), cache) as generating,
+        ):
+            context = client.endpoint.context if values.get("context") is None else values["context"]
+            plan_ = Plan.from_mapping({**values, "context": context})
+            own = corpus
+            if own is None and config["needle_file"]:
+                own = corpus_from_needles(documents, load_needles(shipped(config["needle_file"])), plan_)
+            report = folder / "needles" / "models" / lm / "report.json"
+            done = report.is_file() and _same_plan(report, plan_, client.endpoint.model)
+            stages: dict[str, Rehearsed] = {}
+            if not done:
+                counter = _counter(study, config["tokenizer"], client.endpoint, downloads)
+                source = generating if generator else None
+                stages = rehearse(documents, plan_, client, counter, source, judging, own)
+        for stage, name in (("needles", generator), ("extraction", lm), ("judge", judge)):
+            if stage == "needles" and (counted or generator is None):
+                continue
+            counted |= stage == "needles"
+            if name is not None and (stage in stages or done and stage == "extraction"):
+                yield _row("needles", f"{lm} ({stage})", name, done, _converted(stages.get(stage, Rehearsed())))
+
+
+def _same_plan(report: Path, plan_: Plan, model: str) -> bool:
+    known = read_json(report)
+    return known.get("model") == model and known.get("plan") == json.loads(json.dumps(plan_.to_json()))
+
+
+def _triple_needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+    """What the models that extract triples from documents with needles would be asked, at most."""
+    options, section = study.config["needles"]["triples"], study.config["generative"]
+    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    made = folder / "needles" / "triples"
+    for lm in needle_settings.triple_models(study.config["needles"]):
+        if (made / "models" / lm / "calls.jsonl").is_file():
+            yield _row("triple needles", f"{lm} (extraction)", lm, True, Estimate())
+            continue
+        if not (made / "pieces.jsonl").is_file():
+            yield f"triple needles/{lm} (their documents are not made yet)"
+            continue
+        records = load_sentences(made / "pieces.jsonl")
+        found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
+        with ThreadClient(settings.endpoint(section, lm), cache) as client:
+            limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
+            counter = _counter(study, None, client.endpoint, downloads)
+            figures = rehearse_triples(records, options.get("relations") or sorted(found), limits, client, counter)
+        yield _row("triple needles", f"{lm} (extraction)", lm, False, _converted(figures))
+
+
+def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:
+    return {"dataset": dataset, "system": system, "endpoint": endpoint, "done": done, **asdict(figures)}
+
+
+def _converted(figures: Rehearsed) -> Estimate:
+    """A rehearsal knows bounds alone, so what it takes about and at most is the same."""
+    return Estimate(
+        figures.requests + figures.stored,
+        figures.stored,
+        figures.requests,
+        figures.prompt_tokens,
+        figures.completion_tokens,
+        figures.completion_tokens,
+        figures.cost,
+        figures.cost,
+    )
+
+
+def _counter(study: Study, tokenizer: str | None, endpoint: Any, downloads: Path) -> Callable[[], TokenCounter]:
+    """Count tokens as the workflow's jobs do: threads begin anew where their context is full."""
+    path = Path(shipped(tokenizer)) if tokenizer else None
+    if path is None and endpoint.serve:
+        source = endpoint.serve["source"]
+        kind = "lm" if settings.is_gguf(source) else "models"
+        local = study.local_model(source)
+        path = Path(local or downloads / kind / study.model_slug(source)) / "tokenizer.json"
+    if path is None or not path.is_file():
+        return TokenCounter
+    counter = TokenCounter.from_tokenizer(path)
+    return lambda: TokenCounter(counter.text)
+
+
+def _located(study: Study, path: str, downloads: Path) -> Path:
+    """Find a file that the configuration names: under the raw root, fetched there, shipped, or the user's own."""
+    root = study.config["raw_root"]
+    if root and (Path(root) / path).exists():
+        return Path(root) / path
+    if path in raw_files():
+        return Path(root or downloads / "raw") / path
+    return Path(shipped(path))

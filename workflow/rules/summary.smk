@@ -1,0 +1,32 @@
+# Before the first job: whether results can be written. After the last: what ran, how long it took, what it cost.
+from tripleaudit.storage import check_writable
+from tripleaudit.summary import Job, RunSummary
+
+RUN_SUMMARY = RunSummary(STUDY.name, Path("results") / STUDY.name, config["generative"])
+
+
+onstart:
+    refuse_lost_arrays()
+    try:
+        check_writable(RUN_SUMMARY.folder)
+    except UserError as error:
+        raise WorkflowError(str(error))
+    RUN_SUMMARY.start()
+
+
+onsuccess:
+    print(
+        RUN_SUMMARY.finish(
+            [
+                Job(
+                    job.rule.name,
+                    workflow.dag.finished(job),
+                    str(job.benchmark or ""),
+                )
+                for job in workflow.dag.jobs
+            ],
+            [rule.name for rule in workflow.rules],
+        ),
+        end="",
+        file=sys.stderr,
+    )
