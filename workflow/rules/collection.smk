@@ -52,7 +52,7 @@ rule extract_shard:
     shell:
         "python -m tripleaudit collection extract --index {input.index:q} --shard {wildcards.shard:q} "
         "--model $(dirname {input.model:q}) {params.gate:q} {params.module:q} --settings {params.settings:q} "
-        "--threads {threads} --out {output.triples:q} --facts {output.facts:q} > {log:q} 2>&1"
+        "--threads {threads} --gpus {resources.gpu} --out {output.triples:q} --facts {output.facts:q} > {log:q} 2>&1"
 
 
 rule join_shards:

@@ -13,16 +13,17 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from tripleaudit import memory
 from tripleaudit.collection.index import read_shard
 from tripleaudit.collection.reading import Line, ShardReader
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_json
+from tripleaudit.progress import Progress
 from tripleaudit.provenance import provenance
 
 logger = logging.getLogger(__name__)
 
-LINE_EVERY = 20.0  # seconds between two lines of progress
 LEVEL = 3  # of gzip: half the time of the usual 6 or 9, a tenth more bytes
 
 
@@ -108,7 +109,11 @@ def extract_shard(
     loaded, loaded_cpu = time.monotonic(), time.process_time()
     reader = ShardReader(shard, max_chars=settings.max_chars, skip=settings.on_error == "skip")
     rows = written(reader, stream, settings.write == "triples")
-    count = write_rows(out, with_progress(rows, reader, shard["lines"], name))
+    with (
+        Progress(name, shard["lines"], "lines", log=logger) as progress,
+        memory.advised("extraction", "batch_size", settings.batch_size),
+    ):
+        count = write_rows(out, counted(rows, reader, progress))
     ended, ended_cpu = time.monotonic(), time.process_time()
     account = stream.account
     inputs = {"model": model / "model.safetensors", **({"gate": gate / "model.safetensors"} if gate else {})}
@@ -189,20 +194,11 @@ def write_rows(path: Path, rows: Iterator[Mapping[str, Any]]) -> int:
     return count
 
 
-def with_progress(
-    rows: Iterator[Mapping[str, Any]], reader: ShardReader, lines: int, name: str
-) -> Iterator[Mapping[str, Any]]:
-    """Pass rows on, and log lines done, rate and time left now and then."""
-    start = last = time.monotonic()
+def counted(rows: Iterator[Mapping[str, Any]], reader: ShardReader, progress: Progress) -> Iterator[Mapping[str, Any]]:
+    """Pass rows on, and tell the progress how many lines are read."""
     for row in rows:
         yield row
-        now = time.monotonic()
-        if now - last >= LINE_EVERY:
-            done, last = reader.counts["lines"], now
-            rate = done / (now - start)
-            logger.info(
-                "%s: %d of %d lines, %.1f a second, %.0f s left", name, done, lines, rate, (lines - done) / rate
-            )
+        progress.reach(reader.counts["lines"])
 
 
 def peak_mb() -> float:

@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "0", "1"),
         help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
+    extract.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
     extract.add_argument("--out", type=Path, required=True, metavar="FILE", help="triples (.jsonl.gz)")
     extract.add_argument("--facts", type=Path, required=True, metavar="FILE", help="counts and times (.json)")
     extract.set_defaults(work=_extract)
@@ -48,6 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     cost.add_argument("--shard", type=int, default=100_000, metavar="N", help="sentences of a job (default: 100000)")
     cost.add_argument(
         "--faster", type=float, nargs="*", default=[], metavar="F", help="assume models that run F times as fast"
+    )
+    cost.add_argument(
+        "--share", type=float, metavar="P", help="let the gate let this share through (default: measured)"
     )
     cost.add_argument("--cpu", action="store_true", help="compute from CPU time instead of the clock")
     cost.set_defaults(work=_cost)
@@ -71,16 +75,21 @@ def _index(args: argparse.Namespace) -> None:
 
 
 def _extract(args: argparse.Namespace) -> None:
+    import logging
+
     from tripleaudit.collection.extract import extract_shard, settings_from
+    from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.extractors.registry import register_from
 
-    settings = settings_from(args.settings)
-    if args.module:
-        register_from(args.module)
-    extract_shard(
-        args.index, args.shard, args.model, args.gate, args.out, args.facts, settings,
-        gpu=args.gpu, threads=args.threads,
-    )  # fmt: skip
+    settings, wanted = settings_from(args.settings), policy(args.gpu, args.gpus)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    with gpu_slot(wanted):
+        if args.module:
+            register_from(args.module)
+        extract_shard(
+            args.index, args.shard, args.model, args.gate, args.out, args.facts, settings,
+            gpu=wanted, threads=args.threads,
+        )  # fmt: skip
 
 
 def _join(args: argparse.Namespace) -> None:
@@ -90,15 +99,21 @@ def _join(args: argparse.Namespace) -> None:
 
 
 def _cost(args: argparse.Namespace) -> None:
+    from dataclasses import replace
+
     from tripleaudit.collection import cost
     from tripleaudit.errors import UserError
     from tripleaudit.files import read_json
 
     if args.shard < 1 or any(size < 1 for size in args.sentences) or any(factor <= 0 for factor in args.faster):
         raise UserError("--sentences and --shard need numbers from 1, --faster numbers above 0")
+    if args.share is not None and not 0 <= args.share <= 1:
+        raise UserError(f"--share is {args.share}, expected a share from 0 to 1")
     clock = "cpu_seconds" if args.cpu else "seconds"
     gated = cost.rates(read_json(args.measured), clock)
     without = cost.rates(read_json(args.ungated), clock) if args.ungated else cost.ungated(gated)
+    if args.share is not None:
+        gated = replace(gated, share=args.share)
     print(cost.parts_table({"with gate": gated, "without": without}))
     print(f"\n{cost.size_table(gated, without, args.sentences, args.shard, args.faster)}")
     print(f"\n{cost.worth(gated)}")
