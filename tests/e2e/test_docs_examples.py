@@ -30,27 +30,31 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(folder, title, replace=("", "")):
-    """Write the files of one section and run its commands; returns what they printed."""
+def shell(folder, commands):
+    """Run the lines of a shell as a reader with the activated environment would; returns what they print."""
     threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRIPLEAUDIT_GPU": "0"}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    python_path = str(ROOT / "workflow" / "lib")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=folder,
+        env={**os.environ, **threads, "PATH": path, "PYTHONPATH": str(ROOT / "workflow" / "lib")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+def run(folder, title, replace=("", "")):
+    """Write the files of one section and run its commands; returns what they printed."""
     printed = ""
     assert EXAMPLES[title], f"no code under the heading {title!r}"
     for block in EXAMPLES[title]:
         if block.file:
             (folder / block.file).write_text(block.text.replace(*replace) if replace[0] else block.text, "utf-8")
-            continue
-        assert block.language == "bash", block
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block.text],
-            cwd=folder,
-            env={**os.environ, **threads, "PATH": path, "PYTHONPATH": python_path},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, f"{block.text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-        printed += done.stdout
+        else:
+            assert block.language == "bash", block
+            printed += shell(folder, block.text)
     return printed
 
 
@@ -103,6 +107,64 @@ def test_inside_another_workflow(folder):
     assert (folder / "summary.txt").read_text() == "".join(
         (folder / "audited/people/tables/split-sizes.csv").read_text().splitlines(keepends=True)[:3]
     )
+
+
+README = ROOT / "README.md"
+MODEL = "results/demo/models/demo/original-nz/casrel/none/seed1"  # what the README loads
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with the files that the README's commands read, and a small CasRel where its demo would leave one."""
+    from tripleaudit.extractors.registry import extractor_class
+
+    folder = tmp_path_factory.mktemp("readme")
+    rows = {
+        name: [
+            json.loads(line) for block in EXAMPLES["A corpus"] if name in block.file for line in block.text.splitlines()
+        ]
+        for name in ("train", "test")
+    }
+    for name, split in {"train": "train", "valid": "test", "test": "test", "gold": "test"}.items():
+        (folder / f"{name}.json").write_text(json.dumps(rows[split]), "utf-8")
+    predictions = [{"id": str(number), "text": row["text"], "triple_list": row["triple_list"][:1]}
+                   for number, row in enumerate(rows["test"])]  # fmt: skip
+    (folder / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in predictions), "utf-8")
+    encoder = save_tiny_encoder(folder / "encoder", layers=1)
+    extractor_class("casrel").from_encoder(encoder, ["employer", "residence"]).save_pretrained(folder / MODEL)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["audit", "score", "split", "extract"])
+def test_a_command_of_the_readme(finished, command):
+    lines = re.findall(rf"^tripleaudit {command} .*$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert lines, f"the README has no example of tripleaudit {command}"
+    for line in lines:
+        printed = shell(finished, line)
+        if command == "score":  # 2 of 3 gold triples, nothing else
+            assert re.search(r"100\.00 +66\.67 +80\.00", printed), printed
+        elif command == "split":
+            assert list((finished / "sifted").glob("*train*"))
+        else:
+            assert printed.strip()
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme(finished):
+    (block,) = [block for block in every_block(README) if block.language == "python"]
+    (finished / "use.py").write_text(block.text, "utf-8")
+    assert shell(finished, "python use.py").startswith("(")
+
+
+@pytest.mark.slow
+def test_the_python_of_the_page_on_language_models(finished):
+    (block,) = [block for block in every_block(ROOT / "docs" / "generative.md") if block.language == "python"]
+    with FakeEndpoint(answer="hello") as fake:
+        (finished / "ask.py").write_text(block.text.replace("https://llm.example.org/v1", fake.url), "utf-8")
+        printed = shell(finished, "export SOME_API_KEY=secret; python ask.py")
+    assert printed.splitlines()[-1] == "ok hello 0.0 False"
+    assert fake.count == 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
