@@ -2,6 +2,7 @@ import dataclasses
 import html.parser
 import json
 import re
+import shutil
 
 import pytest
 
@@ -103,6 +104,31 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
     assert written.count("<svg") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written
+
+
+def test_plots_stand_in_order_with_what_to_see(study, tmp_path):
+    shutil.copytree(study, tmp_path / "s")
+    svg = (study / "plots/type-f1.svg").read_text(encoding="utf-8")
+    for name in ("gre-scores", "time-memory", "another"):
+        (tmp_path / f"s/plots/{name}.svg").write_text(svg, encoding="utf-8")
+    make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    found = re.findall(r'<figure id="p-([a-z0-9-]+)"', text)
+    assert found == ["type-f1", "gre-scores", "training-curves", "time-memory", "another"]
+    assert all(f'<a href="#p-{name}">' in text for name in found)
+    assert "memory of a GPU is not in it" in text and "<h3>Another</h3>" in text
+    assert len(set(Outline(text).ids)) == len(Outline(text).ids)
+
+
+def test_tables_of_many_columns_are_printed_smaller(study, tmp_path):
+    shutil.copytree(study, tmp_path / "s")
+    path = tmp_path / "s/tables/type-f1.html"
+    fragment = path.read_text(encoding="utf-8")
+    path.write_text(fragment.replace("</tr>\n</thead>", "<th>x</th>" * 12 + "</tr>\n</thead>"), encoding="utf-8")
+    make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert text.count('class="ta-table wide"') == 1
+    assert text.count('class="ta-table"') == len(TABLES) - 1
 
 
 def test_command_names_the_configuration_only_where_it_is_not_the_default(tmp_path):

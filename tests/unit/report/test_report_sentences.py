@@ -110,6 +110,40 @@ def test_answers_obey_the_options_of_their_table():
     assert Evidence(scores(*rows), facts=facts).answer("type-f1")[1].startswith("For PRGC, F1 is 80.0 %")
 
 
+def measured(protocol: str, *rows: tuple) -> TableInputs:
+    """``(extractor, stratum, matching, metric, value)`` rows of one protocol."""
+    return TableInputs(
+        scores=ScoreIndex(
+            Score(
+                keys_of({"study": "s", "corpus": "c", "protocol": protocol, "extractor": extractor}),
+                stratum,
+                matching,
+                metric,
+                value,
+            )
+            for extractor, stratum, matching, metric, value in rows
+        )
+    )
+
+
+def test_leaders_in_grescores_are_named_with_ties():
+    rows = [
+        (name, "all", "default", metric, value)
+        for name, values in (("a", (0.5, 0.2)), ("b", (0.5, 0.1)), ("c", (0.4, 0.3)))
+        for metric, value in zip(("ts", "us"), values, strict=True)
+    ]
+    answer = Evidence(gre=measured("gre-sentence-open", *rows)).answer("gre-sentence")[1]
+    assert answer == "Of 3 systems, the highest scores are TS 50.0 % by a and 1 more and US 30.0 % by c."
+    assert Evidence().answer("gre-bag")[1] == "This was not measured in the study."
+
+
+def test_the_middle_is_told_from_three_parts_on():
+    rows = [("m", str(part + 1), "", "redundancy", value) for part, value in enumerate((0.1, 0.8, 0.3))]
+    told = "m repeats 0.100 of what it found in the first part and 0.300 in the last of 3, most in part 2 (0.800)."
+    assert Evidence(needles=measured("parts", *rows)).answer("lost-in-the-middle")[1] == told
+    assert "most" not in Evidence(needles=measured("parts", *rows[:2])).answer("lost-in-the-middle")[1]
+
+
 def test_every_table_has_a_question():
     assert set(ANSWERS) == set(builders())
     assert all(question.endswith("?") for question, _ in ANSWERS.values())
