@@ -81,7 +81,7 @@ def study_facts():
         "name": STUDY.name,
         "description": config["description"],
         "config_sha256": json_digest(config),
-        "configfile": paths[0] if paths else "",
+        "configfiles": paths,
         "seeds": STUDY.seeds,
         "settings": STUDY.settings,
         "table_options": STUDY.tables,

@@ -30,7 +30,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def written(study, tmp_path_factory):
     out = tmp_path_factory.mktemp("page") / "report.html"
-    make_report(find_files(study), StudyFacts("evil", description=EVIL, configfile="a b.yaml"), out)
+    make_report(find_files(study), StudyFacts("evil", description=EVIL, configfiles=["a b.yaml"]), out)
     return out.read_text(encoding="utf-8")
 
 
@@ -133,9 +133,11 @@ def test_tables_of_many_columns_are_printed_smaller(study, tmp_path):
 
 def test_command_names_the_configuration_only_where_it_is_not_the_default(tmp_path):
     assert command(StudyFacts("s"), tmp_path / "x.md") == f"snakemake --cores 2 {tmp_path}/x.md"
-    assert command(StudyFacts("s", configfile="config/a.yaml"), tmp_path / "x.md") == (
+    assert command(StudyFacts("s", configfiles=["config/a.yaml"]), tmp_path / "x.md") == (
         f"snakemake --cores 2 {tmp_path}/x.md --configfile config/a.yaml"
     )
+    two = command(StudyFacts("s", configfiles=["config/a.yaml", "my changes.yaml"]), tmp_path / "x.md")
+    assert two.endswith("--configfile config/a.yaml 'my changes.yaml'")
 
 
 def test_browser_data_agree_with_the_scorer(study, data):

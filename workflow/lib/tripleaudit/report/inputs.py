@@ -60,7 +60,7 @@ class StudyFacts:
     Attributes:
         name, description: of the configuration.
         config_sha256: digest of the validated configuration, empty if unknown.
-        configfile: path that ``--configfile`` takes, empty for the default.
+        configfiles: paths that ``--configfile`` takes, none for the default.
         seeds, settings: of the configuration, for the list of facts.
         table_options: table -> options of the configuration, so that answers use the table's matching rule.
     """
@@ -68,7 +68,7 @@ class StudyFacts:
     name: str
     description: str = ""
     config_sha256: str = ""
-    configfile: str = ""
+    configfiles: Sequence[str] = ()
     seeds: Sequence[int] = ()
     settings: Sequence[str] = ()
     table_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -50,11 +50,8 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
 
 def command(facts: StudyFacts, target: Path) -> str:
     """Return the command that makes one file of the study."""
-    parts = ["snakemake", "--cores", "2"]
-    if facts.configfile:
-        parts += ["--configfile", facts.configfile]
-        return shlex.join([*parts[:3], target.as_posix(), *parts[3:]])
-    return shlex.join([*parts, target.as_posix()])
+    parts = ["snakemake", "--cores", "2", target.as_posix()]
+    return shlex.join([*parts, "--configfile", *facts.configfiles] if facts.configfiles else parts)
 
 
 def _plots(files: ReportFiles) -> list[tuple[int, Path]]:
