@@ -10,10 +10,13 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from support.extractors import toy_sentences
 from tripleaudit import cli, commands, storage
+from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_jsonl
 from tripleaudit.job import job
+from tripleaudit.training.run import train_to
 
 
 def full(path):
@@ -29,7 +32,7 @@ def small_disk(tmp_path):
     if mounted.returncode:
         pytest.skip("mounting a small file system needs root")
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_a_full_disk(small_disk):
@@ -50,6 +53,17 @@ def test_weights_that_do_not_fit(small_disk):
         (folder / "config.json").write_text("{}")
         save_file({"weight": torch.zeros(100_000)}, folder / "model.safetensors")
     assert not folder.exists()
+
+
+def test_a_training_on_a_disk_that_is_too_small(small_disk, tiny_encoder, tmp_path):
+    data = toy_sentences(chain=False)
+    save_sentences(tmp_path / "train.jsonl", data)
+    with pytest.raises(UserError, match="the disk is full .* free some space and run again"):
+        train_to(
+            small_disk / "model", name="casrel", train=data, valid=[], encoder=tiny_encoder, seed=1, score=dict,
+            values={"epochs": 2, "batch_size": 4, "save_every": 1}, inputs={"train": tmp_path / "train.jsonl"},
+        )  # fmt: skip
+    assert [path.name for path in small_disk.rglob("*") if path.is_file()] == ["run.json"]  # no part of a checkpoint
 
 
 def test_a_read_only_disk(small_disk):
@@ -85,6 +99,8 @@ def test_what_libraries_say_is_understood():
     rust = 'Error while serializing: IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })'
     assert "the disk is full" in storage.sentence(ValueError(rust), "model.safetensors")
     assert "the disk is full" in storage.sentence(RuntimeError("write failed: No space left on device"))
+    torch_ = "[enforce fail at inline_container.cc:672] . unexpected pos 115392 vs 115280"
+    assert storage.sentence(RuntimeError(torch_), "x").startswith("x: the disk is full")
     assert storage.sentence(RuntimeError("status code: 13")) is None
     assert storage.sentence(FileNotFoundError(errno.ENOENT, "no", "x")) is None
 

@@ -1,5 +1,7 @@
 """What a run says at its end."""
 
+import re
+
 import pytest
 
 from tripleaudit.files import write_jsonl
@@ -49,6 +51,17 @@ def test_without_language_models_nothing_is_said_about_money(tmp_path):
     assert not (tmp_path / "ledger-s.jsonl").exists()
     summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}})
     assert "Language models cost nothing: no endpoint has a price" in summary.finish(jobs, [])
+
+
+def test_every_rule_that_makes_something_is_timed(root):
+    rule = re.compile(r"^ *(?:use )?rule (\w+).*?:\n(.*?)(?=^ *(?:use )?rule |\Z)", re.DOTALL | re.MULTILINE)
+    made = {}
+    for path in sorted((root / "workflow" / "rules").glob("*.smk")):
+        for name, body in rule.findall(path.read_text(encoding="utf-8")):
+            if re.search(r"^ +output:", body, re.MULTILINE):
+                made[name] = "benchmark:" in body
+    assert len(made) > 30
+    assert [name for name, timed in made.items() if not timed] == []
 
 
 @pytest.mark.parametrize("rows", [[], [{"x": 1}], [{"s": "?"}], ["text"]])

@@ -15,6 +15,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 # libraries that write files themselves (safetensors, PyTorch) pass the number or the words on in a text
 NUMBERS = re.compile(r"\bOs \{ code: (\d+)|\bos error (\d+)")
+# PyTorch's writer notices only that the end of its file is not where it should be
+TORCH = re.compile(r"inline_container\.cc.*(unexpected pos|failed writing file)", re.DOTALL)
 WORDS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)}
 
 
@@ -86,6 +88,8 @@ def _number(error: BaseException) -> int | None:
     text = str(error)
     if found := NUMBERS.search(text):
         return int(found[1] or found[2])
+    if TORCH.search(text):
+        return errno.ENOSPC
     return next((number for words, number in WORDS.items() if words in text), None)
 
 

@@ -19,6 +19,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.progress import watched
 from tripleaudit.randomness import generator
 
 logger = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class TrainingSentences(Dataset):
         self.examples: list[Example] = []
         self.lost: list[int] = []
         self.counts = Counter(sentences=len(sentences))
-        for at in range(0, len(sentences), ALIGN_AT_ONCE):
+        for at in watched(range(0, len(sentences), ALIGN_AT_ONCE), "aligning", f"times {ALIGN_AT_ONCE} sentences"):
             chunk = sentences[at : at + ALIGN_AT_ONCE]
             for sentence, example, lost in zip(chunk, *self._align(chunk), strict=True):
                 self.counts["lost_triples"] += lost

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.progress import watched
 from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
 from tripleaudit.protocols.augmented.mentions import Entity, Layout, Place, Words, replace_places
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
@@ -59,7 +60,7 @@ def find_candidates(
     ways: Counter[str] = Counter()
     searches: list[_Search] = []
     near = cache(lambda word: nearest.nearest(word, k))
-    for number, layout in enumerate(layouts):
+    for number, layout in enumerate(watched(layouts, "looking for words", "sentences")):
         masks = {
             slot: model.mask_token
             for text, entity in layout.entities.items()

@@ -8,6 +8,7 @@ from gensim.models import KeyedVectors
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
+from tripleaudit.progress import Progress
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
 
 
@@ -30,7 +31,8 @@ def load_vectors(path: str | Path) -> KeyedVectors:
     binary = stem.endswith(".bin")
     try:
         headless = not binary and not _has_header(path)
-        return KeyedVectors.load_word2vec_format(str(path), binary=binary, no_header=headless)
+        with Progress(f"reading the word vectors {path.name}", unit="files"):
+            return KeyedVectors.load_word2vec_format(str(path), binary=binary, no_header=headless)
     except (ValueError, EOFError, UnicodeDecodeError, IndexError, OSError) as error:
         raise UserError(f"{path}: not word vectors in text or word2vec form ({error})") from error
 
