@@ -5,6 +5,8 @@ import hashlib
 import json
 import random
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.killing import SOURCE, STARTED, Running, locked, unlock, wheel_of
+from support.webserver import web_server
 from support.workflow import jobs, snakemake, write_study
 
 pytestmark = pytest.mark.slow
@@ -211,3 +214,21 @@ def test_a_study_that_is_killed_at_any_moment_ends_with_the_same_tables(tmp_path
     assert set(killed_requests) == set(calm_requests)
     assert killed_requests.total() - len(killed_requests) <= victim.again
     assert jobs(snakemake(victim.folder, "-n", "--quiet", "rules", "--", "tables", **environment)) == {}
+
+
+def test_a_download_that_is_killed_in_the_middle_is_made_again(tmp_path):
+    content = random.Random(SEED).randbytes(3_000_000)
+    target = tmp_path / "corpus.json"
+    command = [sys.executable, "-m", "tripleaudit", "fetch", "--sha256", hashlib.sha256(content).hexdigest()]
+    with web_server() as server:
+        command += ["--source", server.serve("corpus.json", content, "stall"), "--out", str(target)]
+        killed = subprocess.Popen(command)
+        while not any(path.stat().st_size > 1_000_000 for path in tmp_path.rglob("download")):
+            assert killed.poll() is None
+            time.sleep(0.01)
+        killed.kill()
+        killed.wait()
+        assert not target.exists()
+        subprocess.run(command, check=True)
+    assert target.read_bytes() == content
+    assert server.requests == ["corpus.json"] * 2

@@ -12,7 +12,7 @@ class WebServer:
     """``files`` by path. Each path may have a list of faults, one used up at each request, in this order.
 
     Faults: a status code; ``"truncate"`` announces everything and sends half; ``"drop"`` closes without an answer;
-    ``"change"`` flips one byte; ``"redirect URL"``.
+    ``"change"`` flips one byte; ``"stall"`` sends half and waits until the other side goes away; ``"redirect URL"``.
     """
 
     url: str = ""
@@ -54,7 +54,10 @@ def web_server() -> Iterator[WebServer]:
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write(content[: len(content) // 2] if fault == "truncate" else content)
+                self.wfile.write(content[: len(content) // 2] if fault in ("truncate", "stall") else content)
+                if fault == "stall":
+                    with contextlib.suppress(OSError):
+                        self.connection.recv(1)
 
         def log_message(self, *args: object) -> None:
             pass
