@@ -96,7 +96,7 @@ def targets() -> set[str]:
     names = {
         name
         for file in files
-        for found in re.findall(r"^\s*rule (\w+):|^use rule \w+ as (\w+) with:", file.read_text(), re.MULTILINE)
+        for found in re.findall(r"^\s*rule (\w+):|^\s*use rule \w+ as (\w+) with:", file.read_text(), re.MULTILINE)
         for name in found
     }
     return names | {name.replace("-", "_") for name in builders()}
@@ -120,6 +120,12 @@ def test_targets_of_snakemake_exist() -> None:
                     seen += 1
                     assert word in known, f"{page.name}: {code}"
     assert seen > 3
+
+
+def test_the_picture_shows_rules_that_exist() -> None:
+    drawn = re.findall(r"<text[^>]*>([^<]+)</text>", (ROOT / "docs" / "dag.svg").read_text(encoding="utf-8"))
+    assert len(drawn) > 25 and {"train", "predict", "score", "table", "write_report", "all"} <= set(drawn)
+    assert set(drawn) <= targets()
 
 
 def test_commands_and_their_options_exist() -> None:

@@ -76,3 +76,8 @@ def ordered(names: Iterable[str], order: Sequence[str]) -> list[str]:
     """Return different names in the given order, those that it lacks behind it by name."""
     rank = {name: place for place, name in enumerate(order)}
     return sorted(set(names), key=lambda name: (rank.get(name, len(rank)), name))
+
+
+def device(name: str) -> str:
+    """Return a device as in "measured on …": a GPU has a name, any CPU is "a CPU"."""
+    return "a CPU" if name == "cpu" else name

@@ -64,7 +64,7 @@ def training_time(inputs: TableInputs) -> str:
         keys = fact.get("keys", {})
         if is_extractor(keys.get("extractor", "")) and fact.get("seconds_per_epoch") is not None:
             minutes[keys["extractor"]].append(fact["seconds_per_epoch"] / 60)
-            devices.add(str(fact.get("device")))
+            devices.add(labels.device(str(fact.get("device"))))
     if not minutes:
         return NOT_MEASURED
     means = {name: statistics.fmean(values) for name, values in minutes.items()}

@@ -43,7 +43,7 @@ def _leader(inputs: TableInputs, runs: Sequence[RunKey], metric: _gre.Metric, mo
     leaders = [(shown, run) for value, shown, run in known if value == best]
     shown, run = leaders[0]
     several_sets = len({one.corpus for one in runs}) > 1
-    where = f" on {_gre.DATASETS.get(run.corpus, run.corpus)}" if several_sets else ""
+    where = f" on {_gre.dataset(run.corpus)}" if several_sets else ""
     ties = f" and {len(leaders) - 1} more" if len(leaders) > 1 else ""
     return f"{shown} % by {_gre.label_of(run)}{where}{ties}"
 

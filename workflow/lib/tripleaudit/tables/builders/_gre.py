@@ -62,6 +62,11 @@ COVERAGE = Metric("Cov.", "coverage")
 ANSWERS = (Metric("Fail.", "parse_failures"), Metric("Ref.", "refusals"))
 
 
+def dataset(name: str) -> str:
+    """Return the label of a data set: the paper's, else that of a corpus."""
+    return DATASETS.get(name) or labels.corpus(name)
+
+
 def parts(run: RunKey) -> tuple[str, str]:
     """Return (level, setting) of a run, empty strings if it has no GREScores."""
     kind, _, rest = run.protocol.partition("-")

@@ -30,7 +30,7 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     return Table(
         name,
         inputs.caption(f"GREScores of generative extraction, {level} level."),
-        [Column(metric.label, _gre.DATASETS.get(corpus, corpus)) for corpus in corpora for metric in metrics],
+        [Column(metric.label, _gre.dataset(corpus)) for corpus in corpora for metric in metrics],
         table_rows,
         row_header="System",
         group_header="Data set",

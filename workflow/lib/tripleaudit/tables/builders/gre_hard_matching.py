@@ -35,7 +35,7 @@ def build(inputs: TableInputs) -> Table:
                 shown = None if gold and group else run
                 value = None if gold and group else _gre.reported_strategy(run, metric)
                 cells.append(_gre.measured_or_reported(_gre.cell_of(inputs, shown, metric, mode), value))
-            rows.append(Row(_label(run), tuple(cells), _gre.DATASETS.get(corpus, corpus)))
+            rows.append(Row(_label(run), tuple(cells), _gre.dataset(corpus)))
     return Table(
         NAME,
         inputs.caption("Extraction strategies under hard matching (%)."),

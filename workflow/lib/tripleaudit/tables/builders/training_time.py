@@ -49,7 +49,7 @@ def build(inputs: TableInputs) -> Table:
     table_rows = [Row(labels.extractor(name), tuple(cells)) for name, cells in zip(names, rows, strict=True)]
     every = [cell for cells in rows for cell in cells]
     seeds = max((cell.seeds for cell in every), default=0)
-    named = sorted(device for device in devices if device)
+    named = sorted(labels.device(device) for device in devices if device)
     return Table(
         NAME,
         inputs.caption(

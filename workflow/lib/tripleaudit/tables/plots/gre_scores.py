@@ -62,6 +62,6 @@ def draw(inputs: TableInputs) -> Any:
             panel.set_title(TITLES[metric.label], fontsize=9)
             panel.grid(axis="y", visible=False)
             if metric is _gre.SCORES[2]:
-                panel.set_xlabel(_style.plain(f"{_gre.DATASETS.get(corpus, corpus)}, {level} level: scores in %"))
+                panel.set_xlabel(_style.plain(f"{_gre.dataset(corpus)}, {level} level: scores in %"))
     _style.shared_legend(drawn, axes)
     return drawn
