@@ -228,3 +228,13 @@ def test_output_layers_can_start_from_a_prior(tiny_encoder):
     torch.testing.assert_close(1 - table.softmax(dim=1)[:, 0], torch.full((2,), 0.01))
     with pytest.raises(UserError, match="'prior' is 1.5, expected a probability"):
         build(CasRel, tiny_encoder, prior=1.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "layers"), [("tplinker", {"entity": 2, "links": 3}), ("grte", {"table": 8}), ("onerel", {"tags": 4})]
+)
+def test_tables_whose_classes_vary_slowest_start_from_a_prior_too(tiny_encoder, name, layers):
+    model = build(extractor_class(name), tiny_encoder, prior=0.01)
+    for layer, classes in layers.items():
+        bias = model.get_submodule(layer).bias.view(classes, -1)
+        torch.testing.assert_close(1 - bias.softmax(dim=0)[0], torch.full((bias.shape[1],), 0.01))

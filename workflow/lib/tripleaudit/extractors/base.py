@@ -101,7 +101,7 @@ class Extractor(PreTrainedModel):
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
         sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
-            with more, class 0 is "none" and classes vary fastest among the outputs).
+            with more, class 0 is "none" and classes vary fastest among the outputs, or slowest with ``classes_first``).
         training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
@@ -121,6 +121,7 @@ class Extractor(PreTrainedModel):
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
     sparse_outputs: ClassVar[dict[str, int]] = {}
+    classes_first: ClassVar[bool] = False
     training_defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, config: ExtractorConfig, encoder: PreTrainedModel | None = None):
@@ -409,7 +410,8 @@ def start_from_prior(extractor: Extractor, prior: float) -> None:
         if classes == 1:
             bias.fill_(odds)
         else:
-            bias.view(-1, classes)[:, 0] = math.log(classes - 1) - odds
+            none = bias.view(classes, -1)[0] if extractor.classes_first else bias.view(-1, classes)[:, 0]
+            none.fill_(math.log(classes - 1) - odds)
 
 
 def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:

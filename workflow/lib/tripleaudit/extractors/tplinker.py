@@ -38,6 +38,8 @@ class TPLinker(Extractor):
 
     name = "tplinker"
     config_class = TPLinkerConfig
+    sparse_outputs = {"entity": 2, "links": 3}
+    classes_first = True
     training_defaults = {
         "optimizer": "adam",
         "encoder_learning_rate": 5e-5,
