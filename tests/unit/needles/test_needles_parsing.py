@@ -92,3 +92,14 @@ def test_rows_of_lists():
         {"paragraph": "b"},
     ]
     assert parse_rows('[{"paragraph": "a"}, 3]') == [{"paragraph": "a"}] == parse_rows('{"paragraph": "a"}')
+
+
+def test_the_answer_form_copied_from_the_prompt_is_no_entity():
+    form = '{"type": "Person", "name": "...", "description": "...", "keywords": ["...", "…"]}'
+    parsed = parse_entities('{"entities": [' + form + ', {"type": "Person", "name": "Ada"}]}', "complete")
+    assert [record["name"] for record in parsed.records] == ["Ada"]
+    assert "an item that only repeats the form of the answer was left out" in parsed.notes
+    nameless = parse_entities('{"entities": [{"type": "Person", "name": "...", "description": "a poet"}]}', "complete")
+    assert [(record["name"], record["properties"]) for record in nameless.records] == [
+        (None, {"description": "a poet"})
+    ]

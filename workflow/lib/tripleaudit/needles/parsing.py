@@ -126,14 +126,23 @@ def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
     row.pop("name", None)
     if kind is None and name is None and not any(value not in (None, "", []) for value in row.values()):
         return None, ["an empty item was left out"]
+    if (name or row) and not _says(name) and not _says(row):
+        return None, ["an item that only repeats the form of the answer was left out"]
     if kind is None:
         kind = DEFAULT_TYPE
         notes.append("an entity without a type")
-    if not name or not name.strip():
+    if not _says(name):
         name = None
         notes.append("an entity without a name")
     properties = {str(key): _value(str(key), value) for key, value in row.items()}
     return {"type": str(kind).strip(), "name": name.strip() if name else None, "properties": properties}, notes
+
+
+def _says(value: Any) -> bool:
+    """Whether a letter or a digit is in it; "..." copied from the prompt's example says nothing."""
+    if isinstance(value, dict | list):
+        return any(map(_says, value.values() if isinstance(value, dict) else value))
+    return value is not None and any(character.isalnum() for character in str(value))
 
 
 def _value(key: str, value: Any) -> Any:
