@@ -108,7 +108,7 @@ def test_dropout_acts_in_training_only(tiny_encoder):
     assert model.eval()(**batch).loss == model(**batch).loss
     ones = torch.ones(400, 1, 10)
     dropped = model.train().features(ones, ones)
-    assert sorted(dropped.unique().tolist()) == [0.0, pytest.approx(2 / 0.9)]
+    assert sorted(dropped.unique().tolist()) == [0.0, pytest.approx(2 / 0.9, rel=1e-4)]
     assert 0.05 < (dropped == 0).float().mean() < 0.15
 
 

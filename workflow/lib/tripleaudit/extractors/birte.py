@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.casrel import draw_subjects
 from tripleaudit.extractors.decoding import first_rows, ranks, spans_from_tags
+from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
 
 CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
@@ -69,7 +70,7 @@ class BiRTE(Extractor):
         self.object_given_subject = nn.Linear(width, 2)
         self.subject_given_object = nn.Linear(width, 2)
         self.biaffine = nn.Parameter(torch.empty(width + 1, len(config.relations), width + 1))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         for layer in self.children():
             if isinstance(layer, nn.Linear):
                 nn.init.normal_(layer.weight, std=0.02)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, column_chunks, find_cells, plan, spans_of
 
@@ -92,7 +93,7 @@ class GRTE(Extractor):
 
     def token_features(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Subject and object features [B, L, H] of the last round."""
-        hidden = F.dropout(self.encode(input_ids, attention_mask), self.config.dropout, self.training)
+        hidden = dropped(self.encode(input_ids, attention_mask), self.config.dropout, self.training)
         subject, object_ = self.subject(hidden), self.object(hidden)
         if self.config.rounds < 2:
             return subject, object_
@@ -137,7 +138,7 @@ class Attention(nn.Module):
         seen = None if mask is None else mask[:, None, None]
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
         mixed = self.output(mixed.transpose(1, 2).flatten(2))
-        return self.norm(x + F.dropout(mixed, self.dropout, self.training))
+        return self.norm(x + dropped(mixed, self.dropout, self.training))
 
 
 class RefiningBlock(nn.Module):
@@ -154,7 +155,7 @@ class RefiningBlock(nn.Module):
         x = self.own(x, x, own_mask)
         x = self.cross(x, memory, memory_mask)
         wide = self.narrow(F.gelu(self.widen(x)))
-        return self.norm(x + F.dropout(wide, self.dropout, self.training))
+        return self.norm(x + dropped(wide, self.dropout, self.training))
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
@@ -62,7 +63,7 @@ class OneRel(Extractor):
         hidden = self.encode(input_ids, attention_mask)
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
-        hidden = F.dropout(hidden, self.config.hidden_dropout, self.training)
+        hidden = dropped(hidden, self.config.hidden_dropout, self.training)
         blocks = plan(spans_of(attention_mask), hidden.device)
         cells = targets(triples, self.config.end_exclusive)
         total, _ = cell_loss(*self.tables(hidden), self.features, blocks, cells)
@@ -80,7 +81,7 @@ class OneRel(Extractor):
         """Pair features ``ReLU(dropout(W[h_i; h_j] + b))`` of the two parts of the sum."""
         if not self.training or not self.config.pair_dropout:
             return torch.relu(left + right)
-        return torch.relu(F.dropout(left + right, self.config.pair_dropout))
+        return torch.relu_(dropped(left + right, self.config.pair_dropout))
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.decoding import first_rows
+from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
 
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
@@ -79,7 +80,7 @@ class PFN(Extractor):
         self.entity_pair, self.relation_pair = nn.Linear(3 * width, width), nn.Linear(3 * width, width)
         self.entity_norm, self.relation_norm = nn.LayerNorm(width), nn.LayerNorm(width)
         self.entity_out, self.relation_out = nn.Linear(width, 1), nn.Linear(width, len(config.relations))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.post_init()
 
     def forward(

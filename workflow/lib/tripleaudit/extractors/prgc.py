@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
+from tripleaudit.extractors.dropping import Dropout, exact_rate, kept
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
 from tripleaudit.extractors.tdeer import WEIGHTINGS, relation_term
 
@@ -86,7 +87,7 @@ class PRGC(Extractor):
         self.subject = nn.Linear(width, 3)
         self.object_hidden = nn.Linear(2 * width, width)
         self.object = nn.Linear(width, 3)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         for layer in self.children():
             if isinstance(layer, nn.Linear | nn.Embedding):
                 nn.init.normal_(layer.weight, std=0.02)
@@ -224,7 +225,9 @@ def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
         block = slice(at, at + step)
         pre = x[:, block, None] + y[:, None]
         keep = None
-        if draws is not None:
+        if draws is not None and x.device.type == "cpu":
+            keep = kept(pre.shape, dropout, draws)
+        elif draws is not None:
             keep = torch.empty(pre.shape, dtype=torch.bool, device=x.device).bernoulli_(1 - dropout, generator=draws)
         yield block, pre, keep
 
@@ -241,6 +244,8 @@ def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: flo
     Returns:
         [B, L, L]; row: subject head, column: object head.
     """
+    if rows.device.type == "cpu":
+        dropout = exact_rate(dropout)
     if dropout and seed is None:
         seed = int(torch.randint(2**62, ()))
     logits = _Correspondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout, seed or 0)

@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import two_way
 from tripleaudit.randomness import generator
@@ -150,7 +151,7 @@ class PtrNet(Extractor):
         self.object_pointers = nn.Linear(2 * width, 2, bias=False)
         self.relation_embeddings = nn.Embedding(classes, width)
         self.relation_out = nn.Linear(9 * width, classes)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.post_init()
 
     @classmethod

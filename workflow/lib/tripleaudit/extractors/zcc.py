@@ -15,6 +15,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, warn_of_cuts
+from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.registry import HEADS
 
@@ -65,7 +66,7 @@ class ZCC(Extractor):
             raise UserError("zcc setting 'pooled' is true, but the encoder has no pooler; expected one that has it")
         if not config.pooled and getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.classifier = nn.Linear(self.hidden_size, 1 if config.head == "binary" else len(config.relations))
         self.post_init()
 
