@@ -51,7 +51,7 @@ bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extr
 dag: $(READY) ## draw the rules of the demo study as docs/dag.svg (needs graphviz)
 	$(BIN)/snakemake --forceall --rulegraph dot | sed -E 's/, color = "[^"]*"//' | tred | dot -Tsvg -Grankdir=LR \
 	  -Gnodesep=0.12 -Granksep=0.2 -Nmargin=0.09,0.05 -Nheight=0.36 -Nfontname=Helvetica -Nfontsize=15 -Npenwidth=1.3 \
-	  -Ncolor='#0b57b0' -Ecolor='#7f8a96' -Earrowsize=0.7 -o docs/dag.svg
+	  -Ncolor='#0b57b0' -Ecolor='#7f8a96' -Epenwidth=1.1 -Earrowsize=0.7 -o docs/dag.svg
 
 clean: ## remove results of all studies, keep downloads
 	find results -mindepth 1 -not -name .gitkeep -delete
