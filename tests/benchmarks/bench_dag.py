@@ -1,8 +1,8 @@
 """Time and memory of planning the study of both extraction papers, every combination of it.
 
 ``python -m tests.benchmarks.bench_dag`` dry-runs ``config/papers.yaml`` with one seed and with five, prints one JSON
-object for each (seconds, CPU seconds, MB of the Snakemake process, jobs by rule), and fails where one seed takes longer
-than 20 seconds of wall time.
+object for each (seconds, CPU seconds, MB of the Snakemake process, jobs by rule), and fails where one seed takes more
+than 20 CPU seconds: planning is one thread that never waits, so these are its seconds on a core of its own.
 """
 
 import json
@@ -55,7 +55,7 @@ def main() -> int:
     results = [measure(seeds) for seeds in SEEDS]
     for result in results:
         print(json.dumps(result))
-    return int(results[0]["seconds"] > LIMIT)
+    return int(results[0]["cpu_seconds"] > LIMIT)
 
 
 if __name__ == "__main__":
