@@ -44,10 +44,6 @@ def refuse_lost_arrays():
             )
 
 
-onstart:
-    refuse_lost_arrays()
-
-
 wildcard_constraints:
     corpus="|".join(map(re.escape, STUDY.corpora)) or "none",
     protocol="|".join(map(re.escape, STUDY.protocols)),
