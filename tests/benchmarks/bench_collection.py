@@ -203,7 +203,7 @@ def report(gated: dict, little: dict, ungated: dict) -> str:
             "",
             cost.size_table(named["with gate"], named["without"], [1e6, 1e7, 1e8, 1e9], 100_000),
             "",
-            cost.worth(named["with gate"]),
+            cost.worth(named["with gate"], named["without"]),
             "",
         ]
     )

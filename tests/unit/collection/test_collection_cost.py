@@ -34,9 +34,18 @@ def test_tables_and_the_worth_of_the_gate():
     assert "| **all** | 4000 | 9500 |" in parts_table({"with": found, "without": ungated(found)})
     row = size_table(found, ungated(found), [1e6], 100_000, [10]).splitlines()[-1]
     assert row == "| 1,000,000 | 10 | 0.1 | 1.12 | 2.65 | 0.50 | 0.65 |"
-    assert worth(found) == (
-        "The gate costs 6 % of what the extractor costs: it pays where it rejects more than 6 % of the sentences; "
-        "here it rejects 75 %."
+    assert worth(found, ungated(found)) == (
+        "The models take 2500 µs a sentence with the gate and 8000 µs without: the gate saves 69 % there. "
+        "It saves time where it lets through less than 94 % of the sentences."
+    )
+
+
+def test_a_gate_as_dear_as_the_extractor_saves_nothing():
+    equal = rates(
+        measured(seconds={"start": 1.0, "all": 13.0, "other": 1.0, "tokenisation": 0, "gate": 8, "extraction": 2.0})
+    )
+    assert worth(equal, ungated(equal)).endswith(
+        "the gate adds 25 % there. It costs as much as the extractor: only a gate with a smaller encoder can save time."
     )
 
 
@@ -45,6 +54,8 @@ def test_the_command_reads_the_lists_of_shards(tmp_path, capsys):
     write_json(tmp_path / "other.json", {"shards": []})
     assert main(["collection", "cost", "--measured", str(tmp_path / "gated.json"), "--sentences", "1e9"]) == 0
     assert "| 1,000,000,000 | 10,000 |" in capsys.readouterr().out
+    assert main(["collection", "cost", "--measured", str(tmp_path / "gated.json"), "--share", "1"]) == 0
+    assert "| share let through | 100.0 % |" in capsys.readouterr().out
     assert main(["collection", "cost", "--measured", str(tmp_path / "other.json")]) == 1
     assert "not the list of shards of a collection" in capsys.readouterr().err
 

@@ -142,15 +142,15 @@ def size_table(
     return "\n".join(lines)
 
 
-def worth(gated: Rates) -> str:
-    """Say from which share of rejected sentences on the gate pays."""
-    if not gated.extraction:
-        return "Nothing reached the extractor, so that the gate's worth cannot be told."
-    least = gated.gate / gated.extraction
-    return (
-        f"The gate costs {100 * least:.0f} % of what the extractor costs: it pays where it rejects more than "
-        f"{100 * least:.0f} % of the sentences; here it rejects {100 * (1 - gated.share):.0f} %."
-    )
+def worth(gated: Rates, without: Rates) -> str:
+    """Say what the gate saves, and from which share of rejected sentences on it does."""
+    first, second = 1e6 * gated.models, 1e6 * without.models
+    change = f"the gate {'saves' if first < second else 'adds'} {100 * abs(1 - first / second):.0f} % there"
+    text = f"The models take {first:.0f} µs a sentence with the gate and {second:.0f} µs without: {change}."
+    most = (without.extraction - gated.gate) / gated.extraction if gated.extraction else 0.0
+    if most <= 0:
+        return f"{text} It costs as much as the extractor: only a gate with a smaller encoder can save time."
+    return f"{text} It saves time where it lets through less than {100 * min(most, 1.0):.0f} % of the sentences."
 
 
 def _hours(value: float) -> str:

@@ -116,4 +116,4 @@ def _cost(args: argparse.Namespace) -> None:
         gated = replace(gated, share=args.share)
     print(cost.parts_table({"with gate": gated, "without": without}))
     print(f"\n{cost.size_table(gated, without, args.sentences, args.shard, args.faster)}")
-    print(f"\n{cost.worth(gated)}")
+    print(f"\n{cost.worth(gated, without)}")
