@@ -128,6 +128,13 @@ def test_the_picture_shows_rules_that_exist() -> None:
     assert set(drawn) <= targets()
 
 
+def options_of(parser) -> set[str]:
+    """The options of a command and of its steps, where it has any (``tripleaudit collection cost``)."""
+    steps = [step for action in parser._actions if isinstance(action.choices, dict) for step in action.choices.values()]
+    own = {option for action in parser._actions for option in action.option_strings}
+    return own.union(*(options_of(step) for step in steps))
+
+
 def test_commands_and_their_options_exist() -> None:
     parsers = next(action for action in build_parser()._actions if action.dest == "command").choices
     seen = set()
@@ -138,7 +145,7 @@ def test_commands_and_their_options_exist() -> None:
                 continue
             assert given[0] in parsers, f"{page.name}: {code}"
             seen.add(given[0])
-            options = {option for action in parsers[given[0]]._actions for option in action.option_strings}
+            options = options_of(parsers[given[0]])
             for word in given[1:]:
                 if re.fullmatch(r"--[a-z][a-z-]*", word.partition("=")[0]):
                     assert word.partition("=")[0] in options, f"{page.name}: {code}"
