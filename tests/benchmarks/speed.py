@@ -24,7 +24,7 @@ from tripleaudit.training.optimizer import clip_gradients, make_optimizer
 from tripleaudit.training.session import set_up
 from tripleaudit.training.settings import TrainingSettings
 
-SENTENCES = 1000
+SENTENCES = 1000  # synthetic, or the first of the file
 LENGTHS = (21.0, 0.4, 6, 70)  # words: median, spread of the logarithm, least, most; as in WebNLG
 TRIPLES = (0.36, 0.21, 0.17, 0.13, 0.08, 0.03, 0.02)  # share of sentences with 1, 2, … triples, as in WebNLG
 ENTITY_WORDS = (0.45, 0.35, 0.15, 0.05)
@@ -336,9 +336,9 @@ def peak_mb(device: torch.device) -> float:
 
 
 def read_sentences(file: Path) -> list[Sentence]:
-    """Read a ``triple_list`` file; entities at their first occurrence between blanks."""
+    """Read the first sentences of a ``triple_list`` file; entities at their first occurrence between blanks."""
     sentences = []
-    for number, row in enumerate(json.loads(file.read_text(encoding="utf-8"))):
+    for number, row in enumerate(json.loads(file.read_text(encoding="utf-8"))[:SENTENCES]):
         triples = [
             Triple(span_of(row["text"], subject), relation, span_of(row["text"], object_))
             for subject, relation, object_ in row["triple_list"]
