@@ -231,10 +231,21 @@ def test_output_layers_can_start_from_a_prior(tiny_encoder):
 
 
 @pytest.mark.parametrize(
-    ("name", "layers"), [("tplinker", {"entity": 2, "links": 3}), ("grte", {"table": 8}), ("onerel", {"tags": 4})]
+    ("name", "outputs"),
+    [
+        ("tplinker", {"entity": (2, -1), "links": (3, -1)}),
+        ("grte", {"table": (8, -1)}),
+        ("onerel", {"tags": (4, -1)}),
+        ("prgc", {"pair": (), "subject": (3,), "object": (3,)}),
+        ("birte", {"subject": (), "object": (), "object_given_subject": (), "subject_given_object": ()}),
+        ("tdeer", {"heads": (), "tails": (), "object": ()}),
+    ],
 )
-def test_tables_whose_classes_vary_slowest_start_from_a_prior_too(tiny_encoder, name, layers):
+def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs):
+    """``outputs``: shape of a layer's biases with classes first; () for one logit a label."""
     model = build(extractor_class(name), tiny_encoder, prior=0.01)
-    for layer, classes in layers.items():
-        bias = model.get_submodule(layer).bias.view(classes, -1)
-        torch.testing.assert_close(1 - bias.softmax(dim=0)[0], torch.full((bias.shape[1],), 0.01))
+    assert set(model.sparse_outputs) == set(outputs)
+    for layer, shape in outputs.items():
+        bias = model.get_submodule(layer).bias
+        positive = 1 - bias.view(shape).softmax(dim=0)[0] if shape else bias.sigmoid()
+        torch.testing.assert_close(positive, torch.full_like(positive, 0.01))

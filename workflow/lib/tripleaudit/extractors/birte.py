@@ -47,6 +47,7 @@ class BiRTE(Extractor):
     config_class = BiRTEConfig
     draws = 4  # a subject for its objects; an object for its subjects; a subject and one of its objects for relations
     pooler = True
+    sparse_outputs = {"subject": 1, "object": 1, "object_given_subject": 1, "subject_given_object": 1}
     training_defaults = {
         "optimizer": "adamw",
         "adam_epsilon": 1e-7,

@@ -53,6 +53,7 @@ class PRGC(Extractor):
 
     name = "prgc"
     config_class = PRGCConfig
+    sparse_outputs = {"pair": 1, "subject": 3, "object": 3}
     training_defaults = {
         "optimizer": "adamw",
         "adam_epsilon": 1e-6,

@@ -49,6 +49,7 @@ class TDEER(Extractor):
 
     name = "tdeer"
     config_class = TDEERConfig
+    sparse_outputs = {"heads": 1, "tails": 1, "object": 1}
     training_defaults = {
         "optimizer": "adam",
         "adam_epsilon": 1e-7,
