@@ -135,7 +135,7 @@ def test_the_command_prints_both_parts(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "trainings"
     assert lines[1].startswith("  casrel  1 to do, 1 done; about 0.50 CPU-hours, from 1 training (1 of this study)")
-    assert lines[2] == "  1 trainings take about 0.50 CPU-hours, 0.50 hours one after the other"
+    assert lines[2] == "  1 training takes about 0.50 CPU-hours, 0.50 hours one after the other"
     assert main(["estimate", "--config", json.dumps(config)]) == 0
     assert "all trainings are done" in capsys.readouterr().out
     assert main(["estimate", "--config", "{"]) == 1

@@ -243,7 +243,7 @@ def as_lines(entries: Sequence[Hours]) -> list[str]:
     for entry in entries:
         text = f"  {entry.extractor.ljust(width)}  {entry.to_do} to do, {entry.done} done"
         if entry.to_do and entry.source:
-            text += f"; about {entry.hours:.2f} {entry.unit}, from {entry.source}"
+            text += f"; about {_hours(entry.hours)} {entry.unit}, from {entry.source}"
         elif entry.to_do:
             text += "; nothing is known: no training of it has a benchmark in these results"
         lines.append(text)
@@ -252,10 +252,16 @@ def as_lines(entries: Sequence[Hours]) -> list[str]:
         if counted:
             hours, wall = sum(entry.hours for entry in counted), sum(entry.wall for entry in counted)
             number = sum(entry.to_do for entry in counted)
-            lines.append(f"  {number} trainings take about {hours:.2f} {unit}, {wall:.2f} hours one after the other")
+            take = "1 training takes" if number == 1 else f"{number} trainings take"
+            lines.append(f"  {take} about {_hours(hours)} {unit}, {_hours(wall)} hours one after the other")
     unknown = [entry.extractor for entry in entries if entry.to_do and not entry.source]
     if unknown:
         lines.append(f"  not counted, because nothing is known: {', '.join(unknown)}")
     if not any(entry.to_do for entry in entries):
         lines.append("  all trainings are done")
     return lines
+
+
+def _hours(value: float) -> str:
+    """Two decimals, or two digits of what is smaller than a tenth."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
