@@ -25,7 +25,7 @@ from tripleaudit.extractors.base import Extractor
 from tripleaudit.progress import Progress as Lines
 from tripleaudit.training import checkpoints, processes
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
-from tripleaudit.training.optimizer import clip_each, make_optimizer, make_schedule
+from tripleaudit.training.optimizer import clip_gradients, make_optimizer, make_schedule
 from tripleaudit.training.settings import TrainingSettings
 
 logger = logging.getLogger(__name__)
@@ -173,10 +173,7 @@ class ExtractorTrainer(Trainer):
         return 0
 
     def _clip_grad_norm(self, model):
-        if self.settings.clip == "parameter":
-            clip_each(model.parameters(), self.settings.clip_norm)
-            return None
-        return super()._clip_grad_norm(model)
+        return clip_gradients(model.parameters(), self.settings)
 
     def _get_grad_norm(self, model, grad_norm=None):
         return grad_norm  # never computed for the log alone
