@@ -39,6 +39,7 @@ rule convert_lm:
         "<benchmarks>/convert_lm/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
+    priority: 20
     conda:
         "../../envs/torch.yaml"
     resources:
@@ -84,10 +85,11 @@ rule generate:
         server="<logs>/generate/{dataset}/{system}.server.log",
     benchmark:
         "<benchmarks>/generate/{dataset}/{system}.jsonl"
+    priority: 20
     localrule: needs_network(*(config["generative"]["systems"][system]["endpoint"] for _, system in LM_SYSTEMS))
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: 2 if served_model(endpoint_of(wildcards)) else 1
+    threads: lambda wildcards: config["threads"] if served_model(endpoint_of(wildcards)) else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),

@@ -39,10 +39,11 @@ rule judge_triples:
         server="<logs>/judge_triples/{dataset}/{system}.server.log",
     benchmark:
         "<benchmarks>/judge_triples/{dataset}/{system}.jsonl"
+    priority: 20
     localrule: needs_network((GRE["judge"] or {}).get("endpoint"))
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: 2 if served_model(GRE["judge"]["endpoint"]) else 1
+    threads: lambda wildcards: config["threads"] if served_model(GRE["judge"]["endpoint"]) else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),

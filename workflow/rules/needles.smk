@@ -17,10 +17,11 @@ rule make_needles:
         server="<logs>/make_needles.server.log",
     benchmark:
         "<benchmarks>/make_needles.jsonl"
+    priority: 20
     localrule: needs_network(NEEDLES["generator"])
     conda:
         "../../envs/torch.yaml"
-    threads: 2 if needle_models(NEEDLES["generator"]) else 1
+    threads: config["threads"] if needle_models(NEEDLES["generator"]) else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
@@ -62,10 +63,11 @@ rule extract_needles:
         server="<logs>/extract_needles/{lm}.server.log",
     benchmark:
         "<benchmarks>/extract_needles/{lm}.jsonl"
+    priority: 20
     localrule: needs_network(*NEEDLES["models"], *(needle_settings.judge_of(NEEDLES, lm) for lm in NEEDLES["models"]))
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: 2 if needle_models(wildcards.lm) else 1
+    threads: lambda wildcards: config["threads"] if needle_models(wildcards.lm) else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),

@@ -60,6 +60,7 @@ rule train_masked_lm:
         "<logs>/train_masked_lm/{corpus}.log",
     benchmark:
         "<benchmarks>/train_masked_lm/{corpus}.jsonl"
+    priority: 10
     conda:
         "../../envs/torch.yaml"
     threads: config["threads"]
@@ -86,6 +87,7 @@ rule build_augmented:
         "<logs>/build_augmented/{corpus}.log",
     benchmark:
         "<benchmarks>/build_augmented/{corpus}.jsonl"
+    priority: 10
     conda:
         "../../envs/torch.yaml"
     threads: config["threads"]

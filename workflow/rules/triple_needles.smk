@@ -15,6 +15,7 @@ rule make_triple_needles:
         "<logs>/make_triple_needles.log",
     benchmark:
         "<benchmarks>/make_triple_needles.jsonl"
+    priority: 20
     localrule: True
     conda:
         "../../envs/light.yaml"
@@ -40,7 +41,7 @@ rule predict_triple_needles:
         "<benchmarks>/predict_triple_needles/<run>.jsonl"
     conda:
         "../../envs/torch.yaml"
-    threads: 4
+    threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
@@ -70,10 +71,11 @@ rule extract_triple_needles:
         server="<logs>/extract_triple_needles/{lm}.server.log",
     benchmark:
         "<benchmarks>/extract_triple_needles/{lm}.jsonl"
+    priority: 20
     localrule: needs_network(*TRIPLE_LMS)
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: 2 if needle_models(wildcards.lm) else 1
+    threads: lambda wildcards: config["threads"] if needle_models(wildcards.lm) else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
