@@ -92,7 +92,7 @@ class RunSummary:
         yield from self._money()
         tables = sorted(path.stem for path in (self.folder / "tables").glob("*.md"))
         if tables:
-            yield f"{len(tables)} tables in {self.folder / 'tables'}: {', '.join(tables)}"
+            yield f"{len(tables)} table{'s' * (len(tables) > 1)} in {self.folder / 'tables'}: {', '.join(tables)}"
         for name in ("report.html", "scores.csv"):
             if (self.folder / name).is_file():
                 yield f"{name.partition('.')[0].capitalize()}: {self.folder / name}"

@@ -1,0 +1,73 @@
+"""What a run says before its first job and after its last one, and what the estimate prints."""
+
+import json
+import subprocess
+
+import pytest
+import yaml
+
+from support.workflow import snakemake, write_study
+from tripleaudit.configuration import validated
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.study import Study
+
+TARGET = "results/small/tables/triple-types.md"
+
+
+@pytest.fixture
+def study(tmp_path, tiny_encoder, monkeypatch):
+    """The folder of a small study."""
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path, tiny_encoder, protocols={"original": None}, settings=["nz"], noising=None, seeds=[1, 2])
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
+    result = snakemake(study, "--", TARGET)
+    assert result.returncode == 0, result.stderr[-3000:]
+    text = (study / "results/small/logs/summary.txt").read_text()
+    assert text in result.stderr
+    lines = text.splitlines()
+    assert lines[0].startswith("Study small: 8 jobs ran, 0 were up to date, in ")
+    rows = {cells[0]: cells[1:] for cells in map(str.split, lines[2:6])}
+    assert {name: row[:2] for name, row in rows.items()} == {
+        "prepare_corpus": ["3", "0"],
+        "original_split": ["3", "0"],
+        "audit": ["1", "0"],
+        "table": ["1", "0"],
+    }
+    assert all(row[2] == row[3] for row in rows.values())
+    assert "1 table in results/small/tables: triple-types" in text
+
+    plan = Study(validated(yaml.safe_load((study / "study.yaml").read_text())))
+    run = plan.runs[0]  # as if it had been trained for half an hour
+    settings = json.loads(plan.training_json(run.corpus, run.extractor, run.noise))
+    training = {"settings": {"batch_size": 16, **settings}, "counts": {"sentences": 80}, "seconds": 1500.0}
+    record = {"settings": settings, "device": "cpu", "training": {**training, "validation_seconds": 100.0}}
+    write_json(study / f"results/small/models/{run.path}/provenance.json", record)
+    write_jsonl(study / f"results/small/benchmarks/train/{run.path}.jsonl", [{"s": 1800.0, "cpu_time": 3600.0}])
+    result = snakemake(study, "--", "estimate")
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert (
+        "casrel  1 to do, 1 done; about 1.00 CPU-hours, from 1 training (1 of this study) on the CPU; scaled by "
+        "sentences and epochs"
+    ) in result.stdout
+    assert (study / "results/small/logs/summary.txt").read_text() == text  # an estimate makes nothing
+
+
+@pytest.mark.slow
+def test_results_that_cannot_be_written_are_said_before_the_first_job(study):
+    results = study / "results"
+    results.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=64k,ro", "tmpfs", str(results)]
+    if subprocess.run(["mount", *options], capture_output=True).returncode:
+        pytest.skip("mounting a read-only file system needs root")
+    try:
+        result = snakemake(study, "--", TARGET)
+    finally:
+        subprocess.run(["umount", "-l", str(results)], check=True)
+    assert result.returncode != 0
+    assert "results/small: this file system is read-only; expected a writable folder" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "rule prepare_corpus" not in result.stderr
