@@ -51,13 +51,14 @@ class Screen:
 
     def pairs(self, x: Tensor) -> Tensor:
         """Numbers of the rows of the features ``x`` [n, D] for which a class may exceed class 0; overwrites ``x``."""
-        largest = float(torch.stack(torch.aminmax(x)).abs().max()) if len(x) else 0.0
+        low, high = map(float, torch.aminmax(x)) if len(x) else (0.0, 0.0)
+        largest = max(-low, high)
         if not 0 < largest < float("inf"):  # all features 0, or not finite: nothing is known
             return torch.arange(len(x))
         scale = largest / MOST
         rounded = x.mul_(1 / scale).round_()
-        norm = float(torch.linalg.vector_norm(rounded, 1, dim=1).max())
+        product = torch._int_mm(rounded.to(torch.int8), self.weight)
+        norm = float((rounded if low >= 0 else rounded.abs_()).sum(dim=1).max())
         least = -self.bias / (scale * self.scale) - self.allowance - norm / 2
         least = least.floor().clamp(-INT32, INT32).int()
-        product = torch._int_mm(rounded.to(torch.int8), self.weight)
         return torch.nonzero((product > least).any(dim=1))[:, 0]
