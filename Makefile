@@ -24,11 +24,11 @@ $(READY): pyproject.toml envs/constraints.txt
 	touch $@
 
 demo: $(READY) ## run the demo study from its corpus to tables and report (at most 10 minutes on 2 cores)
-	$(BIN)/snakemake --cores $(CORES)
+	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 
 report: $(READY) ## write the HTML report of the demo study, and what it needs
-	$(BIN)/snakemake --cores $(CORES) report
+	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
 
 test: $(READY) lint ## check style, then run all tests
 	@tests/support/install_slurm.sh

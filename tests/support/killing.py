@@ -43,7 +43,7 @@ class Running:
 
     def __init__(self, folder: Path, *arguments: str, **environment: str):
         command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--directory", str(folder)]
-        command += ["--cores", "1", "--configfile", str(folder / "study.yaml"), *arguments]
+        command += ["--cores", "1", "--configfile", str(folder / "study.yaml"), "--rerun-incomplete", *arguments]
         threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
         self.began = time.monotonic()
         self.lines: list[tuple[float, str]] = []
