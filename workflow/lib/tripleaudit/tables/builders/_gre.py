@@ -163,6 +163,10 @@ SCORES_NOTE = (
     "per text, #tok tokens per triple. US and CS depend on the embedder and its threshold: the paper's are "
     "text-embedding-ada-002 at 0.95. TS depends on the topic model: compare within one study only."
 )
+ANSWERS_NOTE = (
+    "Fail.: share of answers that could not be read or were cut off (their complete triples count all the same); Ref.: "
+    "share of refusals."
+)
 
 
 def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:

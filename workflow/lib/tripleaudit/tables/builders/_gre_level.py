@@ -34,5 +34,10 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
         table_rows,
         row_header="System",
         group_header="Data set",
-        notes=_gre.notes_of((c for row in table_rows for c in row.cells), _gre.SCORES_NOTE, _gre.MODE_NOTES[mode]),
+        notes=_gre.notes_of(
+            (c for row in table_rows for c in row.cells),
+            _gre.SCORES_NOTE,
+            _gre.MODE_NOTES[mode],
+            _gre.ANSWERS_NOTE if any(metric in metrics for metric in _gre.ANSWERS) else "",
+        ),
     )
