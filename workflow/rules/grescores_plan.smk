@@ -15,75 +15,7 @@ def gre_file(path):
     return f"{raw_root()}/{path}" if path in raw_files() else shipped(path)
 
 
-def gre_located(value):
-    """The section with every file of the configuration where it lies."""
-    if isinstance(value, dict):
-        return {
-            key: (gre_file(part) if key in GRE_FILES and isinstance(part, str) else gre_located(part))
-            for key, part in value.items()
-        }
-    return value
-
-
-GRE_FILES = ("triples", "factualness", "granularity", "similarities", "text")
-
-
-def gre_corpus(settings):
-    """The corpus of a data set whose texts are the study's own, with its split."""
-    if settings.get("generative"):
-        dataset = config["generative"]["datasets"][settings["generative"]]
-        return dataset["corpus"], dataset["split"]
-    return settings.get("corpus"), "test"
-
-
-def gre_gold(settings):
-    """The gold file of a data set whose texts are the study's own."""
-    if settings.get("generative"):
-        return f"<study>/generative/{settings['generative']}/reference.jsonl"
-    return f"<study>/protocols/{settings['corpus']}/original/nz/test.jsonl"
-
-
-def gre_runs(settings):
-    """The trained extractors that a data set scores: those of its corpus, trained on the original split."""
-    corpus, split = gre_corpus(settings)
-    return [
-        (
-            "-".join(Path(run.path).parts),
-            {
-                "extractor": run.extractor,
-                "training": run.setting,
-                "noise": run.noise,
-                "seed": str(run.seed),
-            },
-            f"<study>/predictions/{run.path}/test.jsonl",
-        )
-        for run in STUDY.runs
-        if run.corpus == corpus and run.protocol == "original" and split == "test"
-    ]
-
-
-def gre_extractions():
-    """The systems of every generative data set."""
-    found = {}
-    for dataset, system in LM_SYSTEMS:
-        setting = config["generative"]["systems"][system]["setting"]
-        path = f"<study>/generative/{dataset}/{system}/answers.jsonl"
-        found.setdefault(dataset, []).append((system, {"extractor": system, "setting": setting}, path))
-    return found
-
-
-GRE_OWN = {name: settings for name, settings in GRE["datasets"].items() if not settings.get("gold")}
-GRE_PLAN = gre_plan.GrePlan(
-    {**GRE, "datasets": gre_located(GRE["datasets"])},
-    runs={name: gre_runs(settings) for name, settings in GRE_OWN.items()},
-    extractions=gre_extractions(),
-    golds={name: gre_gold(settings) for name, settings in GRE_OWN.items()},
-    originals={
-        name: f"<study>/generative/{settings['generative']}/texts.jsonl"
-        for name, settings in GRE_OWN.items()
-        if settings.get("generative")
-    },
-)
+GRE_PLAN = gre_plan.study_plan(config, STUDY.runs, LM_SYSTEMS, "<study>", gre_file)
 GRE_JUDGED = {
     (
         dataset,
@@ -108,7 +40,7 @@ def gre_spec(dataset):
 def gre_topic_text(wildcards):
     """Texts to train a topic model on: the configured ones, else the corpus's training set, else the gold file."""
     topics = GRE_PLAN.topics(wildcards.dataset)
-    corpus, _ = gre_corpus(GRE["datasets"][wildcards.dataset])
+    corpus, _ = gre_plan.corpus_of(GRE["datasets"][wildcards.dataset], config["generative"])
     if topics["text"] or corpus is None:
         return GRE_PLAN.topic_text(wildcards.dataset)
     return f"<study>/corpora/{corpus}/train.jsonl"

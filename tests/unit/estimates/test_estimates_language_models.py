@@ -129,3 +129,48 @@ def test_triples_in_documents_are_counted(study, capsys, tmp_path):
     save_triple_needles(made / "pieces-needles.jsonl", [needle])
     job = estimated(capsys)[0]["triple needles", "e (extraction)"]
     assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
+
+
+def gre_with_embedder(**dataset):
+    """A section whose embedder is a remote endpoint."""
+    own = {"level": "sentence", "gold": {"triples": "gold.json"}, **dataset}
+    return {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
+
+
+def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
+    gre = gre_with_embedder(systems={"mine": {"triples": "out.json"}})
+    with FakeEndpoint() as fake:
+        study(fake.url, grescores=gre)
+        jobs, result = estimated(capsys)
+        job = jobs["d", "all (strings to embed)"]
+        strings = {part for rows in TEXTS.values() for row in rows for part in row} | {"x", "y", "z"}
+        assert (job["total"], job["cached"], job["to_pay"], job["done"]) == (len(strings), 0, len(strings), False)
+        assert job["prompt_tokens"] == sum(-(-len(text) // 4) for text in strings)
+        assert job["cost"] == job["cost_limit"] == pytest.approx(job["prompt_tokens"] * PRICES["input"] / 1e6)
+        assert result["total"]["to_pay"] == len(strings)
+        assert fake.count == 0
+
+        spec = {"corpus": "d", "level": "sentence", "mode": "default", "bootstrap": 10, "seed": 1, "gold": 0}
+        spec |= {"matching": {"phi": 0.9}, "systems": [{"keys": {"extractor": "groundtruth", "setting": "gold"}}]}
+        spec["systems"].append({"keys": {"extractor": "mine", "setting": "open"}, "triples": 1})
+        section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
+        out = "results/s/gre/d/scores.csv"
+        arguments = ["--spec", json.dumps(spec), "--files", "gold.json", "out.json", "--study", "s", "--out", out]
+        assert main(["gre-systems", *arguments, "--section", section, "--embedding-endpoint", "e"]) == 0
+        assert fake.count == 1  # all strings in one batch
+        capsys.readouterr()
+        job = estimated(capsys)[0]["d", "all (strings to embed)"]
+        assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (len(strings), len(strings), 0, 0.0)
+        assert job["done"]
+
+
+def test_embeddings_of_systems_that_have_not_answered_are_named(study, capsys, tmp_path):
+    files = {"train": "gold.json", "test": "gold.json"}
+    gre = gre_with_embedder(systems={"later": {"triples": "missing.json"}})
+    study("http://127.0.0.1:9/v1", grescores=gre)
+    jobs, result = estimated(capsys)
+    assert result["unknown"] == ["d (embeddings: the triples of 1 of 2 systems are not there yet)"]
+    assert jobs["d", "all (strings to embed)"]["to_pay"] == 7  # the gold triples' own
+    own = {"judge": None, "embedder": {"endpoint": "e"}, "datasets": {"d": {"level": "sentence", "corpus": "c"}}}
+    study("http://127.0.0.1:9/v1", grescores=own, corpora={"c": {"files": files}})
+    assert estimated(capsys)[1]["unknown"] == ["d (embeddings: its gold triples are not there yet)"]

@@ -1,4 +1,4 @@
-"""Requests, tokens and money of everything that asks language models: extraction, judging, needles. Sends nothing."""
+"""Requests, tokens and money of all that asks endpoints: extraction, judging, embedding, needles. Sends nothing."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +14,9 @@ from tripleaudit.generative.estimate import Estimate
 from tripleaudit.generative.plan import plan as plan_extraction
 from tripleaudit.generative.prompts import load_prompt
 from tripleaudit.generative.threads import Limits, TokenCounter
+from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
-from tripleaudit.grescores.plan import GrePlan, Planned
+from tripleaudit.grescores.plan import GrePlan, Planned, study_plan
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.needles import settings as needle_settings
 from tripleaudit.needles.client import ThreadClient
@@ -31,6 +32,7 @@ from tripleaudit.study import Study
 from tripleaudit.workflow import shipped
 
 Row = dict[str, Any]
+READ = ("triples", "original")  # files of a system that decide which strings it has
 
 
 def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
     section = study.config["generative"]
     result = plan_extraction(section, study.name, folder)
     rows, unknown = [], list(result["unknown"])
-    for stage in (_judging, _needles, _triple_needles):
+    for stage in (_judging, _embedding, _needles, _triple_needles):
         for row in stage(study, folder, downloads):
             if isinstance(row, str):
                 unknown.append(row)
@@ -68,26 +70,20 @@ def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
     section, judge = study.config["generative"], study.config["grescores"]["judge"]
     if not judge:
         return
-    extractions: dict[str, list] = {}
-    for dataset, system in settings.systems_of(section):
-        keys = {"extractor": system, "setting": section["systems"][system].get("setting") or "open"}
-        path = folder / "generative" / dataset / system / "answers.jsonl"
-        extractions.setdefault(dataset, []).append((system, keys, str(path)))
-    datasets = study.config["grescores"]["datasets"]
-    plan_ = GrePlan(study.config["grescores"], extractions=extractions, golds=dict.fromkeys(datasets, ""))
+    plan_ = _gre_plan(study, folder, downloads)
     prompts = {
         "factualness": (load_prompt(judge["factualness_prompt"]), judge_requests),
         "granularity": (load_prompt(judge["granularity_prompt"]), split_requests),
     }
     cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
-    for dataset in datasets:
+    for dataset in plan_.datasets:
         for system in plan_.asked(dataset):
             with Client(settings.endpoint(section, judge["endpoint"]), cache) as client:
                 report = folder / "gre" / dataset / "judged" / system.name / "report.json"
                 done = _judged(
                     report, system, client.endpoint.model, {k: p.sha256[:12] for k, (p, _) in prompts.items()}
                 )
-                triples = _located(study, system.files["triples"], downloads)
+                triples = Path(system.files["triples"])
                 if not done and not triples.is_file():
                     yield f"{dataset}/{system.name} (judge: its triples are not there yet)"
                     continue
@@ -98,6 +94,39 @@ def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
                         prompt, requests = prompts[kind]
                         figures += client.estimate(requests(answers, client, prompt))
             yield _row(dataset, f"{system.name} (judge)", judge["endpoint"], done, figures)
+
+
+def _gre_plan(study: Study, folder: Path, downloads: Path) -> GrePlan:
+    asked = settings.systems_of(study.config["generative"])
+    return study_plan(study.config, study.runs, asked, str(folder), lambda path: str(_located(study, path, downloads)))
+
+
+def _embedding(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+    """The strings that US and CS would have an endpoint embed; what a system says is known once it has answered."""
+    section, name = study.config["generative"], (study.config["grescores"]["embedder"] or {}).get("endpoint")
+    if not name:
+        return
+    plan_ = _gre_plan(study, folder, downloads)
+    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    known: set[str] = set()  # one string costs once, whichever data set asks for it first
+    for dataset in plan_.datasets:
+        judgements = {(system.name, kind): "" for system in plan_.asked(dataset) for kind in system.asked}
+        text, files = plan_.spec(dataset, judgements)
+        spec = json.loads(text)
+        there = [number for number, path in enumerate(files) if path and Path(path).exists()]
+        if spec["gold"] not in there:
+            yield f"{dataset} (embeddings: its gold triples are not there yet)"
+            continue
+        read = [entry for entry in spec["systems"] if {entry.get(kind) for kind in READ} - {None} <= set(there)]
+        if len(read) < len(spec["systems"]):
+            left = len(spec["systems"]) - len(read)
+            yield f"{dataset} (embeddings: the triples of {left} of {len(spec['systems'])} systems are not there yet)"
+        with Client(settings.endpoint(section, name), cache) as client:
+            strings = strings_to_embed({**spec, "systems": read}, files) - known
+            figures = client.estimate_embeddings(strings)
+            done = (folder / "gre" / dataset / "scores.csv").is_file() and not figures.to_pay
+        known |= strings
+        yield _row(dataset, "all (strings to embed)", name, done, figures)
 
 
 def _judged(report: Path, system: Planned, model: str, prompts: Mapping[str, str]) -> bool:

@@ -20,7 +20,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.generative.cache import Cache
 from tripleaudit.generative.embeddings import embed
 from tripleaudit.generative.endpoint import Answer, Endpoint, Prices, Request, Usage, tokens_at_most
-from tripleaudit.generative.estimate import Estimate, estimate
+from tripleaudit.generative.estimate import Estimate, estimate, estimate_embeddings
 from tripleaudit.generative.ledger import BudgetExceeded, Ledger
 from tripleaudit.generative.responses import answer_of, response_format, usage_of
 from tripleaudit.generative.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
@@ -123,6 +123,10 @@ class Client:
     def estimate(self, requests: Iterable[Request]) -> Estimate:
         """Say what the requests would take: how many are stored, tokens, money. Sends nothing."""
         return estimate(self, requests)
+
+    def estimate_embeddings(self, texts: Iterable[str]) -> Estimate:
+        """Say what the embeddings of the texts would take. Sends nothing."""
+        return estimate_embeddings(self, texts)
 
     def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
         """Return the answers of all requests, in their order.

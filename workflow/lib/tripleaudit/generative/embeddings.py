@@ -15,20 +15,31 @@ Post = Callable[[str, dict[str, Any], int, int], Awaitable[dict[str, Any]]]
 """``(key of the batch, body, most tokens, texts) -> payload``: sends one batch and accounts for it."""
 
 
+def key_of(text: str, endpoint: Endpoint) -> str:
+    """Return the cache key of one text's embedding at an endpoint."""
+    return canonical_key({"embedding": endpoint.model, "input": text, **endpoint.extra})
+
+
+def stored(key: str, cache: Cache) -> dict[str, Any] | None:
+    """Return the cache's record of an embedding, or None."""
+    record = cache.get(key)
+    return record if record and "float32" in record else None
+
+
 async def embed(texts: list[str], batch: int, endpoint: Endpoint, cache: Cache, post: Post) -> tuple[np.ndarray, int]:
     """Return the embeddings as a float32 array (n, d), and how many distinct texts the cache had.
 
     Raises:
         EndpointError: the endpoint rejects the texts, or sends another number of vectors.
     """
-    keys = [canonical_key({"embedding": endpoint.model, "input": text, **endpoint.extra}) for text in texts]
+    keys = [key_of(text, endpoint) for text in texts]
     vectors: dict[str, np.ndarray] = {}
     missing: dict[str, str] = {}
     for key, text in zip(keys, texts, strict=True):
         if key in vectors or key in missing:
             continue
-        record = cache.get(key)
-        if record and "float32" in record:
+        record = stored(key, cache)
+        if record:
             vectors[key] = np.frombuffer(base64.b64decode(record["float32"]), dtype="<f4")
         else:
             missing[key] = text

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tripleaudit.generative.embeddings import key_of, stored
 from tripleaudit.generative.endpoint import Request, tokens_about
 
 if TYPE_CHECKING:
@@ -60,3 +61,15 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
     return Estimate(
         len(seen), cached, to_pay, prompt, about, limit, prices.cost(prompt, about), prices.cost(prompt, limit)
     )
+
+
+def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
+    """Return what the embeddings of ``texts`` would take; a text counts as one request, although many travel together.
+
+    Embeddings have no completion, so the money is that of the tokens sent. Reads the cache, sends nothing.
+    """
+    endpoint, distinct = client.endpoint, set(texts)
+    missing = [text for text in distinct if stored(key_of(text, endpoint), client.cache) is None]
+    prompt = sum(map(tokens_about, missing))
+    cost = endpoint.prices.cost(prompt, 0)
+    return Estimate(len(distinct), len(distinct) - len(missing), len(missing), prompt, 0, 0, cost, cost)

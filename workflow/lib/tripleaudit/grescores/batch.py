@@ -10,7 +10,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.generative.verbalisation import Verbaliser
 from tripleaudit.grescores.embedding import Elements, default_phi
-from tripleaudit.grescores.evaluate import Inputs, Result, Settings, embed, evaluate
+from tripleaudit.grescores.evaluate import Inputs, Result, Settings, embed, evaluate, strings_of_systems
 from tripleaudit.grescores.factualness import read_verdicts
 from tripleaudit.grescores.granularity import read_splits
 from tripleaudit.grescores.plan import TRAINED
@@ -76,6 +76,14 @@ def score_dataset(
     write_scores(out, rows)
     inputs = {f"file {number}": path for number, path in enumerate(files)}
     write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "systems": records})
+
+
+def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
+    """Return every distinct string that :func:`score_dataset` would have embedded for the same arguments."""
+    gold = read_system(files[spec["gold"]])
+    closed = spec["mode"] == "official" and any(entry["keys"]["setting"] == "closed" for entry in spec["systems"])
+    matching = Matching(**{**spec["matching"], "phi": 1.0, "closed": closed})  # the threshold decides no string
+    return strings_of_systems([gold, *(_read(entry, files, gold) for entry in spec["systems"])], matching)
 
 
 def _read(entry: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:

@@ -82,11 +82,16 @@ class Result:
 
 def embed(systems: Iterable[System], elements: Elements, matching: Matching) -> None:
     """Embed every distinct string that US and CS of these systems (gold included) need, once."""
+    elements.add(strings_of_systems(systems, matching))
+
+
+def strings_of_systems(systems: Iterable[System], matching: Matching) -> set[str]:
+    """Return every distinct string that US and CS of these systems need."""
     strings: set[str] = set()
     for system in systems:
         for triples in system.texts.values():
             strings |= strings_of(clean(triples)[0], matching)
-    elements.add(strings)
+    return strings
 
 
 def evaluate(inputs: Inputs, settings: Settings) -> Result:

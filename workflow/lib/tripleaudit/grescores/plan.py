@@ -1,8 +1,9 @@
 """The plan of a study's GREScores: which systems of which data sets, from which files. Free of heavy imports."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 LEVELS = ("sentence", "bag", "document")
@@ -10,6 +11,7 @@ GROUND_TRUTH = "groundtruth"
 TRAINED = "trained"
 SOURCES = ("gold", "corpus", "generative")
 DETAILS = ("factualness", "granularity")
+FILES = ("triples", "factualness", "granularity", "similarities", "text")  # keys of the section that name files
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,72 @@ class GrePlan:
         levels = {settings["level"] for settings in self.datasets.values()}
         names = [f"gre-{level}" for level in LEVELS if level in levels]
         return names + (["gre-hard-matching"] if names else [])
+
+
+def study_plan(
+    config: Mapping[str, Any],
+    runs: Iterable[Any],
+    extractions: Iterable[tuple[str, str]],
+    folder: str,
+    located: Callable[[str], str] = str,
+) -> GrePlan:
+    """Return the plan of a whole study, with every file where it lies.
+
+    Args:
+        config: a validated configuration.
+        runs: the study's trainings (:attr:`tripleaudit.study.Study.runs`).
+        extractions: (generative data set, system) for each extraction by a language model.
+        folder: of the study.
+        located: says where a file lies that the configuration names.
+    """
+    section, generative = config["grescores"], config["generative"]
+    datasets = _located(section.get("datasets") or {}, located)
+    own = {name: settings for name, settings in datasets.items() if not settings.get("gold")}
+    systems: dict[str, list[tuple[str, dict[str, str], str]]] = {}
+    for dataset, system in extractions:
+        keys = {"extractor": system, "setting": generative["systems"][system].get("setting") or "open"}
+        path = f"{folder}/generative/{dataset}/{system}/answers.jsonl"
+        systems.setdefault(dataset, []).append((system, keys, path))
+    asked = {name: settings["generative"] for name, settings in own.items() if settings.get("generative")}
+    tests = {name: f"{folder}/protocols/{own[name].get('corpus')}/original/nz/test.jsonl" for name in own}
+    runs = list(runs)
+    return GrePlan(
+        {**section, "datasets": datasets},
+        runs={name: _runs_of(*corpus_of(settings, generative), runs, folder) for name, settings in own.items()},
+        extractions=systems,
+        golds=tests | {name: f"{folder}/generative/{dataset}/reference.jsonl" for name, dataset in asked.items()},
+        originals={name: f"{folder}/generative/{dataset}/texts.jsonl" for name, dataset in asked.items()},
+    )
+
+
+def corpus_of(settings: Mapping[str, Any], generative: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the corpus and the split of a data set whose texts are the study's own."""
+    if settings.get("generative"):
+        dataset = generative["datasets"][settings["generative"]]
+        return dataset["corpus"], dataset.get("split") or "test"
+    return settings.get("corpus"), "test"
+
+
+def _runs_of(corpus: str | None, split: str, runs: Iterable[Any], folder: str) -> list[tuple[str, dict[str, str], str]]:
+    """Return the trained extractors that a data set scores: those of its corpus, trained on the original split."""
+    return [
+        (
+            "-".join(Path(run.path).parts),
+            {"extractor": run.extractor, "training": run.setting, "noise": run.noise, "seed": str(run.seed)},
+            f"{folder}/predictions/{run.path}/test.jsonl",
+        )
+        for run in runs
+        if run.corpus == corpus and run.protocol == "original" and split == "test"
+    ]
+
+
+def _located(value: Any, located: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: located(part) if key in FILES and isinstance(part, str) else _located(part, located)
+            for key, part in value.items()
+        }
+    return value
 
 
 def problems(section: Mapping[str, Any], corpora: Any, generative: Mapping[str, Any] | None = None) -> list[str]:
