@@ -94,6 +94,22 @@ def test_rows_of_the_criteria_table(study):
     assert by_index[rows["07"]["llm_index"]].name == "Persona Zeroseven"
 
 
+def test_where_the_needles_came_from(study):
+    corpus = study["corpus"]
+    counts = corpus.report["needles"]
+    assert value(study, "origins", "all", "", "infused") == counts["infused"] == 10
+    note = "Needles: 10 from a file, 10 infused."
+    assert note in build_table("minea", TableInputs(scores=ScoreIndex(study["scores"]))).notes
+    made = {"wanted": 4, "generated": 1, "from_templates": 3, "rejected": {}, "calls": 3, "infused": 2}
+    report = {**corpus.report, "needles": made, "generator": "fake", "types": {"a": [{}, {}], "b": [{}]}}
+    report["plan"] = {**report["plan"], "discover": True}
+    told = score_result(dataclasses.replace(corpus, report=report), study["stored"], PLAN, "s", "docs", "fake")
+    assert (
+        "Needles: 4 wanted, 1 invented by the generating model, 3 from templates, 2 infused. "
+        "Types that it named as fitting the documents: 3."
+    ) in build_table("minea", TableInputs(scores=ScoreIndex(told))).notes
+
+
 def test_redundancy_curve(study):
     assert [value(study, "parts", str(part), "", "redundancy") for part in range(1, 6)] == [0, 1, 1, 1, 0]
     assert value(study, "parts", "all", "", "restarted") == 0

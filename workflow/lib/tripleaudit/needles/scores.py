@@ -2,9 +2,9 @@
 
 The columns of the scores file are read as follows here. ``protocol`` names the measurement: ``needles``,
 ``needles-untouched`` (the criteria on documents without needles: false positives), ``iterations``, ``parts``,
-``calls`` and ``triple-needles``. ``stratum`` is an entity type, ``group:NAME`` or ``all``; the number of follow-up
-calls; the part; or a relation or position of triples. ``matching`` is a criterion, ``max`` (MINEA) or ``any``.
-``extractor`` is the model's name in the configuration.
+``calls``, ``origins`` (where the needles came from) and ``triple-needles``. ``stratum`` is an entity type,
+``group:NAME`` or ``all``; the number of follow-up calls; the part; or a relation or position of triples. ``matching``
+is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in the configuration.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from tripleaudit.needles import reference_free, triples
 from tripleaudit.needles.entities import Entity, normalise
 from tripleaudit.needles.extraction import ENRICHED, UNTOUCHED, status_counts
 from tripleaudit.needles.minea import TypeScore, overall, type_scores, wilson
-from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.redundancy import by_part
 from tripleaudit.needles.run import Corpus, Stored, enriched_pieces, untouched_pieces
 from tripleaudit.needles.schema import Schema
@@ -24,6 +24,7 @@ from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.scoring.scores import Score, keys_of
 
 NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = "needles", "needles-untouched", "iterations", "parts", "calls"
+ORIGINS = "origins"
 TRIPLES = "triple-needles"
 
 
@@ -47,6 +48,7 @@ def score_result(
     return [
         *rows(NEEDLES, minea_rows(stored.criteria, plan.active_criteria, schema)),
         *rows(NEEDLES, _displaced(stored.entities, plan)),
+        *rows(ORIGINS, _origins(corpus.report)),
         *rows(FALSE, minea_rows(stored.untouched, without_judge, schema)),
         *rows(ITERATIONS, _iterations(corpus, stored, plan, schema, synonyms)),
         *rows(PARTS, _parts(corpus, stored, plan)),
@@ -94,6 +96,19 @@ def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
     bare, enriched = names[UNTOUCHED], names[ENRICHED]
     if plan.untouched and bare:
         yield "all", "n", "displaced", len(bare - enriched) / len(bare), *wilson(len(bare - enriched), len(bare))
+
+
+def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
+    """How many needles were wanted, invented by a model (or given in a file), taken from templates, and infused.
+
+    With schema discovery also how many types the generating model named, over all documents.
+    """
+    needles = report["needles"]
+    for metric in ("wanted", "generated", "from_templates", "given", "infused"):
+        if metric in needles:
+            yield "all", "", metric, needles[metric], None, None
+    if report["plan"].get("discover") and report["generator"] not in (TEMPLATES, "file"):
+        yield "all", "", "discovered_types", sum(map(len, report.get("types", {}).values())), None, None
 
 
 def _iterations(

@@ -41,10 +41,31 @@ def build(inputs: TableInputs) -> Table:
             f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}."
             if displaced
             else "",
+            _origins(inputs, runs[0]) if runs else "",
             shared.WILSON,
             shared.coverage_note(inputs, runs),
             shared.PRIVATE,
         ),
+    )
+
+
+def _origins(inputs: TableInputs, run) -> str:
+    """Say where the needles came from; they are the same for all models."""
+
+    def count(metric: str) -> int | None:
+        value = shared.cell(inputs, run._replace(protocol="origins"), "all", "", metric, 0).value
+        return None if value is None else round(value)
+
+    infused = count("infused")
+    if infused is None:
+        return ""
+    if (given := count("given")) is not None:
+        return f"Needles: {given} from a file, {infused} infused."
+    types = count("discovered_types")
+    return (
+        f"Needles: {count('wanted')} wanted, {count('generated')} invented by the generating model, "
+        f"{count('from_templates')} from templates, {infused} infused."
+        + ("" if types is None else f" Types that it named as fitting the documents: {types}.")
     )
 
 
