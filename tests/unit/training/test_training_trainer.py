@@ -42,7 +42,9 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.run import train_to
 import json
+import torch
 
+torch.set_num_threads(int(sys.argv[4]))  # sums depend on it, and other tests may have changed it
 folder, settings, steps = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
 calls, forward = [], CasRel.forward
 
@@ -142,6 +144,7 @@ def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
     constant = lambda expected, found: {"f1": 0.5}  # noqa: E731
     whole = run(home, tmp_path / "whole", scorer=constant, min_delta=0.0)
     command = [sys.executable, "-c", KILLED, str(home), json.dumps({**SETTINGS, "min_delta": 0.0}), "17"]
+    command.append(str(torch.get_num_threads()))
     killed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     out = home / "killed"
