@@ -1,5 +1,6 @@
 """Whole training runs on a tiny encoder: resuming, early stopping, equal seeds, noise in every epoch."""
 
+import functools
 import json
 import signal
 import subprocess
@@ -17,8 +18,10 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.locks import alone_in
 from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.training import checkpoints
+from tripleaudit.training import run as training_run
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.run import train_to
 from tripleaudit.training.settings import TrainingSettings
@@ -167,6 +170,13 @@ def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
     assert resumed.progress.best_step == whole.progress.best_step
     assert [row["step"] for row in resumed.history] == [row["step"] for row in whole.history]
     assert resumed.progress.training_seconds > 0
+
+
+def test_a_second_training_in_the_same_folder_is_refused(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(training_run, "alone_in", functools.partial(alone_in, patience=0))
+    with alone_in(tmp_path / "m"), pytest.raises(UserError, match="m: another process is at work in this folder"):
+        run(home, tmp_path / "m")
+    assert [path.name for path in (tmp_path / "m").iterdir()] == [".lock"]
 
 
 @pytest.mark.parametrize("moment", ["after the checkpoint", "while it is written", "at the end of an epoch"])

@@ -34,7 +34,6 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences
     from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.errors import UserError
-    from tripleaudit.locks import alone_in
 
     values = read_settings(args.settings)
     count = values.get("processes", 1)
@@ -50,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if count > 1 and os.environ.get("LOCAL_RANK") is not None:  # one of several processes, whose parent holds the GPUs
         return _train(args, values, files, sentences)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    with alone_in(args.out), gpu_slot(policy(args.gpu, args.gpus), count):
+    with gpu_slot(policy(args.gpu, args.gpus), count):
         if count == 1:
             return _train(args, values, files, sentences)
         from tripleaudit.extractors.registry import register_from, resolve

@@ -1,5 +1,6 @@
 """One training from files to a saved extractor, with history and provenance beside it."""
 
+import contextlib
 import logging
 import shutil
 import time
@@ -17,6 +18,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
+from tripleaudit.locks import alone_in
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import code_digest, digest, provenance
 from tripleaudit.training import processes
@@ -90,7 +92,8 @@ def train_to(
         gpu: use the first CUDA device.
 
     Raises:
-        UserError: bad settings, data or encoder; all are checked before training starts.
+        UserError: bad settings, data or encoder; all are checked before training starts. Or another process trains
+            into ``out``.
     """
     start = time.monotonic()
     extractor, implied = resolve(name)
@@ -114,25 +117,26 @@ def train_to(
         "encoder": sha256(encoder / "model.safetensors"),
         "code": code_digest(*DECIDING),
     }
-    result = train_extractor(
-        model,
-        dataset,
-        settings,
-        seed=seed,
-        folder=out / CHECKPOINTS,
-        validate=validation(model, valid, settings, score) if valid else None,
-        fingerprint=fingerprint,
-        gpu=gpu,
-    )
-    if noise is not None:
-        counts = sum(processes.gathered(noise.counts), start=Counter())
-        counts["nested"] = noise.counts["nested"]  # every process counted all sentences
-        result.counts.update({f"noise_{key}": value for key, value in counts.items()})
-    if not processes.is_first():
+    with alone_in(out) if processes.is_first() else contextlib.nullcontext():
+        result = train_extractor(
+            model,
+            dataset,
+            settings,
+            seed=seed,
+            folder=out / CHECKPOINTS,
+            validate=validation(model, valid, settings, score) if valid else None,
+            fingerprint=fingerprint,
+            gpu=gpu,
+        )
+        if noise is not None:
+            counts = sum(processes.gathered(noise.counts), start=Counter())
+            counts["nested"] = noise.counts["nested"]  # every process counted all sentences
+            result.counts.update({f"noise_{key}": value for key, value in counts.items()})
+        if not processes.is_first():
+            return result
+        _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
+        shutil.rmtree(out / CHECKPOINTS)
         return result
-    _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
-    shutil.rmtree(out / CHECKPOINTS)
-    return result
 
 
 def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score) -> Validate:
