@@ -56,6 +56,7 @@ def test_it_is_given_back(tmp_path):
     for _ in range(2):
         with alone_in(tmp_path / "new" / "m", 0):
             assert (tmp_path / "new" / "m").is_dir()
+        assert list((tmp_path / "new" / "m").iterdir()) == []
 
 
 def test_a_file_system_without_locks(tmp_path, monkeypatch, caplog):

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 def alone_in(folder: str | Path, patience: float = 20.0, poll: float = 0.5) -> Iterator[None]:
     """Hold a folder's lock; the system gives it back when the process ends, however it ends.
 
-    A file system without locks is used without one, with a warning.
+    The lock's file goes when the block ends. A file system without locks is used without one, with a warning.
 
     Args:
         folder: made if needed.
@@ -31,26 +31,34 @@ def alone_in(folder: str | Path, patience: float = 20.0, poll: float = 0.5) -> I
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    until = time.monotonic() + patience
+    while (descriptor := _acquire(folder)) is None:
+        if time.monotonic() >= until:
+            raise UserError(
+                f"{folder}: another process is at work in this folder; expected to be alone there. Wait for it, or "
+                "stop it: a run that was killed may have left its jobs alive"
+            )
+        time.sleep(poll)
     try:
-        _acquire(descriptor, folder, time.monotonic() + patience, poll)
         yield
     finally:
+        (folder / NAME).unlink(missing_ok=True)  # before the lock is given back: nobody else can hold this file
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, folder: Path, until: float, poll: float) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise UserError(
-                    f"{folder}: another process is at work in this folder; expected to be alone there. Wait for it, "
-                    "or stop it: a run that was killed may have left its jobs alive"
-                ) from None
-        except OSError as error:
-            log.warning("%s: the file system has no locks (%s); see that no other run trains here", folder, error)
-            return
-        time.sleep(poll)
+def _acquire(folder: Path) -> int | None:
+    """Return the descriptor that holds the lock, or None if another process has it."""
+    path = folder / NAME
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError as error:
+        log.warning("%s: the file system has no locks (%s); see that no other run trains here", folder, error)
+        return descriptor
+    if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+        return descriptor
+    os.close(descriptor)  # its holder took the file away in between
+    return None

@@ -78,8 +78,8 @@ def train_to(
     """Train an extractor or classifier and save it to ``out``.
 
     Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``.
-    Checkpoints lie in ``out/checkpoints`` until the model is saved; the empty ``out/.lock`` keeps others out meanwhile.
-    Of several processes only the first one writes.
+    Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out meanwhile. Of
+    several processes only the first one writes.
 
     Args:
         out: folder of the model; made if needed.
