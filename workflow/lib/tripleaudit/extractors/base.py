@@ -5,7 +5,6 @@ See ``docs/extending.md`` for how to add one.
 
 import difflib
 import logging
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -23,6 +22,7 @@ from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import pad_batch
+from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
 from tripleaudit.progress import Progress
 
@@ -53,10 +53,7 @@ class ExtractorConfig(PreTrainedConfig):
         marker: the word-end marker token of the ``marker`` layout; None looks for a spare one.
         occurrence: which mentions are gold in training: ``given`` (as the corpus has them), ``first`` or ``all``.
         drop_zero: leave sentences with zero triples out of training.
-        prior: probability of a positive label that the biases of the output layers start from. None keeps the
-            official initialisation, which first spends hundreds of steps on learning that nearly all labels are
-            negative, at a high learning rate to the encoder's harm. A small one, such as 0.0025, makes short
-            trainings possible; nothing else changes.
+        prior: where the biases of the output layers start from, see :mod:`tripleaudit.extractors.priors`.
     """
 
     model_type = "tripleaudit"
@@ -69,7 +66,7 @@ class ExtractorConfig(PreTrainedConfig):
     marker: str | None = None
     occurrence: str = "given"
     drop_zero: bool = False
-    prior: float | None = None
+    prior: float | dict | None = None
 
 
 @dataclass
@@ -393,25 +390,10 @@ def _configuration(
     own.pop("_name_or_path", None)
     config = extractor.config_class(encoder=own, relations=list(relations), **settings)
     check_occurrence(config.occurrence)
-    if config.prior is not None and not 0 < config.prior < 1:
-        raise UserError(f"{extractor.name} setting 'prior' is {config.prior}, expected a probability inside 0 to 1")
+    check_prior(extractor, config.prior)
     if config.max_length < 8:
         raise UserError(f"{extractor.name} setting 'max_length' is {config.max_length}, expected at least 8 tokens")
     return config
-
-
-@torch.no_grad()
-def start_from_prior(extractor: Extractor, prior: float) -> None:
-    """Set the biases of all sparse outputs so that a positive label has probability ``prior`` at zero input."""
-    odds = math.log(prior / (1 - prior))
-    for name, classes in extractor.sparse_outputs.items():
-        bias = extractor.get_submodule(name).bias
-        bias.zero_()
-        if classes == 1:
-            bias.fill_(odds)
-        else:
-            none = bias.view(classes, -1)[0] if extractor.classes_first else bias.view(-1, classes)[:, 0]
-            none.fill_(math.log(classes - 1) - odds)
 
 
 def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:

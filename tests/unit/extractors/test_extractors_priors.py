@@ -1,0 +1,72 @@
+"""Biases that start from the share of positive labels."""
+
+import pytest
+import torch
+
+from support.extractors import build
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.ptrnet import PtrNet
+from tripleaudit.extractors.registry import extractor_class, load_extractor
+
+
+def test_output_layers_can_start_from_a_prior(tiny_encoder):
+    plain, model = build(CasRel, tiny_encoder), build(CasRel, tiny_encoder, prior=0.01)
+    assert not plain.object.bias.any()
+    for layer in (model.subject, model.object):
+        torch.testing.assert_close(layer.bias.sigmoid(), torch.full_like(layer.bias, 0.01))
+    assert torch.equal(plain.object.weight, model.object.weight)
+
+    class Table(CasRel):
+        sparse_outputs = {"table": 4}
+
+        def __init__(self, config, encoder=None):
+            super().__init__(config, encoder)
+            self.table = torch.nn.Linear(self.hidden_size, 2 * 4)
+
+    table = build(Table, tiny_encoder, prior=0.01).table.bias.view(2, 4)
+    torch.testing.assert_close(1 - table.softmax(dim=1)[:, 0], torch.full((2,), 0.01))
+
+
+@pytest.mark.parametrize(
+    ("name", "outputs"),
+    [
+        ("tplinker", {"entity": (2, -1), "links": (3, -1)}),
+        ("grte", {"table": (8, -1)}),
+        ("onerel", {"tags": (4, -1)}),
+        ("prgc", {"pair": (), "subject": (3,), "object": (3,)}),
+        ("birte", {"subject": (), "object": (), "object_given_subject": (), "subject_given_object": ()}),
+        ("tdeer", {"heads": (), "tails": (), "object": ()}),
+    ],
+)
+def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs):
+    """``outputs``: shape of a layer's biases with classes first; () for one logit a label."""
+    model = build(extractor_class(name), tiny_encoder, prior=0.01)
+    assert set(model.sparse_outputs) == set(outputs)
+    for layer, shape in outputs.items():
+        bias = model.get_submodule(layer).bias
+        positive = 1 - bias.view(shape).softmax(dim=0)[0] if shape else bias.sigmoid()
+        torch.testing.assert_close(positive, torch.full_like(positive, 0.01))
+
+
+def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
+    model = build(CasRel, tiny_encoder, prior={"object": 0.0002})
+    torch.testing.assert_close(model.object.bias.sigmoid(), torch.full_like(model.object.bias, 0.0002))
+    assert torch.equal(model.subject.bias, build(CasRel, tiny_encoder).subject.bias)
+    model.save_pretrained(tmp_path / "saved")
+    assert load_extractor(tmp_path / "saved").config.prior == {"object": 0.0002}
+
+
+@pytest.mark.parametrize(
+    ("kind", "prior", "message"),
+    [
+        (CasRel, 1.5, "casrel setting 'prior' is 1.5, expected a probability"),
+        (CasRel, 0, "'prior' is 0, expected a probability"),
+        (CasRel, {"object": "low"}, "'prior' of 'object' is 'low', expected a probability"),
+        (CasRel, {"objects": 0.1}, "names an output 'objects', expected one of subject, object"),
+        (PtrNet, {"object": 0.1}, "ptrnet setting 'prior' names an output 'object', expected no prior"),
+    ],
+)
+def test_a_prior_that_cannot_be_is_refused(tiny_encoder, kind, prior, message):
+    with pytest.raises(UserError, match=message):
+        build(kind, tiny_encoder, prior=prior)
