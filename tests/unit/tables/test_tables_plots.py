@@ -12,7 +12,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.inputs import TableInputs, load_inputs
-from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, type_f1, write_plot
+from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, training_curves, type_f1, write_plot
 from tripleaudit.tables.plots.time_memory import benchmarks_of
 
 OWN = ("cardinality-drop", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
@@ -131,6 +131,18 @@ def test_time_and_memory_are_those_of_the_benchmarks(predictions: list[Path]) ->
     panels = time_memory.draw(load_inputs(files={"benchmarks": benchmarks_of(predictions)})).axes
     widths = [[round(bar.get_width(), 6) for bar in panel.patches] for panel in panels]
     assert widths == [[3.0], [180.0, 7.5], [2.0]]
+
+
+@pytest.mark.parametrize(("losses", "ticks"), [((0.1, 0.9), {0.1, 0.2, 0.5}), ((0.001, 900), {0.001, 0.01, 100})])
+def test_ticks_of_the_loss_stay_apart(losses: tuple[float, ...], ticks: set[float], tmp_path: Path) -> None:
+    path = tmp_path / "demo/original-nz/grte/none/seed1/history.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps({"epoch": at, "loss": loss}) + "\n" for at, loss in enumerate(losses)), "utf-8")
+    axis = training_curves.draw(load_inputs(files={"history": [path]})).axes[0]
+    low, high = axis.get_ylim()
+    shown = {float(f"{tick:g}") for tick in axis.get_yticks() if low <= tick <= high}
+    assert ticks <= shown
+    assert len(shown) <= 8
 
 
 def test_many_systems_stand_below_one_another(tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ def draw(inputs: TableInputs) -> Any:
             panel.set_title(_style.plain(f"{labels.corpus(corpus)}: {title}"))
             panel.set_xlabel("epoch")
         panels[0].set_yscale("log")
-        panels[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        heights = [loss for _, losses, _ in mine for _, loss in losses] or [1]
+        wide = max(heights) > 100 * min(heights)  # sums over a sentence's cells beside means over them
+        panels[0].yaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
         panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         panels[0].yaxis.set_minor_formatter(lambda value, _: "")
         panels[1].set_ylim(0, 1)
