@@ -1,5 +1,5 @@
 # Before the first job: whether results can be written. After the last: what ran, how long it took, what it cost.
-from tripleaudit.storage import check_writable
+from tripleaudit.machine.storage import check_writable
 from tripleaudit.summary import Job, RunSummary
 
 RUN_SUMMARY = RunSummary(STUDY.name, Path("results") / STUDY.name, config["generative"])

@@ -18,7 +18,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.locks import alone_in
+from tripleaudit.machine.locks import alone_in
 from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.training import checkpoints
 from tripleaudit.training import run as training_run

@@ -10,8 +10,9 @@ import pkgutil
 import sys
 from collections.abc import Sequence
 
-from tripleaudit import __version__, commands, storage
+from tripleaudit import __version__, commands
 from tripleaudit.errors import UserError
+from tripleaudit.machine import storage
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from tripleaudit import storage
 from tripleaudit.errors import UserError
+from tripleaudit.machine import storage
 
 SHARDS = "shards.json"  # lists the JSON-lines files of a folder that are read as one
 

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from tripleaudit import storage
-from tripleaudit.devices import gpu_slot, policy
 from tripleaudit.errors import UserError
+from tripleaudit.machine import storage
+from tripleaudit.machine.devices import gpu_slot, policy
 
 FORMAT = "%(asctime)s %(levelname)s %(message)s"
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tripleaudit import memory
 from tripleaudit.collection.index import read_shard
 from tripleaudit.collection.reading import Line, ShardReader
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_json
-from tripleaudit.progress import Progress
+from tripleaudit.machine import memory
+from tripleaudit.machine.progress import Progress
 from tripleaudit.provenance import provenance
 
 logger = logging.getLogger(__name__)

@@ -78,8 +78,8 @@ def _extract(args: argparse.Namespace) -> None:
     import logging
 
     from tripleaudit.collection.extract import extract_shard, settings_from
-    from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.extractors.registry import register_from
+    from tripleaudit.machine.devices import gpu_slot, policy
 
     settings, wanted = settings_from(args.settings), policy(args.gpu, args.gpus)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")

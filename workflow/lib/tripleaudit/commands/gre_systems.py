@@ -25,11 +25,11 @@ def run(args: argparse.Namespace) -> int:
     import os
     from pathlib import Path
 
-    from tripleaudit import memory
-    from tripleaudit.devices import gpu_slot
     from tripleaudit.grescores.batch import score_dataset
     from tripleaudit.grescores.embedding import Elements, EndpointEncoder, FolderEncoder
     from tripleaudit.grescores.topics import TopicModel
+    from tripleaudit.machine import memory
+    from tripleaudit.machine.devices import gpu_slot
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     topics = TopicModel.load(Path(args.lda[0]).parent) if args.lda else None

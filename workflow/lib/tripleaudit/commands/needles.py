@@ -295,7 +295,7 @@ def _asking(client, stage: str, total: int | None = None):
     """Yield what sends requests and tells how far the stage is; ``total`` is the most requests that it can take."""
     import logging
 
-    from tripleaudit.progress import Progress
+    from tripleaudit.machine.progress import Progress
 
     log = logging.getLogger("tripleaudit.needles")
     with Progress(stage, total, "answers", log=log, at_most=True) as progress:

@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import logging
 
-    from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.errors import UserError
+    from tripleaudit.machine.devices import gpu_slot, policy
 
     if len(args.data) != len(args.out):
         raise UserError(
@@ -55,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _predict(args: argparse.Namespace) -> int:
-    from tripleaudit import memory
-    from tripleaudit.devices import policy
     from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
+    from tripleaudit.machine import memory
+    from tripleaudit.machine.devices import policy
 
     if args.module:
         register_from(args.module)

@@ -25,11 +25,11 @@ def run(args: argparse.Namespace) -> int:
     import logging
     import os
 
-    from tripleaudit import memory
     from tripleaudit.corpora.store import load_sentences, save_sentences
-    from tripleaudit.devices import gpu_slot
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
+    from tripleaudit.machine import memory
+    from tripleaudit.machine.devices import gpu_slot
     from tripleaudit.protocols.build import build_protocol
     from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 

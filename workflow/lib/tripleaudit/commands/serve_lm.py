@@ -21,9 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.devices import gpu_slot
     from tripleaudit.errors import UserError
     from tripleaudit.generative import local_lm
+    from tripleaudit.machine.devices import gpu_slot
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     if args.gguf:

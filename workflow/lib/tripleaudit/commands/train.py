@@ -32,8 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences
-    from tripleaudit.devices import gpu_slot, policy
     from tripleaudit.errors import UserError
+    from tripleaudit.machine.devices import gpu_slot, policy
 
     values = read_settings(args.settings)
     count = values.get("processes", 1)
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict) -> int:
-    from tripleaudit.devices import policy
     from tripleaudit.extractors.registry import register_from, resolve
+    from tripleaudit.machine.devices import policy
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import micro
     from tripleaudit.training.session import device, set_up

@@ -27,10 +27,10 @@ def run(args: argparse.Namespace) -> int:
     import json
     import logging
 
-    from tripleaudit import memory
     from tripleaudit.corpora.readers import read_corpus
-    from tripleaudit.devices import gpu_slot
     from tripleaudit.files import write_json
+    from tripleaudit.machine import memory
+    from tripleaudit.machine.devices import gpu_slot
     from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")

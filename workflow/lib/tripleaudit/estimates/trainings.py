@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.devices import devices
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl
+from tripleaudit.machine.devices import devices
 from tripleaudit.study import Run, Study
 
 

@@ -24,7 +24,7 @@ from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import pad_batch
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
-from tripleaudit.progress import Progress
+from tripleaudit.machine.progress import Progress
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from tripleaudit.generative.estimate import Estimate, estimate, estimate_embeddi
 from tripleaudit.generative.ledger import BudgetExceeded, Ledger
 from tripleaudit.generative.responses import answer_of, response_format, usage_of
 from tripleaudit.generative.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
-from tripleaudit.progress import Progress
+from tripleaudit.machine.progress import Progress
 
 __all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]
 

@@ -28,7 +28,7 @@ from typing import IO
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
-from tripleaudit.storage import explained
+from tripleaudit.machine.storage import explained
 from tripleaudit.workflow import PACKAGE
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from tripleaudit.files import atomic_write, read_json, write_json
 from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import TOKENIZER_VERSION, tokens
 from tripleaudit.grescores.words import STOP_WORDS
-from tripleaudit.progress import Progress, watched
+from tripleaudit.machine.progress import Progress, watched
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import pad_batch, stack_triples
-from tripleaudit.progress import watched
+from tripleaudit.machine.progress import watched
 from tripleaudit.randomness import generator
 
 logger = logging.getLogger(__name__)

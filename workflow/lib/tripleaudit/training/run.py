@@ -12,13 +12,13 @@ from typing import Any
 
 from transformers import set_seed
 
-from tripleaudit import storage
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
-from tripleaudit.locks import alone_in
+from tripleaudit.machine import storage
+from tripleaudit.machine.locks import alone_in
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import code_digest, digest, provenance
 from tripleaudit.training import processes

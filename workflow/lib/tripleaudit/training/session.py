@@ -6,8 +6,8 @@ import sys
 import torch
 import transformers
 
-from tripleaudit.allocator import keep_freed_memory
 from tripleaudit.errors import UserError
+from tripleaudit.machine.allocator import keep_freed_memory
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:

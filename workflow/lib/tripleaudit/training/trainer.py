@@ -18,11 +18,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from tripleaudit import memory, storage
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import pairs
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.progress import Progress as Lines
+from tripleaudit.machine import memory, storage
+from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints, processes
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
 from tripleaudit.training.optimizer import clip_gradients, make_optimizer, make_schedule

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.progress import watched
+from tripleaudit.machine.progress import watched
 from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
 from tripleaudit.protocols.augmented.mentions import Entity, Layout, Place, Words, replace_places
 from tripleaudit.protocols.augmented.surface import like, replaceable, same

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tripleaudit.errors import UserError
-from tripleaudit.progress import Progress
+from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.augmented.surface import replaceable
 
 Ranked = list[tuple[str, float]]

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit import storage
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
-from tripleaudit.progress import Progress
+from tripleaudit.machine import storage
+from tripleaudit.machine.progress import Progress
 
 log = logging.getLogger(__name__)
 

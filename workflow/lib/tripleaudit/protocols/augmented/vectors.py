@@ -8,7 +8,7 @@ from gensim.models import KeyedVectors
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
-from tripleaudit.progress import Progress
+from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
 
 

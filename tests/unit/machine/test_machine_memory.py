@@ -7,7 +7,7 @@ from support.extractors import build, toy_sentences, training_batch
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import pairs
 from tripleaudit.extractors.tplinker import TPLinker
-from tripleaudit.memory import advised, is_out_of_memory
+from tripleaudit.machine.memory import advised, is_out_of_memory
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.trainer import train_extractor

@@ -11,11 +11,12 @@ import torch
 from safetensors.torch import save_file
 
 from support.extractors import toy_sentences
-from tripleaudit import cli, commands, storage
+from tripleaudit import cli, commands
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_jsonl
 from tripleaudit.job import job
+from tripleaudit.machine import storage
 from tripleaudit.training.run import train_to
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tripleaudit.progress import Progress, duration, watched
+from tripleaudit.machine.progress import Progress, duration, watched
 
 
 @pytest.fixture

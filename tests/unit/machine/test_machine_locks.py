@@ -8,11 +8,11 @@ import time
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.locks import alone_in
+from tripleaudit.machine.locks import alone_in
 
 HOLD = """
 import sys, time
-from tripleaudit.locks import alone_in
+from tripleaudit.machine.locks import alone_in
 with alone_in(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)

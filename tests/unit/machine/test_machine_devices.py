@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from tripleaudit import devices
 from tripleaudit.errors import UserError
+from tripleaudit.machine import devices
 
 TWO = "GPU 0: NVIDIA A100 (UUID: GPU-11)\nGPU 1: NVIDIA A100 (UUID: GPU-22)\n"
 SLICED = (
@@ -75,7 +75,7 @@ def test_a_third_job_waits_and_two_never_share():
 
 def test_a_killed_job_frees_its_device(machine):
     machine(TWO.splitlines(keepends=True)[0])
-    code = "import time; from tripleaudit.devices import gpu_slot\n"
+    code = "import time; from tripleaudit.machine.devices import gpu_slot\n"
     code += "with gpu_slot(): print('held', flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
@@ -180,5 +180,5 @@ def test_locks_in_a_place_of_somebody_else(monkeypatch, tmp_path):
 
 
 def test_no_torch_is_imported():
-    code = "import sys, tripleaudit.devices as d; d.installed(); print('torch' in sys.modules)"
+    code = "import sys, tripleaudit.machine.devices as d; d.installed(); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
