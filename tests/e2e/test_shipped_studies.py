@@ -3,9 +3,9 @@
 import pytest
 
 from support.workflow import ROOT, jobs, snakemake
-from tripleaudit.configuration import read_config
 from tripleaudit.extractors.registry import BUILTIN
-from tripleaudit.study import TABLE_NEEDS, Study
+from tripleaudit.plan.configuration import read_config
+from tripleaudit.plan.study import TABLE_NEEDS, Study
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 

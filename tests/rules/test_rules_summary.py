@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from support.workflow import snakemake, write_study
-from tripleaudit.configuration import validated
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.study import Study
+from tripleaudit.plan.configuration import validated
+from tripleaudit.plan.study import Study
 
 TARGET = "results/small/tables/triple-types.md"
 

@@ -1,5 +1,5 @@
 # What the rules of collection.smk need: the files, shards and models of each text collection.
-from tripleaudit.collection import settings as collection_settings
+from tripleaudit.plan import collections as collection_settings
 from tripleaudit.collection.files import collection_files
 from tripleaudit.collection.index import shard_names
 

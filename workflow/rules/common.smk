@@ -9,9 +9,9 @@ from snakemake.exceptions import WorkflowError
 LIB = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "lib"
 sys.path.insert(0, str(LIB))
 
-from tripleaudit.configuration import validated
+from tripleaudit.plan.configuration import validated
 from tripleaudit.errors import UserError
-from tripleaudit.study import Study
+from tripleaudit.plan.study import Study
 from tripleaudit.workflow import code_version, export_environment, shipped
 
 try:

@@ -3,7 +3,7 @@
 
 
 envvars:
-    *generative_settings.keys_present(config["generative"]),
+    *language_models.keys_present(config["generative"]),
 
 
 rule fetch_lm:

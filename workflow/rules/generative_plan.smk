@@ -2,12 +2,13 @@
 import json
 
 from tripleaudit.generative import settings as generative_settings
+from tripleaudit.plan import language_models
 
 GENERATIVE = json.dumps(config["generative"])
-if found := generative_settings.problems(config["generative"], config["corpora"]):
+if found := language_models.problems(config["generative"], config["corpora"]):
     raise WorkflowError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
 
-LM_SYSTEMS = generative_settings.systems_of(config["generative"])
+LM_SYSTEMS = language_models.systems_of(config["generative"])
 
 
 def section_for_job(wildcards, input):
@@ -18,7 +19,7 @@ def section_for_job(wildcards, input):
 
 def is_gguf(source):
     """Whether a model comes as one GGUF file, which is converted before it is served."""
-    return generative_settings.is_gguf(source)
+    return language_models.is_gguf(source)
 
 
 def served_model(endpoint):

@@ -1,5 +1,5 @@
 # What the rules of grescores.smk need: the plan of the study's GREScores, with every file where it lies.
-from tripleaudit.grescores import plan as gre_plan
+from tripleaudit.plan import grescores as gre_plan
 from tripleaudit.sources.registry import raw_files
 
 GRE = config["grescores"]

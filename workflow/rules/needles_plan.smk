@@ -1,7 +1,7 @@
 # What the rules of needles.smk need: the plan of the study's needles, its documents and models.
 import json as needles_json
 
-from tripleaudit.needles import settings as needle_settings
+from tripleaudit.plan import needles as needle_settings
 from tripleaudit.needles.documents import document_files
 
 NEEDLES = config["needles"]

@@ -5,10 +5,11 @@ import dataclasses
 
 import pytest
 
-from tripleaudit.configuration import load_schema, problems, with_defaults
 from tripleaudit.errors import UserError
 from tripleaudit.generative import settings
 from tripleaudit.generative.endpoint import Endpoint
+from tripleaudit.plan import language_models
+from tripleaudit.plan.configuration import load_schema, problems, with_defaults
 
 SECTION = {
     "endpoints": {
@@ -56,9 +57,9 @@ def test_defaults_of_schema_and_code_agree(schema):
 
 def test_a_good_section_has_no_problems(schema):
     section = full(schema)
-    assert settings.problems(section, ["demo"]) == []
-    assert settings.systems_of(section) == [("d", "a"), ("e", "a"), ("d", "b")]
-    assert settings.systems_of({}) == []
+    assert language_models.problems(section, ["demo"]) == []
+    assert language_models.systems_of(section) == [("d", "a"), ("e", "a"), ("d", "b")]
+    assert language_models.systems_of({}) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_good_section_has_no_problems(schema):
     ],
 )
 def test_what_cannot_work_is_said_before_anything_runs(schema, changes, problem):
-    (found,) = settings.problems(full(schema, **changes), ["demo"])
+    (found,) = language_models.problems(full(schema, **changes), ["demo"])
     assert problem in found
     assert "sk-1" not in found
 
@@ -102,9 +103,9 @@ def test_transport_does_not_decide_a_result(schema):
 def test_keys_are_only_named(schema, monkeypatch):
     section = full(schema)
     monkeypatch.delenv("SOME_KEY", raising=False)
-    assert (settings.missing_keys(section), settings.keys_present(section)) == (["SOME_KEY"], [])
+    assert (language_models.missing_keys(section), language_models.keys_present(section)) == (["SOME_KEY"], [])
     monkeypatch.setenv("SOME_KEY", "sk-very-secret")
-    assert (settings.missing_keys(section), settings.keys_present(section)) == ([], ["SOME_KEY"])
+    assert (language_models.missing_keys(section), language_models.keys_present(section)) == ([], ["SOME_KEY"])
     assert "sk-very-secret" not in repr(settings.endpoint(section, "paid"))
 
 
@@ -126,4 +127,4 @@ def test_the_section_is_read_from_json_or_a_study(tmp_path):
 
 @pytest.mark.parametrize(("source", "gguf"), [("smollm2", True), ("minilm", False), ("a/b/model.GGUF", True)])
 def test_gguf_models_are_told_apart(source, gguf):
-    assert settings.is_gguf(source) is gguf
+    assert language_models.is_gguf(source) is gguf

@@ -10,8 +10,8 @@ from tripleaudit.grescores.aggregate import mean_score, micro_scores
 from tripleaudit.grescores.batch import score_dataset
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.matching import hard_match
-from tripleaudit.grescores.plan import GrePlan, problems
 from tripleaudit.grescores.systems import System
+from tripleaudit.plan.grescores import GrePlan, problems
 from tripleaudit.scoring.scores import read_scores
 
 A, B, C = ["a", "r", "b"], ["c", "r", "d"], ["e", "r", "f"]

@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> int:
 
 def reference() -> Iterator[str]:
     """Yield the lines of a Markdown table with one row for each key: name, type, default, meaning."""
-    from tripleaudit.configuration import load_schema
+    from tripleaudit.plan.configuration import load_schema
 
     schema = load_schema()
     yield "| key | type | default | meaning |"

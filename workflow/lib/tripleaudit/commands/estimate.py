@@ -24,32 +24,31 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from tripleaudit.generative import settings
-    from tripleaudit.generative.plan import as_table, plan
+    from tripleaudit.plan import hours, requests
+    from tripleaudit.plan.study import Study
 
     if args.config is None:
         section, study = settings.read_section(args.section, args.study)
-        result = plan(section, study, Path(args.results or f"results/{study}"))
-        print(json.dumps(result, indent=2) if args.json else as_table(result))
+        result = requests.extraction(section, study, Path(args.results or f"results/{study}"))
+        print(json.dumps(result, indent=2) if args.json else requests.as_table(result))
         return
-    from tripleaudit.estimates import language_models, trainings
-    from tripleaudit.study import Study
-
     planned = Study(_config(args.config))
     folder = Path(args.results or f"results/{planned.name}")
-    result = language_models.plan(planned, folder, Path(args.downloads))
-    hours = trainings.estimate(planned, folder.parent)
+    result = requests.plan(planned, folder, Path(args.downloads))
+    took = hours.estimate(planned, folder.parent)
     if args.json:
-        print(json.dumps({**result, "trainings": trainings.as_json(hours)}, indent=2))
+        print(json.dumps({**result, "trainings": hours.as_json(took)}, indent=2))
         return
-    print("\n".join(([as_table(result)] if result["jobs"] or result["unknown"] else []) + trainings.as_lines(hours)))
+    asked = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
+    print("\n".join(asked + hours.as_lines(took)))
 
 
 def _config(text: str) -> dict:
     """Read a study, from its file or as JSON."""
     import json
 
-    from tripleaudit.configuration import read_config, validated
     from tripleaudit.errors import UserError
+    from tripleaudit.plan.configuration import read_config, validated
 
     if not text.lstrip().startswith("{"):
         return read_config(text)

@@ -11,14 +11,13 @@ from tripleaudit.files import read_json
 from tripleaudit.generative import settings
 from tripleaudit.generative.client import Client
 from tripleaudit.generative.estimate import Estimate
-from tripleaudit.generative.plan import plan as plan_extraction
+from tripleaudit.generative.extraction import build_task
+from tripleaudit.generative.ledger import Ledger
 from tripleaudit.generative.prompts import load_prompt
 from tripleaudit.generative.threads import Limits, TokenCounter
 from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
-from tripleaudit.grescores.plan import GrePlan, Planned, study_plan
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.needles import settings as needle_settings
 from tripleaudit.needles.client import ThreadClient
 from tripleaudit.needles.documents import document_files, read_documents
 from tripleaudit.needles.needle import load_needles
@@ -27,8 +26,11 @@ from tripleaudit.needles.rehearsal import Estimate as Rehearsed
 from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
 from tripleaudit.needles.run import Corpus, corpus_from_needles
 from tripleaudit.needles.triples import load_triple_needles
+from tripleaudit.plan import needles as needle_settings
+from tripleaudit.plan.grescores import GrePlan, Planned, study_plan
+from tripleaudit.plan.language_models import is_gguf, missing_keys, systems_of
+from tripleaudit.plan.study import Study
 from tripleaudit.sources.registry import raw_files
-from tripleaudit.study import Study
 from tripleaudit.workflow import shipped
 
 Row = dict[str, Any]
@@ -36,14 +38,14 @@ READ = ("triples", "original")  # files of a system that decide which strings it
 
 
 def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
-    """Return the form of :func:`tripleaudit.generative.plan.plan` for all stages of a study that ask language models.
+    """Return the form of :func:`extraction` for all stages of a study that ask language models.
 
     Args:
         folder: of the study, ``results/<study>``.
         downloads: where models and raw files are fetched to.
     """
     section = study.config["generative"]
-    result = plan_extraction(section, study.name, folder)
+    result = extraction(section, study.name, folder)
     rows, unknown = [], list(result["unknown"])
     for stage in (_judging, _embedding, _needles, _triple_needles):
         for row in stage(study, folder, downloads):
@@ -55,7 +57,7 @@ def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
     for row in rows:
         total += Estimate(**{name: row[name] for name in Estimate.__slots__})
     asked = {row["endpoint"] for row in rows}
-    missing = set(result["missing_keys"]) | set(settings.missing_keys(section, asked))
+    missing = set(result["missing_keys"]) | set(missing_keys(section, asked))
     return {
         **result,
         "jobs": [*result["jobs"], *rows],
@@ -63,6 +65,87 @@ def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
         "unknown": unknown,
         "missing_keys": sorted(missing),
     }
+
+
+def extraction(section: Mapping[str, Any], study: str, results: Path) -> dict[str, Any]:
+    """Return what the extractions of a section would still send; reads texts and cache, sends nothing.
+
+    Returns:
+        ``{"jobs": [{"dataset", "system", "endpoint", "done", + fields of Estimate}], "total": Estimate's fields,
+        "unknown": [data sets whose texts are not prepared yet], "missing_keys", "budget", "spent"}``. The requests of
+        a job whose result exists, made as the section now says, are not counted.
+    """
+    jobs, total, unknown = [], Estimate(), []
+    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    for dataset, name in systems_of(section):
+        system = section["systems"][name]
+        texts = results / "generative" / dataset / "texts.jsonl"
+        report = results / "generative" / dataset / name / "report.json"
+        asked = settings.identity(section, dataset, name)
+        done = report.exists() and read_json(report).get("identity") == json.loads(json.dumps(asked))
+        figures = Estimate()
+        if not texts.exists():
+            unknown.append(dataset)
+        elif not done:
+            sentences = load_sentences(texts)
+            task = build_task(system, section["datasets"][dataset], sentences)
+            with Client(settings.endpoint(section, system["endpoint"]), cache) as client:
+                figures = client.estimate(request for _, _, request in task.requests(sentences))
+        total += figures
+        jobs.append(
+            {"dataset": dataset, "system": name, "endpoint": system["endpoint"], "done": done, **asdict(figures)}
+        )
+    ledger = cache / f"ledger-{study}.jsonl"
+    return {
+        "jobs": jobs,
+        "total": asdict(total),
+        "unknown": sorted(set(unknown)),
+        "missing_keys": missing_keys(section),
+        "budget": section.get("budget"),
+        "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
+    }
+
+
+def as_table(result: Mapping[str, Any]) -> str:
+    """Return the plan as lines of text: one a job, the sum, and what stands in the way."""
+    columns = (
+        "data set",
+        "system",
+        "endpoint",
+        "requests",
+        "cached",
+        "to pay",
+        "tokens in",
+        "tokens out",
+        "money",
+        "at most",
+    )
+    rows = [columns]
+    for job in [*result["jobs"], {"dataset": "total", "system": "", "endpoint": "", "done": False, **result["total"]}]:
+        figures = (job["total"], job["cached"], job["to_pay"], job["prompt_tokens"], job["completion_tokens"])
+        money = (f"{job['cost']:.4f}", f"{job['cost_limit']:.4f}")
+        end = ("done",) + ("",) * 6 if job["done"] else (*map(str, figures), *money)
+        rows.append((job["dataset"], job["system"], job["endpoint"], *end))
+    widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place < 3 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    open_jobs = sum(not job["done"] for job in result["jobs"])
+    lines.append(f"{open_jobs} of {len(result['jobs'])} jobs are to run; tokens and money are estimates")
+    if result["budget"] is not None:
+        left = result["budget"] - result["spent"]
+        lines.append(f"budget {result['budget']:g}, spent or reserved {result['spent']:.4f}, left {left:.4f}")
+        if result["total"]["cost_limit"] > left:
+            lines.append("the budget may not suffice: at most, the requests cost more than is left")
+    if result["unknown"]:
+        lines.append(f"not counted, because what they read is not made yet: {', '.join(result['unknown'])}")
+    if result["missing_keys"]:
+        lines.append(f"environment variables to set first: {', '.join(result['missing_keys'])}")
+    return "\n".join(lines)
 
 
 def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
@@ -97,7 +180,7 @@ def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
 
 
 def _gre_plan(study: Study, folder: Path, downloads: Path) -> GrePlan:
-    asked = settings.systems_of(study.config["generative"])
+    asked = systems_of(study.config["generative"])
     return study_plan(study.config, study.runs, asked, str(folder), lambda path: str(_located(study, path, downloads)))
 
 
@@ -229,7 +312,7 @@ def _counter(study: Study, tokenizer: str | None, endpoint: Any, downloads: Path
     path = Path(shipped(tokenizer)) if tokenizer else None
     if path is None and endpoint.serve:
         source = endpoint.serve["source"]
-        kind = "lm" if settings.is_gguf(source) else "models"
+        kind = "lm" if is_gguf(source) else "models"
         local = study.local_model(source)
         path = Path(local or downloads / kind / study.model_slug(source)) / "tokenizer.json"
     if path is None or not path.is_file():

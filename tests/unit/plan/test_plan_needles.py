@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from tripleaudit.configuration import load_schema, validated
 from tripleaudit.errors import UserError
-from tripleaudit.needles import settings
 from tripleaudit.needles.plan import Plan
+from tripleaudit.plan import needles as settings
+from tripleaudit.plan.configuration import load_schema, validated
 
 
 def section(**changes):

@@ -3,10 +3,10 @@ import json
 
 import pytest
 
-from tripleaudit.collection.settings import gate_run, model_run, problems, settings_json
-from tripleaudit.configuration import validated
 from tripleaudit.errors import UserError
-from tripleaudit.study import Study
+from tripleaudit.plan.collections import gate_run, model_run, problems, settings_json
+from tripleaudit.plan.configuration import validated
+from tripleaudit.plan.study import Study
 
 STUDY = {
     "study": "s",

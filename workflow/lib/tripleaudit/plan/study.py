@@ -10,14 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tripleaudit.configuration import YAML_LOADER
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import BUILTIN, VARIANTS, base_name, implied_training
-from tripleaudit.grescores.plan import GrePlan
+from tripleaudit.plan.grescores import GrePlan
 from tripleaudit.sources import registry
 from tripleaudit.workflow import PROJECT, shipped
+from tripleaudit.yaml_files import read_yaml
 
 PRESETS = PROJECT / "resources" / "presets.yaml"
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
@@ -67,7 +65,7 @@ class Run:
 
 
 class Study:
-    """The plan of one validated configuration (:func:`tripleaudit.configuration.validated`)."""
+    """The plan of one validated configuration (:func:`tripleaudit.plan.configuration.validated`)."""
 
     def __init__(self, config: dict[str, Any]):
         self.config = config
@@ -138,7 +136,7 @@ class Study:
         """Official settings, ``presets[extractor][name]``."""
         if not PRESETS.exists():
             return {}
-        return yaml.load(PRESETS.read_text(encoding="utf-8"), YAML_LOADER)["presets"]
+        return read_yaml(PRESETS)["presets"]
 
     # trainings
 

@@ -5,10 +5,10 @@ import json
 import pytest
 import yaml
 
-from tripleaudit.configuration import validated
 from tripleaudit.extractors.base import check_settings
 from tripleaudit.extractors.registry import BUILTIN, extractor_class, resolve
-from tripleaudit.study import PRESETS, Study
+from tripleaudit.plan.configuration import validated
+from tripleaudit.plan.study import PRESETS, Study
 from tripleaudit.training.settings import TrainingSettings, checked
 from tripleaudit.workflow import code_version
 

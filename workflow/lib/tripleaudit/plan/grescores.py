@@ -151,7 +151,7 @@ def study_plan(
 
     Args:
         config: a validated configuration.
-        runs: the study's trainings (:attr:`tripleaudit.study.Study.runs`).
+        runs: the study's trainings (:attr:`tripleaudit.plan.study.Study.runs`).
         extractions: (generative data set, system) for each extraction by a language model.
         folder: of the study.
         located: says where a file lies that the configuration names.

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from tripleaudit.cli import main
-from tripleaudit.configuration import validated
-from tripleaudit.estimates import trainings
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.study import Study
+from tripleaudit.plan import hours as trainings
+from tripleaudit.plan.configuration import validated
+from tripleaudit.plan.study import Study
 
 CORPORA = {
     "c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}},

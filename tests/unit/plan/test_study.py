@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from tripleaudit.configuration import validated
 from tripleaudit.errors import UserError
-from tripleaudit.study import Run, Study
+from tripleaudit.plan.configuration import validated
+from tripleaudit.plan.study import Run, Study
 from tripleaudit.workflow import code_version
 
 

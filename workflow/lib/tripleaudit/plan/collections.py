@@ -18,7 +18,7 @@ def settings_json(section: Mapping[str, Any]) -> str:
 
 
 def model_run(section: Mapping[str, Any], corpora: Sequence[str], seeds: Sequence[int]) -> str | None:
-    """Return the path of the run whose model extracts (:attr:`tripleaudit.study.Run.path`), None for a folder."""
+    """Return the path of the run whose model extracts (:attr:`tripleaudit.plan.study.Run.path`), None for a folder."""
     if is_folder(section["extractor"]):
         return None
     corpus, seed = section["corpus"] or _only(corpora), _seed(section, seeds)

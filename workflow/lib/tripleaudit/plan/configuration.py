@@ -12,17 +12,17 @@ from jsonschema import Draft202012Validator
 
 from tripleaudit.errors import UserError
 from tripleaudit.workflow import PROJECT
+from tripleaudit.yaml_files import LOADER, read_yaml
 
 SCHEMAS = PROJECT / "workflow" / "schemas" / "config"
-YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has libyaml
 
 
 def load_schema() -> dict[str, Any]:
     """Return the whole schema: ``study.yaml`` with each other file of the folder as the section of its name."""
-    schema = yaml.load((SCHEMAS / "study.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+    schema = yaml.load((SCHEMAS / "study.yaml").read_text(encoding="utf-8"), LOADER)
     for path in sorted(SCHEMAS.glob("*.yaml")):
         if path.stem != "study":
-            section = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)
+            section = yaml.load(path.read_text(encoding="utf-8"), LOADER)
             schema["$defs"].update(section.pop("$defs", {}))
             section.pop("$schema", None)
             schema["properties"][path.stem] = section
@@ -31,14 +31,7 @@ def load_schema() -> dict[str, Any]:
 
 def read_config(path: str | Path) -> dict[str, Any]:
     """Read and validate a study file; the form of :func:`validated`."""
-    path = Path(path)
-    if not path.is_file():
-        raise UserError(f"{path}: no such study file")
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
-    return validated(config or {})
+    return validated(read_yaml(path))
 
 
 def validated(config: dict[str, Any]) -> dict[str, Any]:

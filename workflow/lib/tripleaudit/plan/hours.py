@@ -9,7 +9,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl
 from tripleaudit.machine.devices import devices
-from tripleaudit.study import Run, Study
+from tripleaudit.plan.study import Run, Study
 
 
 @dataclass(frozen=True)

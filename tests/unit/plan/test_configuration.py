@@ -2,8 +2,8 @@ import copy
 
 import pytest
 
-from tripleaudit.configuration import load_schema, read_config, validated
 from tripleaudit.errors import UserError
+from tripleaudit.plan.configuration import load_schema, read_config, validated
 
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 
@@ -66,7 +66,7 @@ def test_a_sifted_protocol_needs_the_number_of_its_rule():
 
 
 def test_a_study_file_that_is_missing_or_no_yaml_is_named(tmp_path):
-    with pytest.raises(UserError, match="no such study file"):
+    with pytest.raises(UserError, match="none.yaml: no such file"):
         read_config(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("study: [")
     with pytest.raises(UserError, match="not valid YAML"):
