@@ -2,7 +2,7 @@
 import json as needles_json
 
 from tripleaudit.plan import needles as needle_settings
-from tripleaudit.needles.documents import document_files
+from tripleaudit.needles.haystack import document_files
 
 NEEDLES = config["needles"]
 NEEDLE_PLAN = needle_settings.plan_json(NEEDLES)

@@ -8,9 +8,9 @@ from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.cli import main
 from tripleaudit.corpora import Sentence, save_sentences
 from tripleaudit.files import write_json
-from tripleaudit.generative.client import Client
 from tripleaudit.generative.extraction import build_task
 from tripleaudit.generative.settings import endpoint, identity
+from tripleaudit.llm.client import Client
 
 
 def section(tmp_path, url):

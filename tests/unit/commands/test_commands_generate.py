@@ -164,7 +164,7 @@ def test_the_key_is_nowhere(tmp_path, place):
 
 
 def test_the_key_is_in_no_exception(tmp_path, key):
-    from tripleaudit.generative.client import Client, Endpoint, EndpointError, Request
+    from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
 
     with FakeEndpoint(faults=lambda number, body: status(401), echo_key=True) as fake:
         endpoint = Endpoint(fake.url, "m", api_key_env="TEST_LLM_KEY")

@@ -8,8 +8,8 @@ from support.fake_endpoint import OK, FakeEndpoint, Reply, status
 from tripleaudit.corpora import Sentence, Span, Triple
 from tripleaudit.corpora.model import sentence_from_json
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Client, Endpoint
 from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
+from tripleaudit.llm.client import Client, Endpoint
 
 
 def sentence(number: str, text: str, *triples: tuple[str, str, str]) -> Sentence:

@@ -7,7 +7,7 @@ import pytest
 
 from tripleaudit.errors import UserError
 from tripleaudit.generative import settings
-from tripleaudit.generative.endpoint import Endpoint
+from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.plan import language_models
 from tripleaudit.plan.configuration import load_schema, problems, with_defaults
 

@@ -6,10 +6,9 @@ import logging
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.aggregate import mean_score, micro_scores
+from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
 from tripleaudit.grescores.batch import score_dataset
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-from tripleaudit.grescores.matching import hard_match
 from tripleaudit.grescores.systems import System
 from tripleaudit.plan.grescores import GrePlan, problems
 from tripleaudit.scoring.scores import read_scores

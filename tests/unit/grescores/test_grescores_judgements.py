@@ -7,12 +7,19 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Client, Endpoint
-from tripleaudit.generative.prompts import load_prompt
-from tripleaudit.grescores.factualness import factualness, parse_verdict, read_verdicts
-from tripleaudit.grescores.granularity import count_brackets, count_parts, granularity, read_splits
+from tripleaudit.grescores.judgements import (
+    count_brackets,
+    count_parts,
+    factualness,
+    granularity,
+    parse_verdict,
+    read_splits,
+    read_verdicts,
+)
 from tripleaudit.grescores.judging import judge, split
 from tripleaudit.grescores.systems import System
+from tripleaudit.llm.client import Client, Endpoint
+from tripleaudit.llm.prompts import load_prompt
 
 A, B = ["a", "r", "b"], ["c", "r", "d"]
 

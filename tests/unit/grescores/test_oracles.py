@@ -10,11 +10,9 @@ from statistics import fmean
 
 import pytest
 
-from tripleaudit.grescores.aggregate import mean_score
+from tripleaudit.grescores.aggregate import hard_match, mean_score
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-from tripleaudit.grescores.factualness import read_verdicts
-from tripleaudit.grescores.granularity import read_splits
-from tripleaudit.grescores.matching import hard_match
+from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, completeness_from_similarities, read_similarities
 from tripleaudit.grescores.systems import read_system
 

@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.splitting import blocks, split
-from tripleaudit.needles.documents import Document
-from tripleaudit.needles.infusion import infuse, infusion_from_json, needed
+from tripleaudit.llm.splitting import blocks, split
+from tripleaudit.needles.haystack import Document, infuse, infusion_from_json, needed
 from tripleaudit.needles.templates import template_needles
 
 WORDS = st.lists(

@@ -8,10 +8,9 @@ import pytest
 from support.fake_endpoint import FakeEndpoint, Reply
 from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Endpoint, Prices
-from tripleaudit.generative.threads import drive
+from tripleaudit.llm.conversation import drive
+from tripleaudit.llm.endpoint import Endpoint, Prices
 from tripleaudit.needles.client import ThreadClient
-from tripleaudit.needles.documents import Document, read_document, read_documents, shorten
 from tripleaudit.needles.entities import deduplicated
 from tripleaudit.needles.generation import (
     Recipe,
@@ -22,9 +21,12 @@ from tripleaudit.needles.generation import (
 from tripleaudit.needles.generation import (
     make_needles as ask_for,
 )
+from tripleaudit.needles.haystack import Document, read_document, read_documents, shorten
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse
-from tripleaudit.needles.run import (
+from tripleaudit.needles.schema import load_schema, schema_from_json
+from tripleaudit.needles.scores import score_result
+from tripleaudit.needles.stages import (
     Corpus,
     build_corpus,
     corpus_from_needles,
@@ -32,8 +34,6 @@ from tripleaudit.needles.run import (
     load_result,
     save_result,
 )
-from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.scores import score_result
 from tripleaudit.needles.templates import template_needles
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.index import ScoreIndex
@@ -309,7 +309,7 @@ def test_rehearsal_bounds_what_is_sent(tmp_path):
     with FakeEndpoint(NeedleModel()) as fake:
         endpoint = Endpoint(fake.url, "m", prices=Prices(1.0, 2.0))
         with ThreadClient(endpoint, tmp_path) as client:
-            from tripleaudit.generative.threads import TokenCounter
+            from tripleaudit.llm.conversation import TokenCounter
 
             stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
             assert fake.count == 0

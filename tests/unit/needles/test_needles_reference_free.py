@@ -10,7 +10,7 @@ from nltk.translate.meteor_score import meteor_score
 from tripleaudit.errors import UserError
 from tripleaudit.needles import reference_free as rf
 from tripleaudit.needles.entities import Entity
-from tripleaudit.needles.redundancy import by_part, redundancy
+from tripleaudit.needles.minea import by_part, redundancy
 from tripleaudit.needles.schema import load_schema
 
 

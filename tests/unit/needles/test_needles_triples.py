@@ -10,12 +10,12 @@ from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.corpora import load_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Endpoint
-from tripleaudit.generative.threads import Limits
+from tripleaudit.llm.conversation import Limits
+from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.needles.client import ThreadClient
-from tripleaudit.needles.documents import Document
+from tripleaudit.needles.dialogues import extract_triples
+from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.scores import triple_scores
-from tripleaudit.needles.triple_extraction import extract_triples
 from tripleaudit.needles.triples import (
     TripleNeedle,
     found,

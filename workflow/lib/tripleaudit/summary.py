@@ -9,7 +9,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, read_jsonl
-from tripleaudit.generative.ledger import Ledger
+from tripleaudit.llm.ledger import Ledger
 from tripleaudit.machine.progress import duration
 
 DEFAULT_CACHE = "results/cache/llm"

@@ -53,22 +53,16 @@ CODE = {
     ],
     "collection-index": ["collection/index.py"],
     "protocol": ["protocols/*.py", "protocols/augmented/*.py"],
-    "generate": [
-        "generative/extraction.py",
-        "generative/parsing.py",
-        "generative/lenient.py",
-        "generative/verbalisation.py",
-    ],
+    "generate": ["generative/extraction.py", "llm/answers.py", "llm/lenient.py", "llm/prompts.py"],
     "gre-scores": ["grescores/*.py", "commands/gre_systems.py"],
-    "gre-topics": ["grescores/topics.py", "grescores/tokens.py", "grescores/words.py", "commands/gre_lda.py"],
+    "gre-topics": ["grescores/topics.py", "grescores/tokens.py", "commands/gre_lda.py"],
     "needles": [
-        *(f"needles/{name}.py" for name in ("documents", "entities", "extraction", "generation", "identification")),
-        *(f"needles/{name}.py" for name in ("infusion", "judging", "needle", "parsing", "plan", "run", "schema")),
-        *(f"needles/{name}.py" for name in ("templates", "triple_extraction", "triples")),
-        *(f"generative/{name}.py" for name in ("lenient", "parsing", "splitting", "threads")),
+        *(f"needles/{name}.py" for name in ("dialogues", "entities", "generation", "haystack", "identification")),
+        *(f"needles/{name}.py" for name in ("needle", "plan", "schema", "stages", "templates", "triples")),
+        *(f"llm/{name}.py" for name in ("answers", "conversation", "lenient", "splitting")),
     ],
-    "needle-scores": ["needles/*.py", "generative/splitting.py"],
-    "gre-judge": ["grescores/judging.py", "grescores/factualness.py", "grescores/granularity.py"],
+    "needle-scores": ["needles/*.py", "llm/splitting.py"],
+    "gre-judge": ["grescores/judging.py", "grescores/judgements.py"],
 }
 
 

@@ -33,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.files import write_json
     from tripleaudit.generative import settings
-    from tripleaudit.generative.prompts import load_prompt
     from tripleaudit.grescores.judging import judge, split
     from tripleaudit.grescores.systems import read_system
+    from tripleaudit.llm.prompts import load_prompt
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for name in ("httpx", "openai"):  # one line a request would drown everything else

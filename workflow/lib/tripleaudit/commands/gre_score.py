@@ -52,11 +52,16 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from tripleaudit.errors import UserError
-    from tripleaudit.grescores.embedding import Elements, FolderEncoder, default_phi
     from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-    from tripleaudit.grescores.factualness import read_verdicts
-    from tripleaudit.grescores.granularity import read_splits
-    from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
+    from tripleaudit.grescores.judgements import read_splits, read_verdicts
+    from tripleaudit.grescores.similarity import (
+        PUBLISHED_PHI,
+        Elements,
+        FolderEncoder,
+        Matching,
+        default_phi,
+        read_similarities,
+    )
     from tripleaudit.grescores.systems import read_system
     from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
 
@@ -112,9 +117,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _ask(args: argparse.Namespace, system, verdicts, splits):
     """Ask the endpoint for the judgements that are not given as files."""
-    from tripleaudit.generative.client import Client, Endpoint
-    from tripleaudit.generative.prompts import load_prompt
     from tripleaudit.grescores.judging import judge, split
+    from tripleaudit.llm.client import Client, Endpoint
+    from tripleaudit.llm.prompts import load_prompt
 
     endpoint = Endpoint(args.endpoint, args.model, api_key_env=args.api_key_env, concurrency=args.concurrency)
     reports = {}

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from tripleaudit.grescores.batch import score_dataset
-    from tripleaudit.grescores.embedding import Elements, EndpointEncoder, FolderEncoder
+    from tripleaudit.grescores.similarity import Elements, EndpointEncoder, FolderEncoder
     from tripleaudit.grescores.topics import TopicModel
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import gpu_slot

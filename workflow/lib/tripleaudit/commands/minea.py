@@ -45,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from tripleaudit.errors import UserError
-    from tripleaudit.generative.threads import TokenCounter
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.llm.conversation import TokenCounter
+    from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
     from tripleaudit.needles.rehearsal import as_text, rehearse
 
@@ -88,14 +88,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
-    from tripleaudit.generative.endpoint import Endpoint, Prices
+    from tripleaudit.llm.endpoint import Endpoint, Prices
     from tripleaudit.needles.client import ThreadClient
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")
     server = None
     if args.model_dir is not None:
-        from tripleaudit.generative.local_lm import LocalServer, check_model
+        from tripleaudit.llm.local_lm import LocalServer, check_model
 
         server = LocalServer(check_model(args.model_dir), args.model)
     endpoint = Endpoint(
@@ -124,8 +124,8 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     import tempfile
     from pathlib import Path
 
-    from tripleaudit.needles.run import build_corpus, extract_corpus, load_result, save_result
     from tripleaudit.needles.scores import score_result
+    from tripleaudit.needles.stages import build_corpus, extract_corpus, load_result, save_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.builders import build_table
     from tripleaudit.tables.inputs import load_inputs

@@ -97,9 +97,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _corpus(args: argparse.Namespace) -> None:
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.needle import load_needles
-    from tripleaudit.needles.run import build_corpus, corpus_from_needles
+    from tripleaudit.needles.stages import build_corpus, corpus_from_needles
 
     documents = read_documents(args.documents, args.max_chars, args.max_documents)
     if args.needle_file:
@@ -116,7 +116,7 @@ def _corpus(args: argparse.Namespace) -> None:
 
 def _extract(args: argparse.Namespace) -> None:
     from tripleaudit.needles.rehearsal import rehearse
-    from tripleaudit.needles.run import Corpus, extract_corpus, save_result
+    from tripleaudit.needles.stages import Corpus, extract_corpus, save_result
 
     corpus = Corpus.load(args.corpus)
     with contextlib.ExitStack() as stack:
@@ -136,8 +136,8 @@ def _extract(args: argparse.Namespace) -> None:
 def _score(args: argparse.Namespace) -> None:
     from tripleaudit.files import write_json
     from tripleaudit.needles import reference_free
-    from tripleaudit.needles.run import Corpus, load_result
     from tripleaudit.needles.scores import score_result
+    from tripleaudit.needles.stages import Corpus, load_result
     from tripleaudit.scoring.scores import sidecar_of, software, write_scores
 
     stored = load_result(args.result)
@@ -155,7 +155,7 @@ def _triples(args: argparse.Namespace) -> None:
     from tripleaudit.corpora import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.needles import triples
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.needles.haystack import read_documents
 
     options = _json(args.options, "--options")
     if bool(args.haystack) == bool(args.documents):
@@ -185,9 +185,9 @@ def _extract_triples(args: argparse.Namespace) -> None:
 
     from tripleaudit.corpora import load_sentences, save_sentences
     from tripleaudit.files import write_jsonl
-    from tripleaudit.generative.threads import Limits
+    from tripleaudit.llm.conversation import Limits
+    from tripleaudit.needles.dialogues import extract_triples
     from tripleaudit.needles.rehearsal import rehearse_triples
-    from tripleaudit.needles.triple_extraction import extract_triples
     from tripleaudit.needles.triples import load_triple_needles
 
     options = _json(args.options, "--options")
@@ -221,9 +221,9 @@ def _score_triples(args: argparse.Namespace) -> None:
 def _discover(args: argparse.Namespace) -> None:
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
-    from tripleaudit.generative.threads import drive
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.llm.conversation import drive
     from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types, joined_types
+    from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.schema import load_schema, shipped_schemas
 
     documents = read_documents(args.documents)
@@ -278,7 +278,7 @@ def _client(args: argparse.Namespace, endpoint: str | None = None, model_config:
 def _counters(args: argparse.Namespace):
     from pathlib import Path
 
-    from tripleaudit.generative.threads import TokenCounter
+    from tripleaudit.llm.conversation import TokenCounter
 
     found = args.tokenizer
     if found is None and args.model_config:

@@ -18,10 +18,9 @@ from typing import Any
 from tripleaudit.corpora import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Answer, Client, Request
-from tripleaudit.generative.parsing import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
-from tripleaudit.generative.prompts import Prompt, load_prompt
-from tripleaudit.generative.verbalisation import Verbaliser
+from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
+from tripleaudit.llm.client import Answer, Client, Request
+from tripleaudit.llm.prompts import Prompt, Verbaliser, load_prompt
 
 SETTINGS = ("closed", "semi-open", "open")
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")

@@ -7,8 +7,8 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
-from tripleaudit.generative.client import Client, Endpoint
-from tripleaudit.generative.prompts import load_prompt
+from tripleaudit.llm.client import Client, Endpoint
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.yaml_files import read_yaml
 
 DEFAULT_CACHE = "results/cache/llm"
@@ -77,7 +77,7 @@ def open_client(
             raise UserError(
                 f"generative endpoint '{name}': its model folder is missing; expected the folder of the converted model"
             )
-        from tripleaudit.generative.local_lm import LocalServer
+        from tripleaudit.llm.local_lm import LocalServer
 
         server = LocalServer(
             model_dir, chosen.model, server_log, device=chosen.serve.get("device") or "auto", threads=threads

@@ -7,13 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.aggregate import Score, mean_score
-from tripleaudit.grescores.embedding import Elements
-from tripleaudit.grescores.factualness import Verdicts, factualness
-from tripleaudit.grescores.granularity import Splits, granularity
-from tripleaudit.grescores.lengths import mean_tokens
-from tripleaudit.grescores.matching import hard_match
+from tripleaudit.grescores.aggregate import Score, hard_match, mean_score, mean_tokens
+from tripleaudit.grescores.judgements import Splits, Verdicts, factualness, granularity
 from tripleaudit.grescores.similarity import (
+    Elements,
     Matching,
     Similarities,
     completeness,

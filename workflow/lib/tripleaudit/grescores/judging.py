@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tripleaudit.generative.client import Client, Request
-from tripleaudit.generative.prompts import Prompt
-from tripleaudit.grescores.factualness import parse_verdict, triple_json
-from tripleaudit.grescores.granularity import strip_fence
+from tripleaudit.grescores.judgements import parse_verdict, strip_fence, triple_json
 from tripleaudit.grescores.systems import StringTriple, System, usable
+from tripleaudit.llm.client import Client, Request
+from tripleaudit.llm.prompts import Prompt
 
 VERDICT_TOKENS, SPLIT_TOKENS = 10, 300
 

@@ -9,9 +9,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.generative.cache import Cache
-from tripleaudit.generative.client import Client
-from tripleaudit.generative.endpoint import Answer, Endpoint, Request, Usage
+from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage
 
 
 class ThreadClient(Client):

@@ -1,18 +1,20 @@
-"""Was a needle found? The criteria n, ns, k(t) and llm (MINEA, section 5.2.3).
+"""Was a needle found? The criteria n, ns, k(t) and llm (MINEA, section 5.2.3 and appendix B3).
 
 - ``n``: an entity's name equals the needle's name.
 - ``ns``: the needle's name is a substring of the serialised extraction.
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
-- ``llm``: a model points at the entity that is the needle; the answer is asked for elsewhere and passed in.
+- ``llm``: a model points at the entity that is the needle (:func:`judge`).
 
 Comparison is exact after :func:`~tripleaudit.needles.entities.normalise`; a wrong type does not matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
+from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.needles.entities import SEPARATOR, Entity, normalise, parse_match
 from tripleaudit.needles.minea import THRESHOLDS
 from tripleaudit.needles.needle import Needle
 
@@ -124,3 +126,32 @@ def with_judgement(match: Match, index: int | None) -> Match:
         index is not None,
         index,
     )
+
+
+def judge(
+    needle: Needle, candidates: Sequence[Entity], max_tokens: int = 60, width: int = 300
+) -> Generator[Request, Answer, int | None]:
+    """Ask for the entity that is the needle.
+
+    Args:
+        needle: what to look for.
+        candidates: what the judge sees; without candidates nothing is asked and the answer is no match.
+        width: characters of an entity's line in the prompt.
+
+    Returns:
+        The ``index`` of the matched entity, or ``None``; a number outside the list is no match.
+    """
+    if not candidates:
+        return None
+    lines = [f"{number}. {entity.line()[:width]}" for number, entity in enumerate(candidates, 1)]
+    answer = yield load_prompt("minea-identify").request(
+        max_tokens=max_tokens,
+        name=needle.name,
+        type=needle.type,
+        description=needle.description,
+        keywords=", ".join(needle.keywords),
+        paragraph=needle.paragraph,
+        records="\n".join(lines),
+    )
+    number = parse_match(answer.text) if answer.status in ("ok", "truncated") else None
+    return candidates[number - 1].index if number is not None and 1 <= number <= len(candidates) else None

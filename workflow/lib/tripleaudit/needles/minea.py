@@ -1,8 +1,9 @@
-"""MINEA: from criteria per needle to rates per type, groups and the overall score (section 5.2.2).
+"""MINEA: from criteria per needle to rates per type, groups and the overall score (section 5.2.2); and redundancy.
 
 ``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the greatest of these
 rates, and the overall score their mean weighted by the number of needles. It is the maximum of rates, not the rate of
-needles found by any criterion; that one, at least as large, is ``minea_any``.
+needles found by any criterion; that one, at least as large, is ``minea_any``. Redundancy is that of a repeated
+extraction (section 4.2 and table 1).
 """
 
 import math
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tripleaudit.errors import UserError
+from tripleaudit.needles.entities import Entity, normalise
 
 THRESHOLDS = (0.5, 0.6, 0.7)
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
@@ -88,3 +90,38 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
     middle = (rate + square / 2) / (1 + square)
     half = z * math.sqrt(rate * (1 - rate) / total + square / (4 * total)) / (1 + square)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = False) -> float:
+    """Return the share of the new entities whose name was extracted from the same piece before.
+
+    ``|{e in new : name(e) in names(old)}| / |new|``; nothing new gives 0 (the paper does not say), and an entity
+    without a name repeats nothing.
+    """
+    if not new:
+        return 0.0
+    names = {normalise(entity.name, casefold) for entity in old if entity.name}
+    return sum(bool(e.name) and normalise(e.name, casefold) in names for e in new) / len(new)
+
+
+def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int, casefold: bool = False) -> list[dict]:
+    """Return one row per part of a document: its redundancy and the numbers of new and old entities.
+
+    Args:
+        old: entities of the finished extraction; ``piece`` is the part.
+        new: entities of the branches in which part ``piece`` was shown once more.
+        parts: number of parts.
+    """
+    rows = []
+    for part in range(parts):
+        before = [entity for entity in old if entity.piece == part]
+        after = [entity for entity in new if entity.piece == part]
+        rows.append(
+            {
+                "part": part + 1,
+                "redundancy": redundancy(after, before, casefold),
+                "new": len(after),
+                "old": len(before),
+            }
+        )
+    return rows

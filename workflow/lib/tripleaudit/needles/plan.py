@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.threads import Limits
+from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
+from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
 from tripleaudit.needles.identification import CANDIDATES
-from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET
 from tripleaudit.needles.minea import CRITERIA, THRESHOLDS
 from tripleaudit.needles.needle import KEYWORDS, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
@@ -33,7 +33,7 @@ class Plan:
         target, minimum, maximum: share of the needles in the enriched text.
         seed: of needles and places.
         piece_chars: length of a piece; ``pieces`` fixes their number instead.
-        iterations, context, reserve, stop_early: see :class:`~tripleaudit.generative.threads.Limits`.
+        iterations, context, reserve, stop_early: see :class:`~tripleaudit.llm.conversation.Limits`.
         structured: send the JSON schema of the answer to the server.
         untouched: extract the document without needles, too.
         parts: pieces of the length experiment (table 1), 0 for none; ``part_iterations`` its follow-up calls.

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.generative.endpoint import Answer, Prices, Request, Usage
-from tripleaudit.generative.threads import Limits, TokenCounter
-from tripleaudit.needles.documents import Document
-from tripleaudit.needles.extraction import Ask
+from tripleaudit.llm.conversation import Limits, TokenCounter
+from tripleaudit.llm.endpoint import Answer, Prices, Request, Usage
+from tripleaudit.needles.dialogues import Ask, Counters, extract_triples
+from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.run import Counters, build_corpus, extract_corpus
-from tripleaudit.needles.triple_extraction import extract_triples
+from tripleaudit.needles.stages import build_corpus, extract_corpus
 
 
 class Asker(Protocol):
@@ -117,7 +116,7 @@ def rehearse(
 def rehearse_triples(
     records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Asker, counter: Counters
 ) -> Estimate:
-    """Return an estimate of extracting the triples of all records (:mod:`.triple_extraction`)."""
+    """Return an estimate of extracting the triples of all records (:func:`.extract_triples`)."""
     own = Rehearsal(extractor, counter(), extractor.endpoint.prices, form=lambda filler: [["x", "is", filler]])
     extract_triples(records, relations, limits, own.stage("triples"), extractor.endpoint.model, counter)
     return own.stages["triples"]

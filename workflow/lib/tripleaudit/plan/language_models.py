@@ -6,8 +6,8 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import SETTINGS
-from tripleaudit.generative.prompts import load_prompt
 from tripleaudit.generative.settings import endpoint
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.sources.registry import find_model
 
 

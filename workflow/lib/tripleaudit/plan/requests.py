@@ -9,22 +9,22 @@ from typing import Any
 from tripleaudit.corpora import load_sentences
 from tripleaudit.files import read_json
 from tripleaudit.generative import settings
-from tripleaudit.generative.client import Client
-from tripleaudit.generative.estimate import Estimate
 from tripleaudit.generative.extraction import build_task
-from tripleaudit.generative.ledger import Ledger
-from tripleaudit.generative.prompts import load_prompt
-from tripleaudit.generative.threads import Limits, TokenCounter
 from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
 from tripleaudit.grescores.systems import read_system
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import Limits, TokenCounter
+from tripleaudit.llm.estimate import Estimate
+from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.client import ThreadClient
-from tripleaudit.needles.documents import document_files, read_documents
+from tripleaudit.needles.haystack import document_files, read_documents
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import Estimate as Rehearsed
 from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
-from tripleaudit.needles.run import Corpus, corpus_from_needles
+from tripleaudit.needles.stages import Corpus, corpus_from_needles
 from tripleaudit.needles.triples import load_triple_needles
 from tripleaudit.plan import needles as needle_settings
 from tripleaudit.plan.grescores import GrePlan, Planned, study_plan

@@ -7,28 +7,25 @@ the moment they arrive, so a stage that was interrupted is simply run again.
 import copy
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
-from tripleaudit.generative.threads import TokenCounter, converse, drive
-from tripleaudit.needles import extraction as ex
-from tripleaudit.needles.documents import Document, load_documents, save_documents
+from tripleaudit.llm.conversation import TokenCounter, converse, drive
+from tripleaudit.needles import dialogues as ex
 from tripleaudit.needles.entities import Entity, deduplicated, load_entities, save_entities
 from tripleaudit.needles.generation import discover_types, make_needles
-from tripleaudit.needles.identification import Index, Match, with_judgement
-from tripleaudit.needles.infusion import Infusion, infuse, infusion_from_json
-from tripleaudit.needles.judging import judge
+from tripleaudit.needles.haystack import Document, Infusion, infuse, infusion_from_json, load_documents, save_documents
+from tripleaudit.needles.identification import Index, Match, judge, with_judgement
 from tripleaudit.needles.needle import Needle, load_needles, problem, save_needles
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType
 from tripleaudit.needles.templates import template_needles
 
 log = logging.getLogger(__name__)
-Counters = Callable[[], TokenCounter]
 
 
 @dataclass
@@ -180,7 +177,12 @@ def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan
 
 
 def extract_corpus(
-    corpus: Corpus, plan: Plan, ask: ex.Ask, model: str, counter: Counters = TokenCounter, judging: ex.Ask | None = None
+    corpus: Corpus,
+    plan: Plan,
+    ask: ex.Ask,
+    model: str,
+    counter: ex.Counters = TokenCounter,
+    judging: ex.Ask | None = None,
 ) -> Result:
     """Extract every document with its needles and, if asked for, without them; then apply the criteria.
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.generative.client import Answer
-from tripleaudit.generative.lenient import decode
-from tripleaudit.generative.parsing import official_parser, parse_label, parse_triples, parse_values
+from tripleaudit.llm.answers import official_parser, parse_label, parse_triples, parse_values
+from tripleaudit.llm.client import Answer
+from tripleaudit.llm.lenient import decode
 
 ABC = ("a", "b", "c")
 

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tripleaudit.generative.endpoint import Answer
-from tripleaudit.generative.lenient import Decoded, decode, strip_wrapping
+from tripleaudit.llm.endpoint import Answer
+from tripleaudit.llm.lenient import Decoded, decode, strip_wrapping
 
 STATUSES = ("ok", "repaired", "truncated", "empty", "failed", "refused")
 

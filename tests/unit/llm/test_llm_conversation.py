@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Answer, Usage
-from tripleaudit.generative.threads import Limits, Piece, Talk, TokenCounter, converse, drive
-from tripleaudit.needles.parsing import identity, parse_entities
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, converse, drive
+from tripleaudit.llm.endpoint import Answer, Usage
+from tripleaudit.needles.entities import identity, parse_entities
 
 
 def words(text):

@@ -17,7 +17,7 @@ from support.fake_endpoint import (
     status,
 )
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 

@@ -9,10 +9,10 @@ import time
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Client, Endpoint, Request
-from tripleaudit.generative.local_lm import LocalServer, check_model, convert_gguf
-from tripleaudit.generative.parsing import STATUSES, parse_label
-from tripleaudit.generative.prompts import load_prompt
+from tripleaudit.llm.answers import STATUSES, parse_label
+from tripleaudit.llm.client import Client, Endpoint, Request
+from tripleaudit.llm.local_lm import LocalServer, check_model, convert_gguf
+from tripleaudit.llm.prompts import load_prompt
 
 TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
 
@@ -83,7 +83,7 @@ def test_it_stops_at_a_signal_and_takes_its_address_along(tiny_lm, tmp_path):
 def test_it_answers_side_by_side_and_does_not_outlive_a_killed_job(tiny_lm, tmp_path):
     name, log = f"orphan-{os.getpid()}", tmp_path / "logs" / "server.log"
     script = (
-        "import time; from tripleaudit.generative.local_lm import LocalServer; "
+        "import time; from tripleaudit.llm.local_lm import LocalServer; "
         f"server = LocalServer({str(tiny_lm)!r}, {name!r}, {str(log)!r}, device='cpu', threads=1); "
         "print(server.start(), flush=True); time.sleep(600)"
     )

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Endpoint
+from tripleaudit.llm.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.generative.cache import Cache
-from tripleaudit.generative.endpoint import Endpoint, canonical_key
-from tripleaudit.generative.transport import EndpointError, RequestRejected
+from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.endpoint import Endpoint, canonical_key
+from tripleaudit.llm.transport import EndpointError, RequestRejected
 
 Post = Callable[[str, dict[str, Any], int, int], Awaitable[dict[str, Any]]]
 """``(key of the batch, body, most tokens, texts) -> payload``: sends one batch and accounts for it."""

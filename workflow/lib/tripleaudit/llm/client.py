@@ -17,13 +17,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.cache import Cache
-from tripleaudit.generative.embeddings import embed
-from tripleaudit.generative.endpoint import Answer, Endpoint, Prices, Request, Usage, tokens_at_most
-from tripleaudit.generative.estimate import Estimate, estimate, estimate_embeddings
-from tripleaudit.generative.ledger import BudgetExceeded, Ledger
-from tripleaudit.generative.responses import answer_of, response_format, usage_of
-from tripleaudit.generative.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
+from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.embeddings import embed
+from tripleaudit.llm.endpoint import (
+    Answer,
+    Endpoint,
+    Prices,
+    Request,
+    Usage,
+    answer_of,
+    response_format,
+    tokens_at_most,
+    usage_of,
+)
+from tripleaudit.llm.estimate import Estimate, estimate, estimate_embeddings
+from tripleaudit.llm.ledger import BudgetExceeded, Ledger
+from tripleaudit.llm.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
 from tripleaudit.machine.progress import Progress
 
 __all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]

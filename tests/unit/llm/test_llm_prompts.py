@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.parsing import parse_label, parse_triples
-from tripleaudit.generative.prompts import FOLDER, load_prompt
+from tripleaudit.llm.answers import parse_label, parse_triples
+from tripleaudit.llm.prompts import FOLDER, load_prompt
 
 
 @pytest.mark.parametrize(

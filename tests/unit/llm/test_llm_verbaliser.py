@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripleaudit.generative.verbalisation import Verbaliser, plain_name
+from tripleaudit.llm.prompts import Verbaliser, plain_name
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tripleaudit.generative.embeddings import key_of, stored
-from tripleaudit.generative.endpoint import Request, tokens_about
+from tripleaudit.llm.embeddings import key_of, stored
+from tripleaudit.llm.endpoint import Request, tokens_about
 
 if TYPE_CHECKING:
-    from tripleaudit.generative.client import Client
+    from tripleaudit.llm.client import Client
 
 
 @dataclass(frozen=True, slots=True)

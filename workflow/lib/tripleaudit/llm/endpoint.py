@@ -1,4 +1,4 @@
-"""What a request, an answer and an endpoint are: plain values, without any network."""
+"""What a request, an answer and an endpoint are: plain values and the shapes that servers use, without any network."""
 
 import dataclasses
 import hashlib
@@ -48,7 +48,7 @@ class Endpoint:
         extra: further fields of the request body, as the server defines them.
         context: how many tokens prompt and answer may have together, where the caller must know it.
         backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
-        serve: where a local model comes from (see :mod:`tripleaudit.generative.local_lm`); None for a remote one.
+        serve: where a local model comes from (see :mod:`tripleaudit.llm.local_lm`); None for a remote one.
     """
 
     base_url: str | None
@@ -219,3 +219,38 @@ def tokens_about(text: str) -> int:
 def _float(value: float | None) -> float | None:
     """Return 0 and 0.0 as one value, or equal requests would have two keys."""
     return None if value is None else float(value)
+
+
+def response_format(schema: Any) -> dict[str, Any]:
+    """Return the request field that asks for an answer of this JSON schema."""
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def answer_of(choice: dict[str, Any], usage: Usage, cost: float, key: str) -> Answer:
+    """Return the answer in one element of ``choices``."""
+    message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
+    text, reason = text_of(choice), choice.get("finish_reason")
+    refusal = message.get("refusal")
+    if refusal or reason == "content_filter":
+        return Answer(text or str(refusal or ""), "refused", reason, usage, cost, key=key)
+    return Answer(text, "truncated" if reason == "length" else "ok", reason, usage, cost, key=key)
+
+
+def usage_of(payload: dict[str, Any], body: dict[str, Any]) -> Usage:
+    """Return the tokens that the server counted, else an estimate from the request and the answer."""
+    counted = payload.get("usage")
+    if isinstance(counted, dict) and isinstance(counted.get("prompt_tokens"), int):
+        return Usage(counted["prompt_tokens"], int(counted.get("completion_tokens") or 0))
+    if "messages" not in body:
+        return Usage(sum(map(tokens_about, body["input"])), 0, estimated=True)
+    prompt = sum(tokens_about(item["content"]) for item in body["messages"])
+    return Usage(prompt, tokens_about(text_of(payload["choices"][0])), estimated=True)
+
+
+def text_of(choice: dict[str, Any]) -> str:
+    """Return the text of a choice; some servers send a list of parts."""
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Answer, Request
-from tripleaudit.generative.splitting import split
+from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.splitting import split
 
 Message = Mapping[str, str]
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")

@@ -1,4 +1,4 @@
-"""Infusing needles into a document at natural boundaries (MINEA, section 5.2.1).
+"""Documents, and needles infused into them at natural boundaries (MINEA, section 5.2.1).
 
 A needle becomes a paragraph of its own between two paragraphs, or a group of sentences between two sentences where
 the document has too few paragraphs. Its span covers what was inserted, separators included, so that removing all
@@ -7,13 +7,122 @@ spans gives back the document byte for byte.
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.splitting import blocks, paragraphs, piece_of, sentences
-from tripleaudit.needles.documents import Document
+from tripleaudit.files import open_text, read_jsonl, write_jsonl
+from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A plain text with an identifier that is unique within a study."""
+
+    id: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the UTF-8 text, 64 hexadecimal digits."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def read_document(path: str | Path, max_chars: int | None = None) -> Document:
+    """Read one UTF-8 text file; its name without the suffix becomes the identifier.
+
+    Args:
+        path: the file.
+        max_chars: keep at most this many characters, cut at the last paragraph end before that.
+
+    Raises:
+        UserError: the file is missing, binary, not UTF-8, or holds only whitespace.
+    """
+    path = Path(path)
+    if path.is_file():
+        with open(path, "rb") as stream:
+            if b"\0" in stream.read(8192):
+                raise UserError(f"{path}: this is a binary file, expected a document in plain UTF-8 text")
+    with open_text(path) as stream:
+        text = stream.read().removeprefix("\ufeff")
+    if not text.strip():
+        raise UserError(f"{path}: the document is empty, expected plain text")
+    return Document(path.stem, shorten(text, max_chars))
+
+
+def read_documents(
+    paths: Iterable[str | Path], max_chars: int | None = None, limit: int | None = None
+) -> list[Document]:
+    """Read text files and the ``*.txt`` and ``*.md`` files of folders, in the order given (folders by name).
+
+    Raises:
+        UserError: nothing was found, a file is not usable, or two files have the same name.
+    """
+    files = document_files(paths, limit)
+    documents = [read_document(path, max_chars) for path in files]
+    if not documents:
+        raise UserError("no documents: expected at least one text file or a folder of them")
+    seen: dict[str, Path] = {}
+    for document, path in zip(documents, files, strict=True):
+        if document.id in seen:
+            raise UserError(f"{path}: a document named {document.id!r} was read from {seen[document.id]} already")
+        seen[document.id] = path
+    return documents
+
+
+def document_files(paths: Iterable[str | Path], limit: int | None = None) -> list[Path]:
+    """Return the text files that paths stand for: files as they are, folders as their ``.txt`` and ``.md`` files.
+
+    Raises:
+        UserError: a folder holds no such file.
+    """
+    files: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(p for p in path.iterdir() if p.suffix.lower() in (".txt", ".md") and p.is_file())
+            inside = [p for p in inside if p.stem.upper() not in ("LICENSE", "LICENCE", "README")]
+            if not inside:
+                raise UserError(f"{path}: the folder has no .txt or .md file")
+            files += inside
+        else:
+            files.append(path)
+    return files if limit is None else files[:limit]
+
+
+def shorten(text: str, max_chars: int | None) -> str:
+    """Return the longest run of whole paragraphs from the start of ``text`` within ``max_chars`` characters.
+
+    A first paragraph that is longer by itself is kept whole: a document is never cut inside a paragraph.
+    """
+    if max_chars is None or len(text) <= max_chars:
+        return text
+    ends = [end for _, end in paragraphs(text)]
+    fitting = [end for end in ends if end <= max_chars]
+    return text[: fitting[-1] if fitting else ends[0]].rstrip() + "\n"
+
+
+def save_documents(path: str | Path, documents: Sequence[Document]) -> None:
+    """Write documents as JSON lines ``{"id", "text"}``, atomically."""
+    write_jsonl(path, ({"id": document.id, "text": document.text} for document in documents))
+
+
+def load_documents(path: str | Path) -> list[Document]:
+    """Read documents written by :func:`save_documents`.
+
+    Raises:
+        UserError: a line lacks ``id`` or ``text``, or its text is empty.
+    """
+    documents = []
+    for number, row in read_jsonl(path):
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
+            raise UserError(f"{path} line {number}: expected an object with the strings 'id' and 'text'")
+        if not row["text"].strip():
+            raise UserError(f"{path} line {number}: document {row['id']!r} is empty, expected plain text")
+        documents.append(Document(row["id"], row["text"]))
+    return documents
+
 
 MINIMUM, TARGET, MAXIMUM = 0.10, 0.20, 0.30  # share of the enriched text; the target is this project's choice
 
