@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import BUILTIN, VARIANTS, base_name, implied_training
 from tripleaudit.plan.grescores import GrePlan
@@ -21,26 +22,7 @@ PRESETS = PROJECT / "resources" / "presets.yaml"
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
 DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
 ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
-
-# Kinds of input of each table. A table about the data must not wait for a training.
-TABLE_NEEDS = {
-    "triple-types": "audits",
-    "split-sizes": "audits",
-    "strata-sizes": "audits",
-    "cardinality-sizes": "audits",
-    "type-f1": "scores",
-    "rearranged": "scores",
-    "sifted": "scores",
-    "augmented": "scores",
-    "end-to-end": "scores",
-    "zcc": "scores",
-    "two-step": "scores",
-    "training-time": "runs",
-    "gre-sentence": "gre",
-    "gre-bag": "gre",
-    "gre-document": "gre",
-    "gre-hard-matching": "gre",
-}
+NEEDS = ("audits", "scores", "runs", "gre")  # inputs of the tables that one rule makes; others have rules of their own
 
 
 @dataclass(frozen=True, order=True)
@@ -356,26 +338,17 @@ class Study:
 
     @cached_property
     def possible_tables(self) -> list[str]:
-        """Names of the tables that the study's parts can fill, in the papers' order."""
-        has = self.protocols
-        names = ["triple-types", "split-sizes", "strata-sizes"] if self.corpora else []
-        if self.corpora and "wz" in self.settings:
-            names.append("cardinality-sizes")
-        if self.extractors:
-            names += ["type-f1", "training-time"]
-            trained = [name.removesuffix("-nz") for name in self.trainsets]
-            names += ["rearranged"] if "rearranged" in trained else []
-            names += ["sifted"] if any(name.startswith("sift-") for name in trained) else []
-            names += ["augmented"] if "augmented" in has else []
-            names += ["end-to-end"] if "wz" in self.settings else []
-        if self.classifiers:
-            names.append("zcc")
-            names += ["two-step"] if self.extractors else []
-        return names + GrePlan(self.config["grescores"]).tables
+        """Names of the tables that the study's parts can fill, in the report's order."""
+        return [name for name, table in TABLES.items() if table.needs in NEEDS and table.possible(self)]
+
+    @cached_property
+    def gre_levels(self) -> set[str]:
+        """Levels of the data sets with GREScores: sentence, bag, document."""
+        return {settings["level"] for settings in GrePlan(self.config["grescores"]).datasets.values()}
 
     def needs_of_table(self, name: str) -> str:
         """The kind of input of a table: audits of the data, scores, gre (GREScores), or runs (facts of trainings)."""
-        return TABLE_NEEDS[name]
+        return TABLES[name].needs
 
     def table_options(self, name: str) -> str:
         """The options of one table as canonical JSON."""

@@ -1,19 +1,58 @@
 """From the files of a study to its report: what the workflow's report rule and ``tripleaudit report`` call."""
 
 import shlex
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
-from tripleaudit.report.answers import ANSWERS, load_evidence
 from tripleaudit.report.browser import MAX_BYTES, browser_data
 from tripleaudit.report.inputs import ReportFiles, StudyFacts
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.page import page, plot_rank, plot_title
 from tripleaudit.report.svg import inline_svg
 from tripleaudit.report.table_files import load_table
+from tripleaudit.tables.inputs import TableInputs, load_inputs
 
-ORDER = list(ANSWERS)  # the order of the page; other tables follow in the order given
+
+@dataclass
+class Evidence:
+    """The values behind all tables of a study, by the kind of scores file that they come from.
+
+    Attributes:
+        extraction: scores of extractors, audits and facts of trainings.
+        gre, needles: GREScores, scores about needles.
+        facts: of the study; its table options are applied.
+    """
+
+    extraction: TableInputs = field(default_factory=TableInputs)
+    gre: TableInputs = field(default_factory=TableInputs)
+    needles: TableInputs = field(default_factory=TableInputs)
+    facts: StudyFacts = field(default_factory=lambda: StudyFacts(""))
+
+    def answer(self, table: str) -> tuple[str, str]:
+        """Return the question and the answer of a table; the answer is empty for a table that is not known."""
+        if table not in TABLES:
+            return "What does this table show?", ""
+        spec = TABLES[table]
+        inputs = {"gre": self.gre, "needles": self.needles}.get(spec.needs, self.extraction)
+        options = dict(self.facts.table_options.get(table) or {})
+        return spec.question, spec.answer(replace(inputs, options=options))
+
+
+def load_evidence(files: ReportFiles, facts: StudyFacts) -> Evidence:
+    """Read scores, audits and facts of trainings.
+
+    Raises:
+        UserError: a file is bad.
+    """
+    return Evidence(
+        load_inputs(scores=files.scores, counts=files.counts, audits=files.audits, runs=files.runs),
+        load_inputs(scores=files.gre),
+        load_inputs(scores=files.needles),
+        facts,
+    )
 
 
 def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
@@ -59,4 +98,4 @@ def _plots(files: ReportFiles) -> list[tuple[int, Path]]:
 
 
 def _rank(name: str) -> int:
-    return ORDER.index(name) if name in ORDER else len(ORDER)
+    return list(TABLES).index(name) if name in TABLES else len(TABLES)

@@ -7,6 +7,7 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.index import RunKey, ScoreIndex
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.model import Cell, Column, Row
+from tripleaudit.tables.words import chosen, gaps_note, reported_note
 
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
@@ -152,9 +153,4 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             "Bold: significantly better than every other row of its group (approximate randomisation paired over "
             "sentences, Holm-corrected, p < 0.05)."
         )
-    found += [note for note in more if note]
-    if any(cell.reported is not None for cell in cells):
-        found.append("“reported” is the value that the paper prints; Δ is measured minus reported.")
-    if any(cell.value is None and cell.text is None for cell in cells):
-        found.append("–: not measured.")
-    return tuple(found)
+    return chosen(*found, *more, reported_note(cells), gaps_note(cells))

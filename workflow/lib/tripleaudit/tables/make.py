@@ -23,7 +23,7 @@ def make_table(
     """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex`` and ``.html``.
 
     Args:
-        name: of the table, see :func:`tripleaudit.tables.builders.builders`.
+        name: of the table, see :data:`tripleaudit.descriptors.TABLES`.
         out_prefix: path without ending.
         scores: tidy scores files of one study.
         counts: files of per-sentence counts, for intervals over several seeds and the winner's mark.

@@ -1,11 +1,12 @@
 """``collection``: what an extractor found in large text collections, and how fast (this project's own)."""
 
+from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.model import Cell, Column, Row, Table
+from tripleaudit.tables.words import NOT_MEASURED, several
 
-NAME = "collection"
 KIND = "collection"  # of the input files: the ``shards.json`` of each collection
 LINES = {
     "lines": "Lines",
@@ -42,7 +43,7 @@ def build(inputs: TableInputs) -> Table:
         Row("Most memory of a job, MB", tuple(Cell(one["peak_mb"], 0) for one in found), "Cost"),
     ]
     return Table(
-        NAME,
+        "collection",
         inputs.caption("Triples extracted from text collections."),
         [Column(one["collection"]) for one in found],
         rows,
@@ -63,3 +64,26 @@ def _hours(one: dict) -> float:
 
 def _rate(one: dict) -> float:
     return one["counts"]["sentences"] / one["seconds"]["all"] if one["seconds"]["all"] else 0.0
+
+
+def told_collection(inputs: TableInputs) -> str:
+    found = []
+    for path in inputs.files.get(KIND, []):
+        one = read_json(path)
+        counts = one["counts"]
+        found.append(
+            f"{one['collection']}: {counts['triples']:,} triples in {counts['with_triples']:,} of "
+            f"{counts['sentences']:,} sentences"
+        )
+    return f"The extractor found — {several(found)}." if found else NOT_MEASURED
+
+
+COLLECTION = TableSpec(
+    name="collection",
+    order=40,
+    build=build,
+    needs=KIND,
+    possible=lambda study: bool(study.config["collections"]),
+    question="What do the text collections hold, and how fast were they read?",
+    answer=told_collection,
+)

@@ -1,6 +1,6 @@
-"""Sentences about two measured values, or about many pairs of them."""
+"""Words around values: sentences about two of them or about many pairs, and the notes that tables share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tripleaudit.tables.model import Cell
@@ -88,3 +88,22 @@ def several(names: Sequence[str], limit: int = 4) -> str:
 
 def sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
+
+
+REPORTED = "“reported” is the value that the paper prints; Δ is measured minus reported."
+GAPS = "–: not measured."
+
+
+def chosen(*notes: str | bool | None) -> tuple[str, ...]:
+    """Return the notes that are there: ``condition and "note"`` is left out where the condition fails."""
+    return tuple(note for note in notes if note)
+
+
+def reported_note(cells: Iterable[Cell]) -> str:
+    """What is said under a table with values of a paper, empty for others."""
+    return REPORTED if any(cell.reported is not None for cell in cells) else ""
+
+
+def gaps_note(cells: Iterable[Cell]) -> str:
+    """What is said under a table with gaps, empty for others."""
+    return GAPS if any(cell.value is None and cell.text is None for cell in cells) else ""
