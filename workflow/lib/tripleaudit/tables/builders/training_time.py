@@ -40,11 +40,7 @@ def training_time(inputs: TableInputs) -> Table:
             # the paper timed PFN on the last words of entities
             known = not (name == PARTIAL_EXTRACTOR and LAST_WORDS_ONLY in names)
             pair = [
-                _cell(
-                    times.get((corpus, name, setting), []),
-                    _paper_time(corpus, name, setting) if known else None,
-                    inputs,
-                )
+                _cell(inputs, times.get((corpus, name, setting), []), known and _paper_time(corpus, name, setting))
                 for setting in labels.SETTINGS
             ]
             cells += [*pair, _ratio(*pair) if is_extractor(name) else Cell(text="")]
