@@ -201,11 +201,11 @@ def test_any_sentence_keeps_its_structure(data, mode):
 
 
 def test_bad_settings():
-    with pytest.raises(UserError, match="'probability' is 2, expected 0 to 1"):
+    with pytest.raises(UserError, match="noising/probability: expected at most 1, got 2"):
         NoiseSettings(probability=2)
-    with pytest.raises(UserError, match="expected words or pieces"):
+    with pytest.raises(UserError, match="expected one of words, pieces, got 'letters'"):
         NoiseSettings(vocabulary="letters")
-    with pytest.raises(UserError, match="expected skip or wordwise"):
+    with pytest.raises(UserError, match="expected one of skip, wordwise, got 'drop'"):
         NoiseSettings(nested="drop")
     with pytest.raises(UserError, match="word pieces are not known"):
         EntityNoising(corpus(), letters, NoiseSettings(vocabulary="pieces"), 0)

@@ -312,9 +312,9 @@ def test_the_step_is_known_to_the_model(home, monkeypatch, tmp_path):
 
 
 def test_bad_runs_fail_before_training(home, tmp_path):
-    with pytest.raises(UserError, match="unknown training setting 'learning_rate'"):
+    with pytest.raises(UserError, match="training: unknown key 'learning_rate'"):
         run(home, tmp_path / "a", learning_rate=1.0)
-    with pytest.raises(UserError, match="unknown noising setting 'probabilty'; did you mean probability"):
+    with pytest.raises(UserError, match="noising: unknown key 'probabilty', did you mean 'probability'"):
         run(home, tmp_path / "b", noising={"probabilty": 0.1})
     with pytest.raises(UserError, match="casrel has no setting 'layers'"):
         run(home, tmp_path / "c", model={"layers": 3})

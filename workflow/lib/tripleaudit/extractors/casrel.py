@@ -5,6 +5,7 @@ logits that are computed once per sentence.
 """
 
 from collections.abc import Callable
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.decoding import nearest_tail, spans_from_tags
 from tripleaudit.extractors.losses import binary_cells, flat_cells
+from tripleaudit.fields import among
 
 ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
 
@@ -25,7 +27,7 @@ class CasRelConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-casrel"
-    zero_subject: str = "none"
+    zero_subject: Annotated[str, among(("none", "random"))] = "none"
 
 
 class CasRel(Extractor):

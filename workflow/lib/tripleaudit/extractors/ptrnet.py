@@ -9,7 +9,7 @@ and a sentence leaves the batch after its last step. On a GPU the LSTMs are cuDN
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import two_way
+from tripleaudit.fields import Number, Rate, among
 from tripleaudit.randomness import generator
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
@@ -44,12 +45,12 @@ class PtrNetConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-ptrnet"
-    width: int = 300
-    dropout: float = 0.3
-    max_words: int = 5
-    max_triples: int = 10
+    width: Number = 300
+    dropout: Rate = 0.3
+    max_words: Number = 5
+    max_triples: Number = 10
     skip_equal: bool = True
-    order: str = "epoch"
+    order: Annotated[str, among(ORDERS)] = "epoch"
 
 
 class SplitLSTM(NamedTuple):

@@ -8,6 +8,7 @@ needs one number for each position instead of a vector.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.fields import Count, NotNegative, Number, among
 
 CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
 ROWS_PER_SENTENCE = 1000
@@ -37,11 +39,11 @@ class TDEERConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-tdeer"
-    neg_samples: int = 2
-    max_sample_triples: int = 0
-    weighting: str = "instances"
-    translation_weight: float = 5.0
-    max_candidates: int = 100
+    neg_samples: Count = 2
+    max_sample_triples: Count = 0
+    weighting: Annotated[str, among(WEIGHTINGS)] = "instances"
+    translation_weight: NotNegative = 5.0
+    max_candidates: Number = 100
 
 
 class TDEER(Extractor):

@@ -7,13 +7,17 @@ Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column 
 is impossible; see :mod:`tripleaudit.extractors.pairs`.
 """
 
+from typing import Annotated
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+from tripleaudit.fields import Count, among
 
 JOINED_AT_ONCE = 2**20  # candidate triples checked at a time
 
@@ -28,8 +32,8 @@ class TPLinkerConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-tplinker"
-    occurrence: str = "all"
-    recover_steps: int = 6000
+    occurrence: Annotated[str, among(OCCURRENCES)] = "all"
+    recover_steps: Count = 6000
     padded_cells: bool = False
 
 

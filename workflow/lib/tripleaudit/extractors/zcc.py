@@ -6,6 +6,7 @@ It is trained on sentences with and without triples. The binary head has one out
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import torch
 import torch.nn.functional as F
@@ -18,6 +19,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.registry import HEADS
+from tripleaudit.fields import Rate, among
 
 THRESHOLD = 0.5  # a sentence is let through above it, strictly
 
@@ -32,9 +34,9 @@ class ZCCConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-zcc"
-    head: str = "binary"
+    head: Annotated[str, among(HEADS)] = "binary"
     pooled: bool = False
-    dropout: float = 0.1
+    dropout: Rate = 0.1
 
 
 class ZCC(Extractor):

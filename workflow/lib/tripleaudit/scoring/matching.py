@@ -48,6 +48,11 @@ MATCHINGS: Final = tuple(_REDUCTIONS)
 PRIMARY: Final = "exact-string"
 
 
+def matching_names() -> tuple[str, ...]:
+    """Return what a study may write: the names of the rules, and ``exact``, which is short for the primary one."""
+    return ("exact", *MATCHINGS)
+
+
 def check_matching(matching: str) -> str:
     """Return the name in :data:`MATCHINGS` that is meant; ``exact`` is short for ``exact-string``.
 
