@@ -92,7 +92,7 @@ def test_files_of_the_project_exist(page: Path) -> None:
 
 def targets() -> set[str]:
     """Names of all rules, and of the rules that are made of table names."""
-    files = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+    files = [ROOT / "workflow" / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
     names = {
         name
         for file in files

@@ -1,18 +1,55 @@
 # Helpers shared by all rules: the package on the path, the validated configuration and the study's plan.
+import importlib.util
 import re
 import sys
+import tarfile
+import tempfile
 from collections import Counter
 from pathlib import Path
 
+import git
 from snakemake.exceptions import WorkflowError
+from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSourceFile
 
-LIB = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "lib"
-sys.path.insert(0, str(LIB))
+
+def package_folder(here):
+    """The folder to import the package from: beside these rules, out of the repository that they are read from
+    (`github(...)`, `git+file:`), or None where the package has to be installed already."""
+    if isinstance(here, LocalSourceFile):
+        beside = Path(here.get_path_or_uri(secret_free=True)).parent / "lib"
+        return beside if beside.is_dir() else None
+    if not isinstance(here, (HostingProviderFile, LocalGitFile)):
+        return None
+    repository = git.Repo(here.repo_path) if isinstance(here, LocalGitFile) else here.hosted_repo.repo
+    commit = repository.commit(here.ref).hexsha
+    checkouts = Path(workflow.sourcecache.cache_path) / "tripleaudit"
+    if not (checkouts / commit).exists():
+        checkouts.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=checkouts) as folder:
+            with tempfile.TemporaryFile() as archive:
+                repository.archive(archive, commit, path=["workflow", "resources", "config"])
+                archive.seek(0)
+                tarfile.open(fileobj=archive).extractall(f"{folder}/files", filter="data")
+            try:
+                Path(folder, "files").rename(checkouts / commit)
+            except OSError:
+                pass  # another process was faster
+    return checkouts / commit / "workflow" / "lib"
+
+
+if folder := package_folder(workflow.current_basedir):
+    sys.path.insert(0, str(folder))
+elif not importlib.util.find_spec("tripleaudit"):
+    raise WorkflowError(
+        "these rules come without their package; install it beside Snakemake, or name the workflow by a repository, as "
+        "in module: snakefile: github(...)"
+    )
 
 from tripleaudit.plan.configuration import validated
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
-from tripleaudit.workflow import code_version, export_environment, shipped
+from tripleaudit.shipped import PACKAGE, shipped
+from tripleaudit.workflow import code_version, export_environment
 
 try:
     config = validated(config)
@@ -21,7 +58,7 @@ except UserError as error:
     raise WorkflowError(str(error))
 
 # a job that another machine runs sees no network; whatever is fetched is fetched by local rules
-export_environment(LIB, config["gpu"], offline=workflow.remote_exec)
+export_environment(PACKAGE.parent, config["gpu"], offline=workflow.remote_exec)
 PYTHON = sys.executable
 
 

@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 from tripleaudit.extractors.registry import base_name
-
-PACKAGE = Path(__file__).resolve().parent
-PROJECT = PACKAGE.parents[2]
+from tripleaudit.shipped import PACKAGE
 
 # Files of the package that decide the result of an expensive step. A change in one of them reruns the step; a change
 # elsewhere (a plot, a table) does not. "{extractor}" stands for the module of the extractor at hand.
@@ -116,14 +114,3 @@ def _neighbours(module: Path) -> list[Path]:
                 found.append(path)
                 queue.append(path)
     return found
-
-
-def shipped(path: str) -> str:
-    """Return ``path`` if it exists from here, else the file of that name that ships with the project, else ``path``.
-
-    A study may run in any folder (as a Snakemake module, or with ``--directory``); files under ``resources/`` are
-    then taken from the project itself.
-    """
-    if not Path(path).is_absolute() and not Path(path).exists() and (PROJECT / path).exists():
-        return str(PROJECT / path)
-    return path

@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     origin.add_argument(
         "--source", action="append", metavar="PATH", help="a file or folder of your own; repeat it to join several"
     )
-    origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (resources/registry/corpora.yaml)")
+    origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (as of data/registry/corpora.yaml)")
     parser.add_argument("--split", help="split of a registered corpus, or of a Hugging Face data set")
     parser.add_argument("--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus")
     parser.add_argument(

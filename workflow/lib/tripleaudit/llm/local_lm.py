@@ -29,7 +29,7 @@ from typing import IO
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.machine.storage import explained
-from tripleaudit.workflow import PACKAGE
+from tripleaudit.shipped import PACKAGE
 
 log = logging.getLogger(__name__)
 

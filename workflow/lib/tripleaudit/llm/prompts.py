@@ -23,9 +23,9 @@ import yaml
 
 from tripleaudit.errors import UserError
 from tripleaudit.llm.endpoint import Request
-from tripleaudit.workflow import PROJECT
+from tripleaudit.shipped import DATA, shipped
 
-FOLDER = PROJECT / "resources" / "prompts"
+FOLDER = DATA / "prompts"
 ROLES = ("system", "user", "assistant")
 _SLOT = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
 
@@ -84,9 +84,9 @@ def prompt_path(name: str | Path) -> Path:
     """
     text = str(name)
     if "/" in text or text.endswith((".yaml", ".yml")):
-        for path in (Path(text), PROJECT / text):
-            if path.is_file():
-                return path
+        path = Path(shipped(text))
+        if path.is_file():
+            return path
         raise UserError(f"{text}: no such prompt file")
     path = FOLDER / f"{text}.yaml"
     if path.is_file():
@@ -98,7 +98,7 @@ def prompt_path(name: str | Path) -> Path:
 
 
 def load_prompt(name: str | Path) -> Prompt:
-    """Read a prompt by its name (a file of ``resources/prompts``) or by its path.
+    """Read a prompt by its name (a file of ``data/prompts``) or by its path.
 
     Raises:
         UserError: it does not exist, or the file is not a prompt; the message names the file.

@@ -13,6 +13,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
+from tripleaudit.shipped import DATA
 
 REQUIRED = ("name", "description", "keywords")
 SCHEMA_KEYS = ("version", "title", "source", "types", "groups")
@@ -106,9 +107,8 @@ def load_schema(path: str | Path) -> Schema:
 
 
 def shipped_schemas() -> dict[str, Path]:
-    """Return the names and files of the schemas in ``resources/schemas``."""
-    folder = Path(__file__).resolve().parents[4] / "resources" / "schemas"
-    return {path.stem: path for path in sorted(folder.glob("*.json"))}
+    """Return the names and files of the schemas in ``data/schemas``."""
+    return {path.stem: path for path in sorted((DATA / "schemas").glob("*.json"))}
 
 
 def schema_from_json(value: Any, where: str = "schema") -> Schema:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
-from tripleaudit.workflow import shipped
+from tripleaudit.shipped import shipped
 
 DECIDING = ("batch_size", "window", "threshold", "max_chars", "write", "on_error")
 

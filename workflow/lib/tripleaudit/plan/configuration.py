@@ -11,10 +11,10 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from tripleaudit.errors import UserError
-from tripleaudit.workflow import PROJECT
+from tripleaudit.shipped import DATA
 from tripleaudit.yaml_files import LOADER, read_yaml
 
-SCHEMAS = PROJECT / "workflow" / "schemas" / "config"
+SCHEMAS = DATA / "config"
 
 
 def load_schema() -> dict[str, Any]:

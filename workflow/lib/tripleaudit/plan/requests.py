@@ -30,8 +30,8 @@ from tripleaudit.plan import needles as needle_settings
 from tripleaudit.plan.grescores import GrePlan, Planned, study_plan
 from tripleaudit.plan.language_models import is_gguf, missing_keys, systems_of
 from tripleaudit.plan.study import Study
+from tripleaudit.shipped import shipped
 from tripleaudit.sources.registry import raw_files
-from tripleaudit.workflow import shipped
 
 Row = dict[str, Any]
 READ = ("triples", "original")  # files of a system that decide which strings it has

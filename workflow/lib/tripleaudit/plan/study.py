@@ -14,11 +14,11 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import BUILTIN, VARIANTS, base_name, implied_training
 from tripleaudit.plan.grescores import GrePlan
+from tripleaudit.shipped import DATA, shipped
 from tripleaudit.sources import registry
-from tripleaudit.workflow import PROJECT, shipped
 from tripleaudit.yaml_files import read_yaml
 
-PRESETS = PROJECT / "resources" / "presets.yaml"
+PRESETS = DATA / "presets.yaml"
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
 DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
 ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")

@@ -1,4 +1,4 @@
-"""The registry of known models and corpora in ``resources/registry``; light enough for the workflow to import."""
+"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to import."""
 
 import functools
 from collections.abc import Mapping
@@ -10,10 +10,11 @@ from urllib.parse import quote
 import yaml
 
 from tripleaudit.errors import UserError
+from tripleaudit.shipped import DATA
 from tripleaudit.sources.registry_check import problems_of_corpora, problems_of_models
 from tripleaudit.sources.source import Source, parse_source
 
-FOLDER = Path(__file__).resolve().parents[4] / "resources" / "registry"
+FOLDER = DATA / "registry"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Numbers that the papers print, looked up by the project's own names.
 
-The files in ``resources/reported`` keep every value as printed; their README says how they were checked and corrected.
+The files in ``data/reported`` keep every value as printed; their README says how they were checked and corrected.
 """
 
 import csv
@@ -10,9 +10,9 @@ from typing import Final
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
-from tripleaudit.workflow import PROJECT
+from tripleaudit.shipped import DATA
 
-FOLDER: Final = PROJECT / "resources" / "reported"
+FOLDER: Final = DATA / "reported"
 KEY: Final = ("table", "dataset", "setting", "model", "variant", "metric")
 
 RTE_DATASETS: Final = {"webnlg": "WebNLG", "nyt24": "NYT"}

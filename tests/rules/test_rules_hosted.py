@@ -1,0 +1,66 @@
+"""The workflow as a module out of a repository: `github(...)`, with a repository on this disk as the host."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from support.workflow import DEMO, ROOT
+
+SNAKEFILE = """
+module audit:
+    snakefile: {snakefile}
+    config: {{"study": "own", "corpora": {{"own": {{"format": "jsonl", "files": {files}}}}}}}
+
+use rule * from audit as audit_*
+
+rule first:
+    default_target: True
+    input: "results/own/tables/split-sizes.md"
+"""
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory):
+    """A repository `audit/tripleaudit` with the tag v1, in whose package the caption of a table is another one."""
+    folder = tmp_path_factory.mktemp("host") / "audit" / "tripleaudit"
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "workflow", "resources", "config", "envs"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(lambda name: (ROOT / name).is_file(), listed.stdout.splitlines()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    table = folder / "workflow/lib/tripleaudit/tables/builders/split_sizes.py"
+    text = table.read_text(encoding="utf-8")
+    assert "Sentences with triples" in text
+    table.write_text(text.replace("Sentences with triples", "Hosted sentences"), encoding="utf-8")
+    git = ["git", "-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"], ["tag", "v1"]):
+        subprocess.run([*git, *arguments], check=True)
+    return folder
+
+
+def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, tmp_path):
+    address = 'github("audit/tripleaudit", path="workflow/Snakefile", tag="v1")'
+    files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(snakefile=address, files=files), encoding="utf-8")
+    rewritten = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{hosted.parents[1]}/.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    result = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, **rewritten},
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert "Hosted sentences" in (tmp_path / "results/own/tables/split-sizes.md").read_text(encoding="utf-8")
