@@ -24,7 +24,7 @@ rule first:
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory):
-    """A repository `audit/tripleaudit` with the tag v1, in whose package the caption of a table is another one."""
+    """A repository `audit/tripleaudit` with the tag v1, whose package leaves a trace where it is imported."""
     folder = tmp_path_factory.mktemp("host") / "audit" / "tripleaudit"
     listed = subprocess.run(
         ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "workflow", "resources", "config", "envs"],
@@ -35,10 +35,9 @@ def hosted(tmp_path_factory):
     for name in filter(lambda name: (ROOT / name).is_file(), listed.stdout.splitlines()):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    table = folder / "workflow/lib/tripleaudit/tables/builders/split_sizes.py"
-    text = table.read_text(encoding="utf-8")
-    assert "Sentences with triples" in text
-    table.write_text(text.replace("Sentences with triples", "Hosted sentences"), encoding="utf-8")
+    package = folder / "workflow/lib/tripleaudit/__init__.py"
+    with package.open("a", encoding="utf-8") as stream:
+        stream.write('\nopen(__import__("os").environ["WITNESS"], "a").write("hosted\\n")\n')
     git = ["git", "-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"], ["tag", "v1"]):
         subprocess.run([*git, *arguments], check=True)
@@ -54,6 +53,7 @@ def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, t
         "GIT_CONFIG_KEY_0": f"url.file://{hosted.parents[1]}/.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://github.com/",
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "WITNESS": str(tmp_path / "witness"),
     }
     result = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "1"],
@@ -63,4 +63,5 @@ def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, t
         env={**os.environ, **rewritten},
     )
     assert result.returncode == 0, result.stderr[-3000:]
-    assert "Hosted sentences" in (tmp_path / "results/own/tables/split-sizes.md").read_text(encoding="utf-8")
+    assert (tmp_path / "results/own/tables/split-sizes.md").exists()
+    assert (tmp_path / "witness").read_text().count("hosted") > 2, "the workflow and its jobs import the tag's package"

@@ -149,13 +149,14 @@ def _score(args: argparse.Namespace) -> None:
 
 
 def _triples(args: argparse.Namespace) -> None:
-    import dataclasses
+    import random
     from pathlib import Path
 
     from tripleaudit.corpora import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.needles import triples
     from tripleaudit.needles.haystack import read_documents
+    from tripleaudit.shipped import DATA
 
     options = _json(args.options, "--options")
     if bool(args.haystack) == bool(args.documents):
@@ -167,13 +168,11 @@ def _triples(args: argparse.Namespace) -> None:
         bare = [sentence for path in args.haystack for sentence in load_sentences(path)]
         documents = triples.haystacks(bare, options.get("documents", 4), options.get("sentences", 60), seed)
     shape = {key: options[key] for key in ("per_relation", "target", "minimum", "maximum") if key in options}
-    if options.get("new_facts"):
-        from tripleaudit.corpora.demo.documents import new_facts, state_triple
-
-        facts = new_facts(options["new_facts"], seed)
-        source = [dataclasses.replace(state_triple(fact, seed), id=f"new{i:04d}") for i, fact in enumerate(facts)]
-    else:
-        source = load_sentences(args.needles)
+    source = load_sentences(DATA / "new_facts.jsonl" if options.get("new_facts") else args.needles)
+    if wanted := options.get("new_facts"):
+        if wanted > len(source):
+            raise UserError(f"needles/triples/new_facts: {wanted}, expected at most {len(source)}")
+        source = random.Random(f"new-facts-{seed}").sample(source, wanted)
     for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
         made = triples.infuse_triples(documents, source, seed, piece_chars=length, **shape)
         save_sentences(Path(args.out) / f"{form}.jsonl", made.records)

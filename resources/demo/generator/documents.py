@@ -5,12 +5,12 @@ import random
 from collections import ChainMap
 from collections.abc import Collection, Mapping
 
-from tripleaudit.corpora.demo.compose import can_join, single
-from tripleaudit.corpora.demo.generator import SEED
-from tripleaudit.corpora.demo.relations import NUMBER, RELATIONS, YEAR
-from tripleaudit.corpora.demo.templates import Draft
-from tripleaudit.corpora.demo.world import Entity, Fact, World, article_of
-from tripleaudit.corpora.demo.zero import COMENTION, EVENT, PLAIN, ZeroWriter
+from generator.compose import can_join, single
+from generator.generator import SEED
+from generator.relations import NUMBER, RELATIONS, YEAR
+from generator.templates import Draft
+from generator.world import Entity, Fact, World, article_of
+from generator.zero import COMENTION, EVENT, PLAIN, ZeroWriter
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
 

@@ -9,9 +9,9 @@ nothing done to the text can spoil a span.
 import random
 import re
 
-from tripleaudit.corpora.demo.lexicon import MONTHS
-from tripleaudit.corpora.demo.relations import PERSON, RELATIONS
-from tripleaudit.corpora.demo.world import Fact, World
+from generator.lexicon import MONTHS
+from generator.relations import PERSON, RELATIONS
+from generator.world import Fact, World
 from tripleaudit.corpora.model import Sentence, Span, Triple
 
 _FIRST_SLOT = 0xE000

@@ -3,10 +3,10 @@
 import random
 import re
 
-from tripleaudit.corpora.demo import patterns_people, patterns_things
-from tripleaudit.corpora.demo.relations import NUMBER, PERSON, RELATIONS, YEAR
-from tripleaudit.corpora.demo.templates import Draft, suits
-from tripleaudit.corpora.demo.world import Fact, World
+from generator import patterns_people, patterns_things
+from generator.relations import NUMBER, PERSON, RELATIONS, YEAR
+from generator.templates import Draft, suits
+from generator.world import Fact, World
 
 PATTERNS = {**patterns_people.PATTERNS, **patterns_things.PATTERNS}
 NESTED = patterns_things.NESTED

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tripleaudit.corpora.demo import lexicon
-from tripleaudit.corpora.demo.relations import (
+from generator import lexicon
+from generator.relations import (
     BAND,
     BOOK,
     BUILDING,

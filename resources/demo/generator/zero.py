@@ -3,10 +3,10 @@
 import random
 import re
 
-from tripleaudit.corpora.demo import patterns_zero
-from tripleaudit.corpora.demo.relations import NUMBER, RELATIONS, YEAR
-from tripleaudit.corpora.demo.templates import Draft, expand, fill
-from tripleaudit.corpora.demo.world import Fact, World
+from generator import patterns_zero
+from generator.relations import NUMBER, RELATIONS, YEAR
+from generator.templates import Draft, expand, fill
+from generator.world import Fact, World
 
 PLAIN, SINGLE, COMENTION, EVENT, CLAIM_OPEN, CLAIM_FALSE = (
     "plain", "single", "comention", "event", "open_claim", "false_claim",

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripleaudit.corpora.demo.compose import Composer, nested
-from tripleaudit.corpora.demo.templates import Draft
-from tripleaudit.corpora.demo.world import Fact, World
-from tripleaudit.corpora.demo.zero import ZeroWriter
+from generator.compose import Composer, nested
+from generator.templates import Draft
+from generator.world import Fact, World
+from generator.zero import ZeroWriter
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 
