@@ -6,7 +6,7 @@ HELP = "read a corpus of any format, find its spans, and write it as JSON lines 
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.corpora.readers import FORMATS
+    from tripleaudit.descriptors import FORMATS
 
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument(

@@ -2,9 +2,10 @@
 
 from tripleaudit.corpora.corpus import Corpus, CorpusReport
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.readers import FORMATS, read_corpus
+from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.splits import split_corpus, split_like
 from tripleaudit.corpora.store import iterate_sentences, load_sentences, save_sentences
+from tripleaudit.descriptors import FORMATS
 
 __all__ = [
     "FORMATS",

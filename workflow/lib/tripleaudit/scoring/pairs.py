@@ -31,8 +31,7 @@ def load_side(path: str | Path, side: str, format: str = "auto") -> list[Sentenc
 
     Predictions often have another format than the corpus, so theirs is told from the content wherever it shows.
     """
-    from tripleaudit.corpora.readers import read_corpus
-    from tripleaudit.corpora.readers.detect import detect_format
+    from tripleaudit.corpora.readers import detect_format, read_corpus
 
     name = format
     if format == "auto" or side == "predict":

@@ -19,9 +19,10 @@ from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.model import span_from_json
 from tripleaudit.corpora.readers.common import string_triple, take
 from tripleaudit.corpora.readers.entity_relation import sentence_of_tokens
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
-OPTIONS = ("split", "columns", "names")
+SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
 ROLES = ("id", "text", "triples", "tokens", "entities", "relations", "subject", "relation", "object")
 
 
@@ -148,3 +149,12 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[RawSentence
 
 def _name(row: dict[str, Any], number: int) -> str:
     return str(row["id"]) if row.get("id") is not None else str(number)
+
+
+FORMAT = CorpusFormat(
+    name="datasets",
+    order=0,
+    read=read,
+    options=("split", "columns", "names"),
+    detects=lambda probe: probe.name.startswith("hub:") or any((probe.path / name).exists() for name in SAVED),
+)

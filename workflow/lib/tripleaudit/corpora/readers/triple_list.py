@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence
 from tripleaudit.corpora.readers.common import read_objects, string_triple, take
+from tripleaudit.descriptors import CorpusFormat
 
 
 def read(path: str | Path) -> Iterator[RawSentence]:
@@ -17,3 +18,11 @@ def read(path: str | Path) -> Iterator[RawSentence]:
         text = take(value, "text", str, where)
         triples = [string_triple(triple, where) for triple in take(value, "triple_list", list, where)]
         yield RawSentence(str(value.get("id", number)), text, triples, where)
+
+
+FORMAT = CorpusFormat(
+    name="triple-list",
+    order=8,
+    read=read,
+    detects=lambda probe: "triple_list" in probe.value,
+)

@@ -11,9 +11,8 @@ from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import read_objects, string_triple, take
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
-
-OPTIONS = ("occurrence",)
 
 
 def read(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence]:
@@ -47,3 +46,12 @@ def _span_triple(item: Any, where: str, text: str) -> RawTriple:
             raise UserError(f"{where}: the span {span} reads {text[span[0] : span[1]]!r}, expected {string!r}")
         starts.append(span[0])
     return RawTriple(subject, relation, object_, *starts)
+
+
+FORMAT = CorpusFormat(
+    name="triple-list-spans",
+    order=7,
+    read=read,
+    options=("occurrence",),
+    detects=lambda probe: {"relation_list", "text"} <= probe.value.keys(),
+)
