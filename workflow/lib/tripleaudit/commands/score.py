@@ -7,6 +7,8 @@ HELP = "score predicted triples against gold triples"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.descriptors import MATCHINGS
+
     parser.add_argument(
         "gold", metavar="GOLD", help="gold triples: any corpus format, or stored predictions with 'truth'"
     )
@@ -20,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--matching",
         default="exact-string",
         metavar="M",
-        help="exact-string (default), exact-span, partial-first or partial-last",
+        help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
     parser.add_argument("--format", default="auto", metavar="F", help="format of the corpus files (default: auto)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")

@@ -1,18 +1,19 @@
 """Scoring one run: from gold sentences and predictions to rows of the scores file and per-sentence counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
+from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.files import write_json
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, intervals
 from tripleaudit.scoring.counts import SentenceCounts
-from tripleaudit.scoring.matching import MATCHINGS, sentence_counts
+from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.pairs import align
 from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
@@ -36,7 +37,7 @@ def count_run(
     predictions: Sequence[Sentence],
     keys: Mapping[str, Any],
     train: Sequence[Sentence] | None = None,
-    matchings: Sequence[str] = MATCHINGS,
+    matchings: Iterable[str] = MATCHINGS,
 ) -> SentenceCounts:
     """Count each sentence under each matching rule; with ``train``, find its stratum."""
     strata = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.tables import labels
 from tripleaudit.tables.index import RunKey, ScoreIndex
 from tripleaudit.tables.inputs import TableInputs
@@ -134,7 +135,7 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
     """Return the notes that every table of scores needs, and further ones."""
     cells = list(cells)
     measured = [cell for cell in cells if cell.value is not None]
-    found = [labels.MATCHING_NOTES[matching]] if matching else []
+    found = [MATCHINGS[matching].note] if matching else []
     if matching:
         found.append(
             "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score "

@@ -51,12 +51,6 @@ TYPES = {"entirely_seen": "Entirely seen", "partially_seen": "Partially seen", "
 SHORT_TYPES = {"entirely_seen": "Entire", "partially_seen": "Partial", "unseen": "Unseen"}
 SETTINGS = {"nz": "NZ", "wz": "WZ"}
 SPLITS = {"train": "Train", "valid": "Valid", "test": "Test"}
-MATCHING_NOTES = {
-    "exact-string": "Exact matching: a triple is correct if subject, relation and object are equal as strings.",
-    "exact-span": "Exact span matching: a triple is correct if its relation and both character spans are equal.",
-    "partial-first": "Partial matching: entities are compared by their first word, relations exactly.",
-    "partial-last": "Partial matching: entities are compared by their last word, relations exactly.",
-}
 
 
 def corpus(name: str) -> str:
