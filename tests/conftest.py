@@ -9,6 +9,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what a test adds to the registries."""
+    from tripleaudit import descriptors
+
+    monkeypatch.delenv(descriptors.VARIABLE, raising=False)
+    monkeypatch.setattr(descriptors, "_plugins", {})
+    for registry in descriptors.REGISTRIES:
+        monkeypatch.setattr(registry, "_found", dict(registry._all()))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The top level of the checkout."""

@@ -4,7 +4,7 @@ import pytest
 
 from support.workflow import ROOT, jobs, snakemake
 from tripleaudit.descriptors import TABLES
-from tripleaudit.extractors.registry import BUILTIN
+from tripleaudit.extractors.registry import extractor_names
 from tripleaudit.plan.configuration import read_config
 from tripleaudit.plan.study import NEEDS, Study
 
@@ -35,7 +35,7 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_p
 def test_the_papers_study_is_the_whole_product():
     """Every corpus, protocol, extractor, noise and cardinality setting, once."""
     study = Study(read_config(ROOT / "config" / "papers.yaml"))
-    corpora, extractors, noises, seeds = ["webnlg", "nyt24", "nyt24star", "nyt29star"], list(BUILTIN), 2, 1
+    corpora, extractors, noises, seeds = ["webnlg", "nyt24", "nyt24star", "nyt29star"], extractor_names(), 2, 1
     assert (study.corpora, sorted(study.extractors), study.settings) == (corpora, sorted(extractors), ["nz", "wz"])
     trained = len(["original", "rearranged", "sift-1", "sift-2", "sift-3"]) + len(["original, with zero-triple"])
     assert len(study.runs) == len(set(study.runs)) == len(corpora) * trained * len(extractors) * noises * seeds == 432

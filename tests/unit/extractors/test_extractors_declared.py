@@ -9,7 +9,7 @@ from transformers import PreTrainedConfig
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.declared import RESERVED, declared
-from tripleaudit.extractors.registry import BUILTIN, CLASSIFIERS, extractor_class
+from tripleaudit.extractors.registry import extractor_class, extractor_names
 
 OWN = """
 from typing import Literal
@@ -30,7 +30,7 @@ class Mine(CasRel):
 """
 
 
-@pytest.mark.parametrize("name", [*BUILTIN, *CLASSIFIERS])
+@pytest.mark.parametrize("name", [*extractor_names(), "zcc"])
 def test_what_is_read_is_what_the_classes_have(name):
     kind, read = extractor_class(name), declared(name)
     inherited = {field.name for field in dataclasses.fields(PreTrainedConfig)} | set(RESERVED)

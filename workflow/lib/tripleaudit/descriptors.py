@@ -13,16 +13,19 @@ console command takes ``--plugin``; both hand them to every later process in ``T
 Python that runs with the user's rights, like an extractor of one's own.
 """
 
+import dataclasses
 import difflib
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import pkgutil
+import re
 import sys
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Generic, TypeVar
@@ -86,7 +89,7 @@ class ExtractorSpec(Descriptor):
         training: settings of the training that the name implies.
         presets: name -> settings; those of the built-in extractors lie in the package's data.
         classifier: whether it says only which sentences have triples.
-        cardinality_order: place in the tables of zero-cardinality; ``order`` is that in rte-generalization's.
+        rte_order, cardinality_order: place in the tables of rte-generalization and of zero-cardinality.
         reported: name in the files of reported values.
     """
 
@@ -96,6 +99,7 @@ class ExtractorSpec(Descriptor):
     training: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     classifier: bool = False
+    rte_order: float = float("inf")
     cardinality_order: float = float("inf")
     reported: str = ""
 
@@ -105,22 +109,40 @@ class ProtocolSpec(Descriptor):
     """A protocol: from the splits of a corpus to other training, validation and test sets.
 
     Attributes:
-        build: ``(splits, **options) -> (splits, details)``; with ``models``, it also takes ``models``.
-        options: names of the options that ``build`` understands.
+        build: ``(splits, *, option=…) -> (splits, details)``.
+        options: that a study or command may give; by default the keyword-only parameters of ``build``.
+        inputs: keyword parameters of ``build`` that are files or data, no options: ``masked_lm``, ``vectors`` and
+            ``encoder`` (folders and a file), ``raw`` (sentences of the raw corpus; for the command line alone).
         pattern: regular expression of further names that mean this protocol, such as ``sift-…``.
         defaults: name -> options that the name implies.
         train: whether extractors are trained on its own training set; else those of the original split are tested.
-        models: whether it needs language models (a masked one, word vectors).
-        raw: whether it needs the raw corpus; such a protocol is for the command line, not for a study.
     """
 
     build: Callable[..., Any]
     options: tuple[str, ...] = ()
     pattern: str = ""
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
     train: bool = True
-    models: bool = False
-    raw: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.options:
+            object.__setattr__(self, "options", tuple(self._parameters()))
+
+    @property
+    def required(self) -> list[str]:
+        """The options without a default."""
+        return [name for name, one in self._parameters().items() if one.default is one.empty]
+
+    def means(self, name: str) -> bool:
+        """Whether a name of a study stands for this protocol."""
+        return name == self.name or bool(self.pattern and re.fullmatch(self.pattern, name))
+
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        parameters = inspect.signature(self.build).parameters
+        return {
+            name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY and name not in self.inputs
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,13 +163,16 @@ class GreScore(Descriptor):
     """A score of generative extraction.
 
     Attributes:
-        compute: ``(Evaluation) -> {text: value} | None``; None where an input is missing.
+        compute: ``(Evaluation) -> Iterable[float] | None``, one value for each text that counts; None where an input
+            is missing.
+        column: place among the tables' columns; ``order`` is that in the scores file.
         scale, digits: of the table's cells.
         reported: name in the paper's tables.
         note: what the score is, in the notes of the tables.
     """
 
-    compute: Callable[[Any], Mapping[str, float] | None]
+    compute: Callable[[Any], Iterable[float] | None]
+    column: float = float("inf")
     scale: float = 100
     digits: int = 1
     reported: str = ""
@@ -201,18 +226,18 @@ class Registry(Mapping[str, D], Generic[D]):
         self._found: dict[str, D] = {}
         self._loaded = False
 
-    def add(self, descriptor: D, *, module: str = "", file: str = "") -> None:
-        """Make a descriptor known.
+    def add(self, descriptor: D, *, module: str = "", file: str = "", replace: bool = False) -> None:
+        """Make a descriptor known; with ``replace``, in place of another one of its name.
 
         Raises:
             UserError: another one has its name.
         """
-        known = self._found.get(descriptor.name)
+        known = None if replace else self._found.get(descriptor.name)
         if known is not None and (known != descriptor or known.file != file):
             where = f"of {known.file}" if known.file else "that is built in"
             raise UserError(f"{file or module}: the {self.word} {descriptor.name!r} has the name of one {where}")
         if known is None:
-            self._found[descriptor.name] = replace(descriptor, module=module, file=file)
+            self._found[descriptor.name] = dataclasses.replace(descriptor, module=module, file=file)
 
     def home_modules(self) -> list[str]:
         """The modules that hold built-in descriptors."""
@@ -220,7 +245,9 @@ class Registry(Mapping[str, D], Generic[D]):
         for home in self.homes:
             if home.endswith(".*"):
                 package = importlib.import_module(home[:-2])
-                names += [f"{home[:-2]}.{info.name}" for info in pkgutil.iter_modules(package.__path__)]
+                names += [
+                    f"{home[:-2]}.{info.name}" for info in pkgutil.iter_modules(package.__path__) if not info.ispkg
+                ]
             else:
                 names.append(home)
         return names
@@ -228,11 +255,15 @@ class Registry(Mapping[str, D], Generic[D]):
     def _all(self) -> dict[str, D]:
         if not self._loaded:
             self._loaded = True
-            for name in self.home_modules():
-                for descriptor in _descriptors_in(importlib.import_module(name)):
-                    if isinstance(descriptor, self.kind) and not descriptor.module:
-                        self.add(descriptor, module=name)
-            _load_named_plugins()
+            try:
+                for name in self.home_modules():
+                    for descriptor in _descriptors_in(importlib.import_module(name)):
+                        if isinstance(descriptor, self.kind):
+                            self.add(descriptor, module=name)
+                _load_named_plugins()
+            except BaseException:
+                self._loaded = False
+                raise
         return self._found
 
     def __getitem__(self, name: str) -> D:
@@ -264,11 +295,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 TABLES: Final = Registry(TableSpec, "table", "tripleaudit.tables.builders.*")
 EXTRACTORS: Final = Registry(ExtractorSpec, "extractor", "tripleaudit.extractors.catalogue")
-PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.build")
+PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
-GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.catalogue")
+GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.evaluate")
 FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
-COMMANDS: Final = Registry(Command, "command", "tripleaudit.commands.*")
+COMMANDS: Final = Registry(Command, "command")
 REGISTRIES: Final = (TABLES, EXTRACTORS, PROTOCOLS, MATCHINGS, GRE_SCORES, FORMATS, COMMANDS)
 
 _plugins: dict[str, list[Descriptor]] = {}  # file of each loaded plugin -> what it adds

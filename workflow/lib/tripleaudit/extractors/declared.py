@@ -18,7 +18,7 @@ import pydantic
 
 from tripleaudit import fields
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.registry import BUILTIN, CLASSIFIERS
+from tripleaudit.extractors.registry import class_reference
 
 RESERVED = ("encoder", "relations")  # fields that training fills
 TYPES = {name: getattr(typing, name) for name in ("Annotated", "Any", "Literal", "Optional")}
@@ -69,7 +69,7 @@ def declared(reference: str) -> Declared:
     Raises:
         UserError: there is no such file, it is no Python, or it has no such class.
     """
-    reference = {**BUILTIN, **CLASSIFIERS}.get(reference, reference)
+    reference = reference if ":" in reference else class_reference(reference)
     place, _, name = reference.rpartition(":")
     path = Path(place) if place.endswith(".py") else _path(place)
     if path is None or not path.is_file():

@@ -1,6 +1,5 @@
 """A study as a plan: which trainings, test sets and scores follow from a configuration. Free of heavy imports."""
 
-import difflib
 import itertools
 import json
 import re
@@ -10,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import TABLES
+from tripleaudit.descriptors import EXTRACTORS, TABLES, suggestion, use_plugins
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.registry import BUILTIN, VARIANTS, base_name, implied_training
+from tripleaudit.extractors.registry import base_name, implied_training
 from tripleaudit.plan.grescores import GrePlan
 from tripleaudit.shipped import DATA, shipped
 from tripleaudit.sources import registry
@@ -63,17 +62,21 @@ class Study:
         self._check()
 
     def _check(self) -> None:
-        known = [*BUILTIN, *VARIANTS, *self.config["own_extractors"]]
+        found: list[str] = []
+        for name, reference in self.config["own_extractors"].items():
+            file = reference.rpartition(":")[0]
+            if not Path(file).is_file():
+                found.append(f"own_extractors/{name}: {file}: no such file")
+            elif name in EXTRACTORS and EXTRACTORS[name].module:
+                found.append(f"own_extractors/{name}: the name '{name}' is a built-in extractor's")
+            else:
+                use_plugins([f"{name}={reference}"])
+        known = [name for name, spec in EXTRACTORS.items() if not spec.classifier]
         found = [
-            f"extractors/{name}: unknown extractor '{name}'{_suggestion(name, known)}"
+            f"extractors/{name}: unknown extractor '{name}'{suggestion(name, known)}"
             for name in self.extractors
             if name not in known
-        ]
-        for name, reference in self.config["own_extractors"].items():
-            if not Path(reference.rpartition(":")[0]).is_file():
-                found.append(f"own_extractors/{name}: {reference.rpartition(':')[0]}: no such file")
-            if name in BUILTIN or name.startswith(CLASSIFIER):
-                found.append(f"own_extractors/{name}: the name '{name}' is a built-in extractor's")
+        ] + found
         if self.classifiers and "wz" not in self.settings:
             found.append("zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings")
         chosen = [(f"extractors/{name}", base_name(name), own) for name, own in self.config["extractors"].items()]
@@ -88,7 +91,7 @@ class Study:
                 if name is not None and name not in self.presets.get(key, {})
             ]
             found += [
-                f"{where}/preset: there is no corpus '{corpus}'{_suggestion(corpus, self.corpora)}"
+                f"{where}/preset: there is no corpus '{corpus}'{suggestion(corpus, self.corpora)}"
                 for corpus in by_corpus
                 if corpus not in self.corpora
             ]
@@ -353,8 +356,3 @@ class Study:
     def table_options(self, name: str) -> str:
         """The options of one table as canonical JSON."""
         return json.dumps(self.tables.get(name, {}), sort_keys=True)
-
-
-def _suggestion(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
-    return f", did you mean '{close[0]}'?" if close else f"; known are {', '.join(known)}"

@@ -3,12 +3,13 @@
 NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sentences without any.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.zero import deal, find_zero, text_key
+from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 
@@ -118,3 +119,14 @@ def _without_triples(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
         if sentence.triples:
             raise UserError(f"sentence {sentence.id} has triples, expected a zero-triple sentence")
         yield sentence
+
+
+def _with_zero(
+    splits: Splits, *, zero_sizes: str | None = None, seed: int = 0, raw: Sequence[Sentence] | None = None
+) -> tuple[Splits, dict[str, Any]]:
+    if raw is None or zero_sizes is None:
+        raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
+    return add_zero_sentences(splits, raw, parse_zero_sizes(zero_sizes), seed=seed)
+
+
+CARDINALITY = ProtocolSpec(name="cardinality", order=4, build=_with_zero, inputs=("raw",))

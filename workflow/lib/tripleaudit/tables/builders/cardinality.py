@@ -91,7 +91,7 @@ def end_to_end(inputs: TableInputs) -> Table:
         for training, noise in ((training, noise) for training in labels.SETTINGS for noise in noises):
             rows += rows_of(
                 inputs,
-                inputs.names("extractors", found, labels.CARDINALITY_ORDER),
+                inputs.names("extractors", found, labels.cardinality_order()),
                 lambda name, corpus=corpus, training=training, noise=noise: RunKey(
                     corpus, "original", training, "", name, noise
                 ),
@@ -168,7 +168,7 @@ def zcc(inputs: TableInputs) -> Table:
     index = inputs.scores
     runs = [run for run in index.runs if CLASSIFICATION in index.matchings(run)]
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    classifiers = inputs.names("classifiers", [run.extractor for run in runs], labels.CARDINALITY_ORDER)
+    classifiers = inputs.names("classifiers", [run.extractor for run in runs], labels.cardinality_order())
     rows = [
         ScoreRow(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
         for name in classifiers
@@ -212,12 +212,12 @@ def two_step(inputs: TableInputs) -> Table:
     runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0]]
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
     pairs = [split_two_step(run.extractor) for run in runs]
-    classifiers = inputs.names("classifiers", [one for one, _ in pairs], labels.CARDINALITY_ORDER)
+    classifiers = inputs.names("classifiers", [one for one, _ in pairs], labels.cardinality_order())
     noises = inputs.names("noises", ["none"])
     rows: list[ScoreRow] = []
     for classifier in classifiers:
         found = [extractor for one, extractor in pairs if one == classifier]
-        extractors = inputs.names("extractors", found, labels.CARDINALITY_ORDER)
+        extractors = inputs.names("extractors", found, labels.cardinality_order())
         for noise in noises:
             for row in rows_of(
                 inputs,

@@ -147,7 +147,7 @@ def _columns_of(inputs: TableInputs) -> list[tuple[str, str, Column]]:
     return [
         (corpus, protocol, Column(labels.protocol(protocol), labels.corpus(corpus)))
         for corpus in corpora
-        for protocol in (asked or labels.ordered((p for c, p in inputs.audits if c == corpus), labels.PROTOCOL_ORDER))
+        for protocol in (asked or labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order()))
     ]
 
 

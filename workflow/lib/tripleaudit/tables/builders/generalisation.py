@@ -95,7 +95,7 @@ def _compared(
     rows = extractor_rows(
         inputs,
         (only,),
-        labels.RTE_ORDER,
+        labels.rte_order(),
         base=lambda corpus, extractor, noise: RunKey(corpus, base, "nz", "nz", extractor, noise),
     )
     shape = {**PERCENT, "digits": inputs.digits(PERCENT["digits"])}
@@ -124,11 +124,11 @@ def sifted(inputs: TableInputs) -> Table:
     those of the original split.
     """
     found = [run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")]
-    protocols = inputs.names("protocols", ["original", *found], labels.PROTOCOL_ORDER)
+    protocols = inputs.names("protocols", ["original", *found], labels.protocol_order())
     wide = extractor_rows(
         inputs,
         [protocol for protocol in protocols if protocol != "original"],
-        labels.RTE_ORDER,
+        labels.rte_order(),
         base=lambda corpus, name, noise: RunKey(corpus, "", "nz", "nz", name, noise),
     )
     corpora = list(dict.fromkeys(row.run.corpus for row in wide))
@@ -200,7 +200,7 @@ def base_runs(inputs: TableInputs) -> Iterable[RunKey]:
     """The runs that were trained and tested on the original nz split, as the table's options choose them."""
     runs = [run for run in inputs.scores.runs if is_extractor(run.extractor)]
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.RTE_ORDER)
+    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.rte_order())
     noises = inputs.names("noises", [run.noise for run in runs], ("none", "noising"))
     known = set(runs)
     for corpus in corpora:
@@ -259,7 +259,7 @@ def told_sifted(inputs: TableInputs) -> str:
         )
         for run in runs
         if run.noise == "none"
-        for protocol in labels.ordered(found, labels.PROTOCOL_ORDER)
+        for protocol in labels.ordered(found, labels.protocol_order())
     ]
     return contrast(pairs, "on the original split", "on the overlap-sifted split")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.descriptors import GRE_SCORES, GreScore, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.index import RunKey
 from tripleaudit.tables.inputs import TableInputs
@@ -59,10 +59,22 @@ class Metric(NamedTuple):
     paper: str = ""
 
 
-SIZES = (Metric("#tri", "ntri", 1, 1, "#tri"), Metric("#tok", "ntok", 1, 1, "#tok"))
-SCORES = tuple(Metric(name, name.lower(), paper=name) for name in ("TS", "US", "FS", "GS", "CS"))
-COVERAGE = Metric("Cov.", "coverage")
+NO_SCORES = ("ntri", "ntok", "coverage")  # columns that no system is praised for
 ANSWERS = (Metric("Fail.", "parse_failures"), Metric("Ref.", "refusals"))
+
+
+def metric_of(score: GreScore) -> Metric:
+    return Metric(score.label or score.name, score.name, score.scale, score.digits, score.reported)
+
+
+def metrics() -> list[Metric]:
+    """Return the columns of all GREScores in their order."""
+    return list(map(metric_of, sorted(GRE_SCORES.values(), key=lambda score: score.column)))
+
+
+def scores() -> list[Metric]:
+    """Return the columns that compare systems: TS, US, FS, GS, CS, and what plugins add."""
+    return [metric for metric in metrics() if metric.metric not in NO_SCORES]
 
 
 def dataset(name: str) -> str:
@@ -184,9 +196,9 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
     runs = runs_of(inputs, level)
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(DATASETS))
-    metrics = [*SIZES, *SCORES, COVERAGE]
     mode = mode_of(inputs, runs)
-    metrics += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
+    shown = metrics()
+    shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
     rows: dict[tuple, dict[str, RunKey]] = {}
     for run in sorted(runs, key=system_order):
         rows.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
@@ -195,21 +207,22 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
         cells = [
             replace(cell_of(inputs, run, metric, mode), reported=run and reported_value(run, metric))
             for run in map(by_corpus.get, corpora)
-            for metric in metrics
+            for metric in shown
         ]
         table_rows.append(Row(label, tuple(cells)))
     return Table(
         name,
         inputs.caption(f"GREScores of generative extraction, {level} level."),
-        [Column(metric.label, dataset(corpus)) for corpus in corpora for metric in metrics],
+        [Column(metric.label, dataset(corpus)) for corpus in corpora for metric in shown],
         table_rows,
         row_header="System",
         group_header="Data set",
         notes=notes_of(
             (c for row in table_rows for c in row.cells),
             SCORES_NOTE,
+            *(f"{score.label or name}: {score.note}" for name, score in GRE_SCORES.items() if score.note),
             MODE_NOTES[mode],
-            ANSWERS_NOTE if any(metric in metrics for metric in ANSWERS) else "",
+            ANSWERS_NOTE if any(metric in shown for metric in ANSWERS) else "",
         ),
     )
 
@@ -230,7 +243,7 @@ def hard_matching(inputs: TableInputs) -> Table:
     # The plain metric names are those of the mode; the other rule has a prefix.
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
     columns = [
-        *((metric, "") for metric in (*SIZES, COVERAGE)),
+        *((metric, "") for metric in [metric_of(GRE_SCORES[name]) for name in NO_SCORES]),
         *((Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()),
         *((Metric(label, macro + name, paper=PAPER[label]), "As published") for label, name in NAMES.items()),
     ]
@@ -276,8 +289,8 @@ def told_level(level: str):
     def answer(inputs: TableInputs) -> str:
         runs = [run for run in runs_of(inputs, level) if run.extractor != GROUND_TRUTH]
         mode = mode_of(inputs, runs)
-        leaders = [_leader(inputs, runs, metric, mode) for metric in SCORES]
-        found = [f"{metric.label} {leader}" for metric, leader in zip(SCORES, leaders, strict=True) if leader]
+        leaders = [_leader(inputs, runs, metric, mode) for metric in scores()]
+        found = [f"{metric.label} {leader}" for metric, leader in zip(scores(), leaders, strict=True) if leader]
         if not found:
             return NOT_MEASURED
         systems = len(dict.fromkeys(label_of(run) for run in runs))

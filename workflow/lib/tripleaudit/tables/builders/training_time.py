@@ -30,8 +30,8 @@ def training_time(inputs: TableInputs) -> Table:
             devices.add(fact.get("device"))
     corpora = inputs.names("corpora", [corpus for corpus, _, _ in times], tuple(labels.CORPORA))
     found = {name for _, name, _ in times}
-    names = inputs.names("extractors", list(filter(is_extractor, found)), labels.CARDINALITY_ORDER)
-    names += inputs.names("classifiers", [name for name in found if not is_extractor(name)], labels.CARDINALITY_ORDER)
+    names = inputs.names("extractors", list(filter(is_extractor, found)), labels.cardinality_order())
+    names += inputs.names("classifiers", [name for name in found if not is_extractor(name)], labels.cardinality_order())
     columns: list[Column] = []
     rows: list[list[Cell]] = [[] for _ in names]
     for corpus in corpora:

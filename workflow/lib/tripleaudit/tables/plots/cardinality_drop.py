@@ -27,7 +27,7 @@ def draw(inputs: TableInputs) -> Any:
         for training in labels.SETTINGS
         if any(run[:3] == (corpus, "original", training) for run in runs)
     ]
-    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.CARDINALITY_ORDER)
+    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.cardinality_order())
     drawn, axes = _style.figure(len(panels), height=1.2 + 0.28 * max(len(extractors), 4), per_row=2)
     if not panels:
         return _style.nothing(drawn, axes[0])

@@ -32,10 +32,11 @@ def draw(inputs: TableInputs) -> Any:
     if not rows:
         return _style.nothing(drawn, axes[0])
     mode = gre.mode_of(inputs, runs)
+    scores = [metric for metric in gre.scores() if metric.label in TITLES]
     for place, (corpus, level) in enumerate(rows):
         mine = [run for run in reversed(runs) if (run.corpus, gre.parts(run)[0]) == (corpus, level)]
         names = [_style.plain(gre.label_of(run)) for run in mine]
-        for metric, panel in zip(gre.SCORES, axes[5 * place : 5 * place + 5], strict=True):
+        for metric, panel in zip(scores, axes[5 * place : 5 * place + 5], strict=True):
             for height, run in enumerate(mine):
                 cell = gre.cell_of(inputs, run, metric, mode)
                 look = _style.look(1 if run.extractor == gre.GROUND_TRUTH else 0)
@@ -58,10 +59,10 @@ def draw(inputs: TableInputs) -> Any:
             panel.set_xlim(-3, 103)
             panel.set_xticks((0, 50, 100))
             panel.set_ylim(-0.6, len(mine) - 0.4)
-            panel.set_yticks(range(len(mine)), names if metric is gre.SCORES[0] else [""] * len(mine), fontsize=8)
+            panel.set_yticks(range(len(mine)), names if metric is scores[0] else [""] * len(mine), fontsize=8)
             panel.set_title(TITLES[metric.label], fontsize=9)
             panel.grid(axis="y", visible=False)
-            if metric is gre.SCORES[2]:
+            if metric is scores[2]:
                 panel.set_xlabel(_style.plain(f"{gre.dataset(corpus)}, {level} level: scores in %"))
     _style.shared_legend(drawn, axes)
     return drawn

@@ -28,7 +28,7 @@ def draw(inputs: TableInputs) -> Any:
         return _style.nothing(drawn, axes[0])
     for place, corpus in enumerate(corpora):
         mine = [history for history in histories if history[0][0] == corpus]
-        names = labels.ordered((name[2] for name, _, _ in mine), labels.RTE_ORDER)
+        names = labels.ordered((name[2] for name, _, _ in mine), labels.rte_order())
         panels = axes[2 * place : 2 * place + 2]
         labelled = set()
         for (_, trainset, extractor, noise, _), losses, scores in mine:

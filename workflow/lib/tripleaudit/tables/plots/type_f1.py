@@ -19,7 +19,7 @@ def draw(inputs: TableInputs) -> Any:
     rows = extractor_rows(
         inputs,
         ("original",),
-        labels.RTE_ORDER,
+        labels.rte_order(),
         base=lambda corpus, extractor, noise: RunKey(corpus, "original", "nz", "nz", extractor, noise),
     )
     by_corpus: dict[str, list[ScoreRow]] = {}

@@ -29,7 +29,7 @@ def draw(inputs: TableInputs) -> Any:
     if not corpora:
         return _style.nothing(drawn, axes[0])
     for panel, corpus in zip(axes, corpora, strict=True):
-        for number, name in enumerate(labels.ordered(curves[corpus], labels.CARDINALITY_ORDER)):
+        for number, name in enumerate(labels.ordered(curves[corpus], labels.cardinality_order())):
             look = _style.look(number)
             seeds = curves[corpus][name]
             average = sum(curve["average_precision"] for curve in seeds) / len(seeds)
