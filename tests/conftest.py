@@ -9,6 +9,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--fresh", action="store_true", help="install the wheel into an environment of its own (minutes)")
+
+
 @pytest.fixture(autouse=True)
 def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test adds to the registries."""

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 def sentences(seed: int = 0) -> Iterator[str]:
     """Yield sentences of the demo corpus's world without end; about a quarter of them state triples."""
-    sys.path.insert(0, str(DEMO))
+    sys.path.insert(0, str(DEMO.parent))
     from generator import SEED, World
     from generator.compose import Composer
     from generator.generator import Shape, hold_out, rank_facts

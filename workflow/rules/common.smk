@@ -48,7 +48,7 @@ elif not importlib.util.find_spec("tripleaudit"):
 from tripleaudit.plan.configuration import validated
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
-from tripleaudit.shipped import PACKAGE, shipped
+from tripleaudit.shipped import shipped
 from tripleaudit.workflow import code_version, export_environment
 
 try:
@@ -58,7 +58,7 @@ except UserError as error:
     raise WorkflowError(str(error))
 
 # a job that another machine runs sees no network; whatever is fetched is fetched by local rules
-export_environment(PACKAGE.parent, config["gpu"], offline=workflow.remote_exec)
+export_environment(folder, config["gpu"], offline=workflow.remote_exec)
 PYTHON = sys.executable
 
 

@@ -33,7 +33,7 @@ def world():
 
 def test_shipped_files_are_what_the_program_makes(folder, tmp_path, world):
     command = [sys.executable, "-m", "generator", "--out", tmp_path, "--new-facts", tmp_path / "new_facts.jsonl"]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=folder.parent, check=True, stdout=subprocess.DEVNULL)
     for part in FILES:
         name = f"{part}.jsonl"
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name

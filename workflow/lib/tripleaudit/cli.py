@@ -10,7 +10,7 @@ import pkgutil
 import sys
 from collections.abc import Sequence
 
-from tripleaudit import __version__, commands
+from tripleaudit import __version__, commands, extras
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 
@@ -41,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        message = storage.sentence(error)
+        missing = isinstance(error, ModuleNotFoundError)
+        message = extras.advice(error, args.command) if missing else storage.sentence(error)
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)

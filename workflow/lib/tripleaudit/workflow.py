@@ -64,13 +64,15 @@ CODE = {
 }
 
 
-def export_environment(library: Path, gpu: str | int, offline: bool = False) -> None:
+def export_environment(library: Path | None, gpu: str | int, offline: bool = False) -> None:
     """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
 
+    ``library`` is the folder that the package is imported from, None where it is installed.
     Where a job runs does not decide what it computes, so the device is no parameter that would rerun it. With
     ``offline``, libraries that would ask the model hub for something do not try, and fail at once instead of waiting.
     """
-    for name, first in (("PYTHONPATH", str(library)), ("PATH", str(Path(sys.executable).parent))):
+    places = {"PATH": Path(sys.executable).parent} | ({"PYTHONPATH": library} if library else {})
+    for name, first in ((name, str(folder)) for name, folder in places.items()):
         known = os.environ.get(name, "").split(os.pathsep)
         if known[0] != first:
             os.environ[name] = os.pathsep.join(filter(None, [first, *known]))

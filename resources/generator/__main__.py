@@ -1,4 +1,4 @@
-"""Write the demo corpus, or another one like it: ``cd resources/demo && python -m generator --out .``."""
+"""Write the demo corpus, or another one like it: ``cd resources && python -m generator --out demo``."""
 
 import argparse
 import dataclasses
