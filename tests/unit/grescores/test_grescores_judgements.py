@@ -112,8 +112,8 @@ def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(
 
     system = System({"It is sunny.": [A, A, B, ["", "r", "b"]], "It rains.": [A], "Nothing.": []})
     with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
-        details, report = judge(system, client, load_prompt("judge"))
-    assert details["It is sunny."] == {"score": 0.5, "results": [True, True, False, False]}
+        details, report = judge(system, client, load_prompt("judge"), most_unreadable=0.5)
+    assert details["It is sunny."] == {"score": 2 / 3, "results": [True, True, None, False]}
     assert details["It rains."]["results"] == [False]
     assert details["Nothing."] == {"score": 0.0, "results": []}
     assert len(asked) == 4  # three questions, the unreadable one twice
@@ -141,14 +141,14 @@ def test_splitting_asks_once_for_a_triple_of_many_texts(tmp_path):
 
     system = System({"x": [A, B], "y": [A], "empty": []})
     with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
-        details, report = split(system, client, load_prompt("split"))
+        details, report = split(system, client, load_prompt("split"), most_unreadable=0.5)
         paid = len(asked)
-        assert split(system, client, load_prompt("split"))[0] == details
+        assert split(system, client, load_prompt("split"), most_unreadable=0.5)[0] == details
         assert len(asked) == paid  # all from the cache
     assert paid == 3  # two triples, the unreadable one twice
     assert (report.asked, report.repeated, report.unparsed) == (2, 1, 1)
     values = granularity(system, details, official=False)
-    assert values == {"x": pytest.approx((math.exp(-2) + 1) / 2), "y": pytest.approx(math.exp(-2))}
+    assert values == {"x": pytest.approx(math.exp(-2)), "y": pytest.approx(math.exp(-2))}  # the other one is missing
 
 
 def test_own_judgements_are_stored_in_the_published_form(tmp_path):

@@ -59,39 +59,39 @@ ABC = ("a", "b", "c")
 )
 def test_answers_and_their_status(text, triples, status):
     parsed = parse_triples(text)
-    assert [triple.strings for triple in parsed.triples] == triples
+    assert [triple.strings for triple in parsed.records] == triples
     assert parsed.status == status
 
 
 def test_repeats_are_counted_and_keep_their_first_place():
     parsed = parse_triples('[["a","b","c"],["d","e","f"],["d","e","f"],["a","b","c"],["d","e","f"]]')
-    assert [(triple.strings, triple.repeats) for triple in parsed.triples] == [(ABC, 2), (("d", "e", "f"), 3)]
+    assert [(triple.strings, triple.repeats) for triple in parsed.records] == [(ABC, 2), (("d", "e", "f"), 3)]
     assert parsed.status == "ok"
 
 
 def test_malformed_items_are_counted():
     parsed = parse_triples('[["a","b"],"x",["a","b","c","d"],["a","b","c"],{"subject":"a"}]')
-    assert (parsed.dropped, len(parsed.triples), parsed.status) == (4, 1, "repaired")
+    assert (parsed.dropped, len(parsed.records), parsed.status) == (4, 1, "repaired")
 
 
 def test_types_are_cut_off_only_where_they_are_types():
     parsed = parse_triples('[["Paris:LOCATION","in","Star Wars: A New Hope"]]', entity_types=["location", "person"])
-    (triple,) = parsed.triples
+    (triple,) = parsed.records
     assert triple.strings == ("Paris", "in", "Star Wars: A New Hope")
     assert (triple.subject_type, triple.object_type) == ("LOCATION", None)
-    (typed,) = parse_triples('[{"s":"a","s_type":"X","r":"b","o":"c","object_type":"Y"}]').triples
+    (typed,) = parse_triples('[{"s":"a","s_type":"X","r":"b","o":"c","object_type":"Y"}]').records
     assert (typed.subject_type, typed.object_type) == ("X", "Y")
 
 
 def test_the_status_of_the_answer_counts():
     text = '[["a","b","c"]]'
     assert parse_triples(Answer(text, "truncated")).status == "truncated"
-    assert len(parse_triples(Answer(text, "truncated")).triples) == 1
+    assert len(parse_triples(Answer(text, "truncated")).records) == 1
     assert parse_triples(Answer("no", "refused")).status == "refused"
 
 
 def test_text_that_no_file_can_hold_is_made_harmless():
-    (triple,) = parse_triples('[["a\\ud800","\\ud83d\\ude00","c"]]').triples
+    (triple,) = parse_triples('[["a\\ud800","\\ud83d\\ude00","c"]]').records
     triple.subject.encode()
     assert triple.relation == "😀"
 
@@ -105,10 +105,10 @@ def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(rows, wra
     if objects:
         rows = [dict(zip(("subject", "relation", "object"), row, strict=True)) for row in rows]
     text = json.dumps({"triples": rows} if wrapped else rows, ensure_ascii=data.draw(st.booleans()))
-    whole = [(t.strings, t.repeats) for t in parse_triples(text).triples]
+    whole = [(t.strings, t.repeats) for t in parse_triples(text).records]
     cut = data.draw(st.integers(0, len(text)))
     part = parse_triples(text[:cut])
-    assert [t.strings for t in part.triples] == [strings for strings, _ in whole][: len(part.triples)]
+    assert [t.strings for t in part.records] == [strings for strings, _ in whole][: len(part.records)]
 
 
 @settings(max_examples=150, deadline=None)

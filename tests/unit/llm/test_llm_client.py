@@ -120,7 +120,7 @@ def test_the_schema_is_sent_where_it_is_wanted(tmp_path):
     assert "response_format" not in fake.requests[1]
 
 
-def test_refusals_and_truncated_answers_are_not_stored(tmp_path):
+def test_refusals_and_truncated_answers_are_stored_because_they_were_paid_for(tmp_path):
     replies = {
         "text number 0": Reply('[["a","b","c"],["d"', "length"),
         "text number 1": Reply(None, refusal="I would rather not"),
@@ -133,10 +133,11 @@ def test_refusals_and_truncated_answers_are_not_stored(tmp_path):
     ):
         statuses = [answer.status for answer in client.complete_all(requests(4))]
         assert statuses == ["truncated", "refused", "refused", "ok"]
-        assert len(list(tmp_path.rglob("*.json"))) == 1
+        assert len(list(tmp_path.rglob("*.json"))) == 4
         again = client.complete_all(requests(4))
-        assert [answer.cached for answer in again] == [False, False, False, True]
-        assert fake.count == 7
+        assert [answer.cached for answer in again] == [True] * 4
+        assert [answer.status for answer in again] == statuses
+        assert fake.count == 4
 
 
 def test_one_unacceptable_request_does_not_stop_the_others(tmp_path):

@@ -118,7 +118,7 @@ def test_an_unreadable_answer_is_asked_for_once_more_and_then_given_up():
     talked, script = run(["x"], Limits(2, None, 10), lambda _: Answer(next(answers), "ok", usage=Usage(3, 2)))
     assert [turn.parsed.status for turn in talked.turns] == ["ok", "failed", "empty"]
     assert [turn.attempts for turn in talked.turns] == [2, 2, 1]
-    assert talked.turns[0].prompt_tokens == 6 and talked.turns[0].completion_tokens == 4
+    assert talked.turns[0].usage == Usage(6, 4)
     assert script.asked[1].startswith("remind the answer holds no JSON")
     history = [message["content"] for message in script.requests[-1].messages]
     assert history == ["open", "show 0 x", '[{"type": "T", "name": "a"}]', "more 0", '{"entities": []}', "more 0"]

@@ -31,7 +31,7 @@ def test_shipped_extraction_prompts_hold_one_example_that_the_parser_reads(name,
         parsed = parse_triples(example)
         assert parsed.status == "ok"
         shown = prompt.messages[1]["content"]
-        for triple in parsed.triples:  # the example keeps the rule that it illustrates
+        for triple in parsed.records:  # the example keeps the rule that it illustrates
             assert triple.subject.removeprefix("the ") in shown
         assert prompt.schema["required"] == ["triples"]
 

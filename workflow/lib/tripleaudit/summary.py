@@ -9,10 +9,9 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, read_jsonl
+from tripleaudit.llm.cache import DEFAULT_CACHE
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.machine.progress import duration
-
-DEFAULT_CACHE = "results/cache/llm"
 
 
 @dataclass(frozen=True)

@@ -56,5 +56,6 @@ def run(args: argparse.Namespace) -> int:
                 reports[name] = report.to_json()
                 logging.info("%s: %s", name, reports[name])
             write_json(path, details)
+        reports["served"] = client.bill()
     write_json(args.report, reports)
     return 0

@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.llm.cache import DEFAULT_CACHE
+
 HELP = "score extracted triples: TS, US, FS, GS, CS, #tri, #tok and hard matching"
 DESCRIPTION = """Each score is computed if its input is there: US and CS need --embedder (CS --reference too), TS needs
 --lda or --lda-text, FS and GS stored judgements or an endpoint that judges."""
@@ -28,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
     parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
-    parser.add_argument("--cache", default="results/cache/llm", metavar="DIR", help="stored answers of the endpoint")
+    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="stored answers of the endpoint")
     parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="requests in flight (default: 4)")
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=float, metavar="X", help="similarity threshold (default: the embedder's)")

@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.llm.cache import DEFAULT_CACHE
+
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
 
 
@@ -33,9 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--concurrency", type=int, default=4, help="most requests in flight (default: 4)")
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one answer (default: 600)")
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
-    parser.add_argument(
-        "--cache", default="results/cache/llm", metavar="DIR", help="paid answers (default: %(default)s)"
-    )
+    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     with _client(args) as client:
         generator = client if args.needle_source == "model" else None
         stages = rehearse(documents, plan, client, counter, generator)
-        to_send = sum(stage.requests for stage in stages.values())
+        to_send = sum(stage.to_pay for stage in stages.values())
         print(as_text(stages, documents, args.model, args.prices is not None), file=sys.stderr)
         if args.estimate:
             return 0
@@ -88,8 +88,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
+    from tripleaudit.llm.client import Client
     from tripleaudit.llm.endpoint import Endpoint, Prices
-    from tripleaudit.needles.client import ThreadClient
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")
@@ -107,7 +107,7 @@ def _client(args: argparse.Namespace):
         prices=Prices(*args.prices) if args.prices else Prices(),
         serve={"source": str(args.model_dir)} if args.model_dir else None,
     )
-    return ThreadClient(endpoint, args.cache, budget=args.budget, server=server)
+    return Client(endpoint, args.cache, budget=args.budget, server=server)
 
 
 def _confirmed() -> bool:
@@ -131,9 +131,8 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.tables.inputs import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
-    ask = client.complete_all if args.needle_source == "model" else None
-    corpus = build_corpus(documents, plan, ask, args.model)
-    result = extract_corpus(corpus, plan, client.complete_all, args.model, counter)
+    corpus = build_corpus(documents, plan, client if args.needle_source == "model" else None, args.model)
+    result = extract_corpus(corpus, plan, client, args.model, counter)
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
         corpus.save(out / "corpus")

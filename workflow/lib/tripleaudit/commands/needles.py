@@ -107,8 +107,7 @@ def _corpus(args: argparse.Namespace) -> None:
     elif args.endpoint:
         with _client(args) as client:
             plan = _plan(args, client.endpoint.context)
-            with _asking(client, "needles") as ask:
-                corpus = build_corpus(documents, plan, ask, client.endpoint.model)
+            corpus = build_corpus(documents, plan, client, client.endpoint.model)
     else:
         corpus = build_corpus(documents, _plan(args), None)
     corpus.save(args.out)
@@ -126,10 +125,14 @@ def _extract(args: argparse.Namespace) -> None:
             judge = stack.enter_context(_client(args, args.judge, args.judge_config))
         plan = _plan(args, client.endpoint.context)
         stages = rehearse(corpus.documents, plan, client, _counters(args), judge=judge, corpus=corpus)
-        totals = {name: stage.requests + stage.stored for name, stage in stages.items()}
-        judging = stack.enter_context(_asking(judge, "judge", totals.pop("judge", 0))) if judge else None
-        ask = stack.enter_context(_asking(client, "extraction", sum(totals.values())))
-        result = extract_corpus(corpus, plan, ask, client.endpoint.model, _counters(args), judging)
+        totals = {name: stage.total for name, stage in stages.items()}
+        if judge is not None:
+            stack.enter_context(judge.stage("judge", totals.pop("judge", 0), at_most=True))
+        stack.enter_context(client.stage("extraction", sum(totals.values()), at_most=True))
+        result = extract_corpus(corpus, plan, client, client.endpoint.model, _counters(args), judge)
+        result.report["served"] = {
+            name: item.bill() for name, item in (("extraction", client), ("judge", judge)) if item
+        }
     save_result(result, plan, args.out)
 
 
@@ -196,9 +199,9 @@ def _extract_triples(args: argparse.Namespace) -> None:
     with _client(args) as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
         stage = rehearse_triples(records, relations, limits, client, _counters(args))
-        with _asking(client, "triples", stage.requests + stage.stored) as ask:
+        with client.stage("triples", stage.total, at_most=True):
             predictions, calls = extract_triples(
-                records, relations, limits, ask, client.endpoint.model, _counters(args)
+                records, relations, limits, client, client.endpoint.model, _counters(args)
             )
     save_sentences(args.out, predictions)
     write_jsonl(args.calls, calls)
@@ -220,7 +223,6 @@ def _score_triples(args: argparse.Namespace) -> None:
 def _discover(args: argparse.Namespace) -> None:
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
-    from tripleaudit.llm.conversation import drive
     from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types, joined_types
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.schema import load_schema, shipped_schemas
@@ -228,7 +230,7 @@ def _discover(args: argparse.Namespace) -> None:
     documents = read_documents(args.documents)
     with _client(args) as client:
         talks = {document.id: discover_types(document, args.max_tokens) for document in documents}
-        rows = joined_types(drive(talks, client.complete_all).values())
+        rows = joined_types(client.drive(talks).values())
     for row in rows:
         print(f"{row['relevance']:.2f}  {row['type']:<24} {row['reason']}")
     types = fitting_types(rows, args.threshold, args.top)
@@ -263,15 +265,12 @@ def _client(args: argparse.Namespace, endpoint: str | None = None, model_config:
     from pathlib import Path
 
     from tripleaudit.generative import settings
-    from tripleaudit.needles.client import ThreadClient
 
     section, study = settings.read_section(args.section, args.budget_of)
     config = args.model_config if endpoint is None else model_config
     folder = Path(config[0]).parent if config else None
     log_file = args.server_log if endpoint is None or not args.server_log else f"{args.server_log}.judge"
-    return settings.open_client(
-        section, endpoint or args.endpoint, study, folder, log_file, args.threads, kind=ThreadClient
-    )
+    return settings.open_client(section, endpoint or args.endpoint, study, folder, log_file, args.threads)
 
 
 def _counters(args: argparse.Namespace):
@@ -287,22 +286,3 @@ def _counters(args: argparse.Namespace):
         return TokenCounter
     counter = TokenCounter.from_tokenizer(found)
     return lambda: TokenCounter(counter.text)
-
-
-@contextlib.contextmanager
-def _asking(client, stage: str, total: int | None = None):
-    """Yield what sends requests and tells how far the stage is; ``total`` is the most requests that it can take."""
-    import logging
-
-    from tripleaudit.machine.progress import Progress
-
-    log = logging.getLogger("tripleaudit.needles")
-    with Progress(stage, total, "answers", log=log, at_most=True) as progress:
-
-        def ask(requests):
-            answers = client.complete_all(requests, f"{stage}, one round")
-            progress.add(len(requests))
-            progress.note(f"{client.totals.cached} from the cache")
-            return answers
-
-        yield ask

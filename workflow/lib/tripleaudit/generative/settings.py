@@ -7,11 +7,10 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
+from tripleaudit.llm.cache import DEFAULT_CACHE
 from tripleaudit.llm.client import Client, Endpoint
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.yaml_files import read_yaml
-
-DEFAULT_CACHE = "results/cache/llm"
 
 
 def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
@@ -52,7 +51,6 @@ def open_client(
     model_dir: str | Path | None = None,
     server_log: str | Path | None = None,
     threads: int | None = None,
-    kind: type[Client] = Client,
 ) -> Client:
     """Return a client for an endpoint of the section; close it after use.
 
@@ -65,7 +63,6 @@ def open_client(
         study: whose budget is used.
         model_dir: model folder of an endpoint with ``serve``.
         server_log, threads: output and CPU threads of that server.
-        kind: the class of the client, for those that keep more than single answers.
 
     Raises:
         UserError: the endpoint is not defined, or a local model is to be served and ``model_dir`` is not given.
@@ -83,7 +80,7 @@ def open_client(
             model_dir, chosen.model, server_log, device=chosen.serve.get("device") or "auto", threads=threads
         )
     cache = Path(section.get("cache") or DEFAULT_CACHE)
-    return kind(chosen, cache, budget=section.get("budget"), ledger=cache / f"ledger-{study}.jsonl", server=server)
+    return Client(chosen, cache, budget=section.get("budget"), ledger=cache / f"ledger-{study}.jsonl", server=server)
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:

@@ -10,7 +10,14 @@ from typing import Any
 from tripleaudit.descriptors import GRE_SCORES, GreScore
 from tripleaudit.errors import UserError
 from tripleaudit.grescores.aggregate import Score, hard_match, mean_score, mean_tokens
-from tripleaudit.grescores.judgements import Splits, Verdicts, factualness, granularity
+from tripleaudit.grescores.judgements import (
+    Splits,
+    Verdicts,
+    factualness,
+    granularity,
+    granularity_coverage,
+    readable_verdicts,
+)
 from tripleaudit.grescores.similarity import (
     Elements,
     Matching,
@@ -139,6 +146,14 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
 
     evaluation = Evaluation(system, inputs, settings)
     found = {name: mean(score.compute(evaluation)) for name, score in GRE_SCORES.items()}
+    if inputs.verdicts is not None:
+        found |= _read_shares("fs", readable_verdicts(system, inputs.verdicts), mean)
+        if not official:  # the other reading of a text without triples
+            empty = [0.0 for triples in evaluation.triples if not triples]
+            judged = factualness(system, inputs.verdicts, official).values()
+            found |= {"fs_empty_0": mean([*judged, *empty])} if empty and judged else {}
+    if inputs.splits is not None:
+        found |= _read_shares("gs", granularity_coverage(system, inputs.splits), mean)
     if gold is not None:
         # Both counting rules stand side by side; the plain names are those of the mode.
         rules = {"official": (inputs.system, True), "micro": (system, False)}
@@ -179,6 +194,11 @@ def _answer_shares(system: System, mean) -> dict[str, Score | None]:
         "parse_failures": mean(float(state in FAILED) for state in states),
         "refusals": mean(float(state == "refused") for state in states),
     }
+
+
+def _read_shares(metric: str, shares: Mapping[str, float], mean) -> dict[str, Score | None]:
+    """Return the share of a judge's answers that could be read, where some could not."""
+    return {f"{metric}_coverage": mean(shares.values())} if any(share < 1 for share in shares.values()) else {}
 
 
 def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[str, int]) -> None:

@@ -8,8 +8,6 @@ as ``{text: {triple as JSON: answer}}``, so each distinct triple of a text count
 
 import json
 import math
-import re
-import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,15 +15,15 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.grescores.systems import System, clean, usable
+from tripleaudit.llm.answers import parse_yes_no, says_nothing
+from tripleaudit.llm.endpoint import split_thought
+from tripleaudit.llm.lenient import decode
 
-Verdicts = Mapping[str, Sequence[bool]]
-
-_YES = ("true", "yes", "supported")
-_NO = ("false", "no", "unsupported")
+Verdicts = Mapping[str, Sequence[bool | None]]
 
 
-def read_verdicts(path: str | Path) -> dict[str, list[bool]]:
-    """Read stored judgements as ``{text: [bool, …]}``.
+def read_verdicts(path: str | Path) -> dict[str, list[bool | None]]:
+    """Read stored judgements as ``{text: [bool or None, …]}``; None is a verdict that could not be read.
 
     Raises:
         UserError: the file is missing or has another form.
@@ -36,7 +34,7 @@ def read_verdicts(path: str | Path) -> dict[str, list[bool]]:
     verdicts = {}
     for text, entry in value.items():
         results = entry.get("results") if isinstance(entry, dict) else None
-        if not isinstance(results, list) or not all(isinstance(result, bool) for result in results):
+        if not isinstance(results, list) or not all(result is None or isinstance(result, bool) for result in results):
             raise UserError(f"{path}: text {text[:60]!r} has no list 'results' of true and false")
         verdicts[text] = results
     return verdicts
@@ -45,33 +43,38 @@ def read_verdicts(path: str | Path) -> dict[str, list[bool]]:
 def factualness(system: System, verdicts: Verdicts, official: bool) -> dict[str, float]:
     """Return FS per text.
 
-    Official: every text of the details counts, one without triples as 0. Default: the system's texts with at least one
-    usable triple that were judged; texts that were not judged are left out (:func:`tripleaudit.grescores.evaluate`
-    reports how many texts a score rests on).
+    Official: every text of the details counts, one without triples as 0, and a verdict that cannot be read as not
+    supported. Default: the system's texts with at least one usable triple whose verdict could be read; the others are
+    left out (:func:`tripleaudit.grescores.evaluate` reports how many texts a score rests on).
     """
     if official:
-        return {text: sum(results) / len(results) if results else 0.0 for text, results in verdicts.items()}
+        return {text: sum(map(bool, results)) / len(results) if results else 0.0 for text, results in verdicts.items()}
     values = {}
     for text, triples in system.texts.items():
-        results = verdicts.get(text, [])
-        if len(results) == len(triples):
-            results = [result for result, triple in zip(results, triples, strict=True) if usable(triple) is not None]
-        if results and clean(triples)[0]:
-            values[text] = sum(results) / len(results)
+        known = [result for result in _of_usable(triples, verdicts.get(text, [])) if result is not None]
+        if known and clean(triples)[0]:
+            values[text] = sum(known) / len(known)
     return values
+
+
+def readable_verdicts(system: System, verdicts: Verdicts) -> dict[str, float]:
+    """Return per judged text the share of its usable triples whose verdict could be read."""
+    rows = {text: _of_usable(triples, verdicts[text]) for text, triples in system.texts.items() if verdicts.get(text)}
+    return {text: sum(result is not None for result in row) / len(row) for text, row in rows.items() if row}
+
+
+def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequence[bool | None]:
+    if len(results) != len(triples):
+        return results
+    return [result for result, triple in zip(results, triples, strict=True) if usable(triple) is not None]
 
 
 def parse_verdict(answer: str, official: bool = False) -> bool | None:
     """Read a judge's answer; None if it is neither yes nor no.
 
-    Official: true if the answer without surrounding blanks is ``true`` in any case, else false. Default: the first
-    word, without punctuation, among true/yes/supported and false/no/unsupported.
+    Official: true if the answer without surrounding blanks is ``true`` in any case, else false.
     """
-    if official:
-        return answer.strip().lower() == "true"
-    words = answer.split()
-    word = words[0].strip(string.punctuation + "“”‘’").lower() if words else ""
-    return True if word in _YES else False if word in _NO else None
+    return answer.strip().lower() == "true" if official else parse_yes_no(answer)
 
 
 def triple_json(triple: Sequence[Any]) -> str:
@@ -82,8 +85,6 @@ def triple_json(triple: Sequence[Any]) -> str:
 Splits = Mapping[str, Mapping[str, str]]
 
 MOST_PARTS = 10
-
-_FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*|\s*```\s*$")
 
 
 def read_splits(path: str | Path) -> dict[str, dict[str, str]]:
@@ -124,21 +125,37 @@ def count_brackets(answer: str) -> int:
 
 
 def count_parts(answer: str) -> int:
-    """Return the number of parts in an answer that is a JSON list of triples, at most :data:`MOST_PARTS`.
+    """Return the number of parts in an answer that lists triples, at most :data:`MOST_PARTS`.
 
-    The list may be the only value of an object (``{"parts": […]}``). No or one triple means no split. An answer that
-    is not JSON is counted by its brackets.
+    The list may stand in prose or in a code fence, be the value of an object (``{"parts": […]}``), or be written as one
+    triple after the other. No or one triple means no split. An answer without JSON is counted by its brackets.
     """
-    try:
-        value = json.loads(strip_fence(answer))
-    except (ValueError, RecursionError):
-        return min(count_brackets(answer), MOST_PARTS)
-    if isinstance(value, dict) and len(value) == 1:
-        (value,) = value.values()
-    parts = [part for part in value if isinstance(part, list | dict)] if isinstance(value, list) else []
-    return min(len(parts), MOST_PARTS) if len(parts) > 1 else 0
+    decoded = decode(answer)
+    empty = len(decoded.values) > 1 and not any(decoded.values)
+    if not decoded.values or decoded.truncated or empty:
+        return min(count_brackets(split_thought(answer)[1]), MOST_PARTS)
+    parts = sum(len(_parts(value)) for value in decoded.values)
+    return min(parts, MOST_PARTS) if parts > 1 else 0
 
 
-def strip_fence(answer: str) -> str:
-    """Return an answer without a Markdown code fence around it."""
-    return _FENCE.sub("", answer)
+def readable_parts(answer: str) -> bool:
+    """Whether an answer to the splitting prompt holds JSON, or says that there is nothing to split."""
+    return bool(decode(answer).values) or says_nothing(answer)
+
+
+def granularity_coverage(system: System, splits: Splits) -> dict[str, float]:
+    """Return per text that was split the share of its distinct usable triples with an answer that could be read."""
+    values = {}
+    for text, triples in system.texts.items():
+        distinct = {triple_json(triple) for triple in clean(triples)[0]}
+        if distinct and text in splits:
+            values[text] = len(distinct & set(splits[text])) / len(distinct)
+    return values
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return the triples in a JSON value: lists or objects inside it, else itself if it holds anything."""
+    inner = [item for item in (value.values() if isinstance(value, dict) else value) if isinstance(item, list | dict)]
+    if isinstance(value, dict) and len(inner) == 1 and isinstance(inner[0], list):
+        return _parts(inner[0])
+    return inner or ([value] if value and not (isinstance(value, dict) and [] in value.values()) else [])

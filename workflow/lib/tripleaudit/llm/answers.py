@@ -14,7 +14,7 @@ from typing import Any
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.lenient import Decoded, decode, strip_wrapping
 
-STATUSES = ("ok", "repaired", "truncated", "empty", "failed", "refused")
+STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 
 _NAMES = {
     "subject": ("subject", "s", "subj", "head", "h", "source", "from", "entity1", "entity_1", "arg1", "head_entity"),
@@ -43,6 +43,11 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"\W*(none|null|nothing|n/?a|no (relations?|triples?)( (found|stated))?)\W*", re.IGNORECASE)
+_YES, _NO = ("true", "yes", "supported", "correct"), ("false", "no", "unsupported", "incorrect")
+_NEGATED = re.compile(
+    r"\b(?:not|never|isn['’]?t|cannot be)(?: \w+){0,2} (?:true|supported|correct)\b|\bun(?=supported)"
+)
+_NAMED = re.compile(r"\b(?:answer|verdict|judge?ment|conclusion|result)\b\W*(?:is|:)?\W*(\w+)")
 _LINE = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*\(?([^|;\t()]+?)\s*[|;\t]\s*([^|;\t]+?)\s*[|;\t]\s*([^|;\t]+?)\)?\s*$")
 _TUPLE = re.compile(r"\(\s*([^(),\n]+?)\s*,\s*([^(),\n]+?)\s*,\s*([^(),\n]+?)\s*\)")
 
@@ -74,12 +79,19 @@ class ParsedTriple:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The triples of one answer, in their order; ``dropped`` counts items that are no triple."""
+    """What was read in one answer.
 
-    triples: tuple[ParsedTriple, ...]
+    Attributes:
+        records: triples, entities or other items, in their order.
+        status: one of :data:`STATUSES`.
+        notes: the repairs, by name.
+        dropped: number of items that are no record.
+    """
+
+    records: Sequence[Any]
     status: str
-    dropped: int = 0
     notes: tuple[str, ...] = ()
+    dropped: int = 0
 
 
 def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> Parsed:
@@ -118,7 +130,7 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
     if dropped:
         notes.append("malformed items")
     status = _status(text, decoded, bool(found), bool(plain) or bool(dropped), cut)
-    return Parsed(tuple(_merge(found)), status, dropped, tuple(notes))
+    return Parsed(tuple(_merge(found)), status, tuple(notes), dropped)
 
 
 def parse_values(answer: Answer | str) -> tuple[list[Any], str, tuple[str, ...]]:
@@ -169,6 +181,59 @@ def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE")
     return None, "truncated" if cut else "failed"
 
 
+def parse_rows(text: str) -> list[dict[str, Any]]:
+    """Return all objects of an answer that is a list of objects, possibly wrapped in an object or in prose."""
+    rows: list[dict[str, Any]] = []
+    for value in decode(text).values:
+        if isinstance(value, dict):
+            inner = next((item for item in value.values() if isinstance(item, list) and _all_objects(item)), None)
+            rows += inner if inner else [value]
+        else:
+            rows += [row for row in value if isinstance(row, dict)]
+    return rows
+
+
+def parse_match(text: str) -> int | None:
+    """Return the index that a judge points at, or ``None`` for no match and for an answer that cannot be read."""
+    for value in decode(text).values:
+        if isinstance(value, dict) and "match" in value:
+            match = value["match"]
+            if isinstance(match, str) and match.strip().isdigit():
+                match = int(match)
+            return match if type(match) is int else None
+    return None
+
+
+def parse_yes_no(text: str) -> bool | None:
+    """Read whether an answer says yes (true, supported) or no; None if it says neither or both.
+
+    Understood are a first word, an object with one such value, ``Answer: …``, and a sentence in which only one of the
+    two occurs; the model's thought is left out.
+    """
+    text = strip_wrapping(text)
+    for value in decode(text).values:
+        found = {_polarity(str(item)) for item in value.values()} - {None} if isinstance(value, dict) else set()
+        if len(found) == 1:
+            return found.pop()
+    first = text.split()[:1]
+    if first and (verdict := _polarity(first[0])) is not None:
+        return verdict
+    plain = " ".join(text.casefold().replace("*", "").split())
+    named = [verdict for word in _NAMED.findall(plain) if (verdict := _polarity(word)) is not None]
+    if named:
+        return named[-1]
+    rest, negated = _NEGATED.subn(" ", plain)
+    words = set(re.findall(r"\w+", rest))
+    said = {True} if words & set(_YES) else set()
+    said |= {False} if negated or words & set(_NO) else set()
+    return said.pop() if len(said) == 1 else None
+
+
+def says_nothing(text: str) -> bool:
+    """Whether an answer says in a word that there is nothing."""
+    return _NOTHING.fullmatch(strip_wrapping(text)) is not None
+
+
 def official_parser(text: str) -> list[list[Any]]:
     """Read triples exactly as the GenRES code does, faults included; for reproduction only.
 
@@ -186,6 +251,11 @@ def official_parser(text: str) -> list[list[Any]]:
             if isinstance(member, list) and len(member) == 3 and triples.count(member) != 1:
                 triples.append(member)
     return triples
+
+
+def _polarity(word: str) -> bool | None:
+    word = re.sub(r"^\W+|\W+$", "", word.casefold())
+    return True if word in _YES else False if word in _NO else None
 
 
 def _load(text: str) -> Any:
@@ -212,6 +282,10 @@ def _status(text: str, decoded: Decoded, found: bool, mended: bool, cut: bool) -
     if decoded.values and not mended and not any(_holds_something(value) for value in decoded.values):
         return "empty"
     return "empty" if _NOTHING.fullmatch(strip_wrapping(text)) else "failed"
+
+
+def _all_objects(items: list) -> bool:
+    return bool(items) and all(isinstance(item, dict) for item in items)
 
 
 def _holds_something(value: Any) -> bool:

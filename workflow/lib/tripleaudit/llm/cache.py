@@ -1,16 +1,16 @@
 """Answers on disk: one JSON file for each request, stored the moment it arrives, safe for several processes."""
 
 import contextlib
-import fcntl
 import json
-import os
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
+from tripleaudit.llm.slots import try_lock
+
+DEFAULT_CACHE = "results/cache/llm"
 
 
 class Cache:
@@ -22,21 +22,26 @@ class Cache:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._lock_file: int | None = None
 
     def path(self, key: str) -> Path:
         """Return where the answer with this key is stored."""
         return self.folder / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return a stored record, or None; a file that is no record of this key counts as absent."""
-        try:
-            record = json.loads(self.path(key).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError, ValueError):
-            return None
-        except PermissionError as error:
-            raise UserError(f"{self.path(key)}: this answer cannot be read; expected a readable cache") from error
-        return record if isinstance(record, dict) and record.get("key") == key else None
+        """Return a stored record, or None; a file that is no record of this key counts as absent.
+
+        Truncated answers and refusals of conversations used to lie in a folder ``turns`` of their own.
+        """
+        for path in (self.path(key), self.folder / "turns" / key[:2] / f"{key}.json"):
+            try:
+                record = json.loads(path.read_text(encoding="utf-8"))
+            except (FileNotFoundError, NotADirectoryError, ValueError):
+                continue
+            except PermissionError as error:
+                raise UserError(f"{path}: this answer cannot be read; expected a readable cache") from error
+            if isinstance(record, dict) and record.get("key") == key:
+                return record
+        return None
 
     def put(self, key: str, record: dict[str, Any]) -> None:
         """Store a record; the last of several equal writers wins.
@@ -51,35 +56,15 @@ class Cache:
     def claim(self, key: str) -> Iterator[bool]:
         """Try to become the one sender of this request; yields False if another client is sending it now.
 
-        The claim is a lock on one byte of a lock file, at an offset taken from the key, so that it vanishes with
-        its process, however that ends. Where the file system or the platform has no such locks, every claim is
-        granted: answers stay correct, and two processes may pay for the same one.
+        The claim is the lock of a file, so that it vanishes with its process, however that ends. Where the file system
+        has no locks, every claim is granted: answers stay correct, and two processes may pay for the same one.
         """
-        offset = int(key[:15], 16)
-        granted = self._lock(fcntl.F_WRLCK, offset)
+        path = self.folder / "claims" / f"{key}.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = try_lock(path)
         try:
-            yield granted
+            yield lock is not None
         finally:
-            if granted:
-                self._lock(fcntl.F_UNLCK, offset)
-
-    def _lock(self, kind: int, offset: int) -> bool:
-        if not hasattr(fcntl, "F_OFD_SETLK"):
-            return True
-        if self._lock_file is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock_file = os.open(self.folder / ".claims", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            # struct flock: type, whence, start, length, pid (must be 0 for locks of the open file)
-            fcntl.fcntl(self._lock_file, fcntl.F_OFD_SETLK, struct.pack("hhqqixxxx", kind, os.SEEK_SET, offset, 1, 0))
-        except (BlockingIOError, PermissionError):
-            return False
-        except OSError:  # no locks on this file system
-            return True
-        return True
-
-    def close(self) -> None:
-        """Give back the lock file."""
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
+            if lock is not None:
+                path.unlink(missing_ok=True)  # whoever opened it before finds the answer, once the lock is given back
+                lock.release()

@@ -13,20 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.answers import Parsed
+from tripleaudit.llm.endpoint import Answer, Request, Usage
 from tripleaudit.llm.splitting import split
 
 Message = Mapping[str, str]
-STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """What a parser read in an answer: records, one of :data:`STATUSES`, and a note for each repair."""
-
-    records: list[dict[str, Any]]
-    status: str
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,17 +83,28 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call: where it stands, what was read in its answer, and what it took."""
+    """One call: where it stands, what was read in its answer, and all answers that it took; the last one counts."""
 
     piece: int
     iteration: int
     thread: int
     parsed: Parsed
-    answer: Answer
-    attempts: int = 1
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float = 0.0
+    answers: tuple[Answer, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer that was read."""
+        return self.answers[-1]
+
+    @property
+    def attempts(self) -> int:
+        """How often the call was made."""
+        return len(self.answers)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all attempts."""
+        return sum((answer.usage for answer in self.answers), Usage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,11 @@ class Conversation:
 
     turns: tuple[Turn, ...]
     state: State
+
+    @property
+    def answers(self) -> list[Answer]:
+        """All answers, in order."""
+        return [answer for turn in self.turns for answer in turn.answers]
 
 
 class TokenCounter:
@@ -255,12 +262,15 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
 def drive(
     conversations: Mapping[Any, Generator[Request, Answer, Any]], ask: Callable[[list[Request]], list[Answer]]
 ) -> dict[Any, Any]:
-    """Run generators of requests side by side, one round of requests after the other, and return their results.
+    """Run generators of requests side by side and return their results.
 
     Args:
         conversations: generators by any key; each yields requests and returns a result.
-        ask: sends a list of requests and returns the answers in the same order.
+        ask: a client, which lets each conversation go on as soon as its own answer is there; or what sends a list of
+            requests and returns the answers in the same order, for all conversations in rounds.
     """
+    if hasattr(ask, "drive"):
+        return ask.drive(conversations)
     results: dict[Any, Any] = {}
     waiting: dict[Any, Request] = {}
 
@@ -309,28 +319,17 @@ class _Thread:
     def ask(self, message: Message, piece: int, iteration: int) -> Generator[Request, Answer, Turn]:
         sent = [message]
         answer, parsed = yield from self._send(sent)
-        first, attempts = answer, 1
+        answers = (answer,)
         if parsed.status in ("failed", "refused") and answer.status != "error":
             again = [message, _assistant(answer.text), _user(self.talk.remind("; ".join(parsed.notes)))]
             if self.fits(*again):
                 answer, parsed = yield from self._send(again)
-                attempts = 2
+                answers = (*answers, answer)
         usable = parsed.status not in ("failed", "refused")
         kept = answer.text if usable else self.talk.nothing
         if answer.status != "error":  # the exchange enters the history as if it had worked the first time
             self.state = State((*self.state.messages, message, _assistant(kept)), self.state.thread)
-        both = [first, answer] if attempts == 2 else [answer]
-        return Turn(
-            piece,
-            iteration,
-            self.state.thread,
-            parsed,
-            answer,
-            attempts,
-            sum(item.usage.prompt_tokens for item in both),
-            sum(item.usage.completion_tokens for item in both),
-            sum(item.cost for item in both),
-        )
+        return Turn(piece, iteration, self.state.thread, parsed, answers)
 
     def _send(self, messages: Sequence[Message]) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
         prompt = (*self.state.messages, *messages)

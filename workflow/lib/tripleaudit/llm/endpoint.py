@@ -12,18 +12,61 @@ from urllib.parse import urlsplit
 from tripleaudit.errors import UserError
 
 STRUCTURED = ("auto", "json_schema", "off")
+TOKEN_FIELDS = ("auto", "max_tokens", "max_completion_tokens")
+_LEAST = {
+    "timeout": 1e-3,
+    "max_retries": 0,
+    "concurrency": 1,
+    "max_tokens": 1,
+    "reasoning_tokens": 0,
+    "requests_per_minute": 1e-3,
+    "tokens_per_minute": 1,
+}
+_THOUGHT_OPENS = re.compile(r"\s*<(think|thinking|reasoning|thought)>", re.IGNORECASE)
+_THOUGHT_CLOSES = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
+THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request as the server counted them; ``estimated`` when it did not.
+
+    ``reasoning_tokens`` are part of ``completion_tokens``, ``cached_tokens`` (prompt cache of the server) part of
+    ``prompt_tokens``.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.estimated or other.estimated,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Money per million tokens, in any one currency."""
+    """Money per million tokens, in any one currency; ``cached_input`` for prompt tokens from the server's cache."""
 
     input: float = 0.0
     output: float = 0.0
+    cached_input: float | None = None
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return the money for one request."""
+        """Return the money for so many tokens, none of them cached."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+    def of(self, usage: Usage) -> float:
+        """Return the money for one answered request."""
+        cheaper = self.input - (self.input if self.cached_input is None else self.cached_input)
+        return self.cost(usage.prompt_tokens, usage.completion_tokens) - usage.cached_tokens * cheaper / 1e6
 
     def __bool__(self) -> bool:
         return bool(self.input or self.output)
@@ -45,7 +88,13 @@ class Endpoint:
             ``off`` never does.
         prices: money per million tokens; without prices nothing is charged to a budget.
         temperature, max_tokens, seed, top_p: sampling defaults of all requests; None leaves the field out.
+        reasoning_effort: how long a reasoning model thinks, as the server names it; None leaves the field out.
+        reasoning_tokens: tokens added to every limit where the model reasons; None for :data:`THOUGHT`.
+        token_field: which field limits an answer; ``auto`` learns it from the server's errors.
         extra: further fields of the request body, as the server defines them.
+        headers, query: further headers and query parameters of every request; a value ``env:NAME`` is read from the
+            environment variable NAME.
+        requests_per_minute, tokens_per_minute: limits over all jobs that share a cache; None for no limit.
         context: how many tokens prompt and answer may have together, where the caller must know it.
         backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
         serve: where a local model comes from (see :mod:`tripleaudit.llm.local_lm`); None for a remote one.
@@ -64,7 +113,14 @@ class Endpoint:
     max_tokens: int = 800
     seed: int | None = None
     top_p: float | None = None
+    reasoning_effort: str | None = None
+    reasoning_tokens: int | None = None
+    token_field: str = "auto"
     extra: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
     context: int | None = None
     backoff: float = 1.0
     max_backoff: float = 60.0
@@ -82,11 +138,17 @@ class Endpoint:
                 raise UserError(f"{where}: 'base_url' must not hold credentials or a query; name 'api_key_env' instead")
         if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
             raise UserError(f"{where}: 'api_key_env' must be the name of an environment variable, not the key itself")
-        if self.structured not in STRUCTURED:
-            raise UserError(f"{where}: 'structured' must be one of {', '.join(STRUCTURED)}")
-        for name, least in (("timeout", 1e-3), ("max_retries", 0), ("concurrency", 1), ("max_tokens", 1)):
-            if getattr(self, name) < least:
+        for name, allowed in (("structured", STRUCTURED), ("token_field", TOKEN_FIELDS)):
+            if getattr(self, name) not in allowed:
+                raise UserError(f"{where}: '{name}' must be one of {', '.join(allowed)}")
+        for name, least in _LEAST.items():
+            if getattr(self, name) is not None and getattr(self, name) < least:
                 raise UserError(f"{where}: '{name}' is {getattr(self, name)}, expected at least {least}")
+
+    @property
+    def thought(self) -> int:
+        """Tokens added to every limit where the model reasons."""
+        return THOUGHT if self.reasoning_tokens is None else self.reasoning_tokens
 
     @classmethod
     def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
@@ -108,9 +170,12 @@ class Endpoint:
             values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
         prices = values.pop("prices", None) or {}
         if isinstance(prices, Mapping):
-            if set(prices) - {"input", "output"}:
-                raise UserError(f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens")
-            prices = Prices(**{side: float(price) for side, price in prices.items()})
+            if set(prices) - {"input", "output", "cached_input"}:
+                raise UserError(
+                    f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, and "
+                    "'cached_input' for prompt tokens from the server's cache"
+                )
+            prices = Prices(**{side: float(price) for side, price in prices.items() if price is not None})
         if values["base_url"] is None and not values.get("serve"):
             raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
         return cls(**values, prices=prices)
@@ -144,10 +209,17 @@ class Request:
             "temperature": _float(endpoint.temperature if self.temperature is None else self.temperature),
             "seed": endpoint.seed if self.seed is None else self.seed,
             "top_p": _float(endpoint.top_p),
+            "reasoning_effort": endpoint.reasoning_effort,
+            "reasoning_tokens": endpoint.reasoning_tokens,
             "stop": list(self.stop) if self.stop else None,
             **endpoint.extra,
         }
         return {name: value for name, value in pick.items() if value is not None}
+
+    def limit(self, endpoint: Endpoint) -> int:
+        """Return the most tokens of an answer, thought not included."""
+        own = {**endpoint.extra}
+        return own.get("max_completion_tokens") or own.get("max_tokens") or self.max_tokens or endpoint.max_tokens
 
     def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return what identifies this request: its body, its schema and its draw; nothing about transport."""
@@ -164,24 +236,19 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request; ``estimated`` when the server did not count them."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    estimated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What came back for one request.
 
     Attributes:
+        text: without the model's thought.
         status: ``ok``; ``truncated`` (token limit); ``refused``; ``error`` (the server rejects this request).
         cost: what the answer cost when it was paid for, also if that was earlier.
         cached: whether it came from the cache, so that nothing was sent now.
         key: the request's key.
         error: the server's message for ``error``.
+        reasoning: the model's thought, where the server shows it.
+        served: what answered: the ``model`` and ``fingerprint`` that the server names, its ``id`` of the answer, and
+            ``created`` (seconds since 1970).
     """
 
     text: str
@@ -192,6 +259,8 @@ class Answer:
     cached: bool = False
     key: str = ""
     error: str | None = None
+    reasoning: str = ""
+    served: Mapping[str, Any] = field(default_factory=dict)
 
 
 def canonical_key(value: Any) -> str:
@@ -221,26 +290,49 @@ def _float(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def response_format(schema: Any) -> dict[str, Any]:
-    """Return the request field that asks for an answer of this JSON schema."""
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-
-
-def answer_of(choice: dict[str, Any], usage: Usage, cost: float, key: str) -> Answer:
-    """Return the answer in one element of ``choices``."""
+def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -> Answer:
+    """Return the answer in a response; some servers put the thought into a field of its own, others into the text."""
+    choice = payload["choices"][0]
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
-    text, reason = text_of(choice), choice.get("finish_reason")
-    refusal = message.get("refusal")
+    reason, refusal = choice.get("finish_reason"), message.get("refusal")
+    thought, text = split_thought(text_of(choice))
+    own = message.get("reasoning_content") or message.get("reasoning")
+    served = {name: payload.get(name) for name in ("model", "id", "created")}
+    served["fingerprint"] = payload.get("system_fingerprint")
+    rest = {
+        "finish_reason": reason,
+        "usage": usage,
+        "cost": cost,
+        "key": key,
+        "reasoning": own if isinstance(own, str) and own else thought,
+        "served": {name: served[name] for name in sorted(served) if served[name] is not None},
+    }
     if refusal or reason == "content_filter":
-        return Answer(text or str(refusal or ""), "refused", reason, usage, cost, key=key)
-    return Answer(text, "truncated" if reason == "length" else "ok", reason, usage, cost, key=key)
+        return Answer(text or str(refusal or ""), "refused", **rest)
+    return Answer(text, "truncated" if reason == "length" else "ok", **rest)
+
+
+def split_thought(text: str) -> tuple[str, str]:
+    """Return ``(thought, answer)`` of a text; a chat template may have written the opening mark itself."""
+    text = text.lstrip("\ufeff")
+    opening = _THOUGHT_OPENS.match(text)
+    closing = list(_THOUGHT_CLOSES.finditer(text))
+    if closing and (opening or not _THOUGHT_OPENS.search(text)):
+        start, end = opening.end() if opening else 0, closing[-1]
+        return text[start : end.start()].strip(), text[end.end() :].lstrip()
+    return (text[opening.end() :].strip(), "") if opening else ("", text)
 
 
 def usage_of(payload: dict[str, Any], body: dict[str, Any]) -> Usage:
     """Return the tokens that the server counted, else an estimate from the request and the answer."""
     counted = payload.get("usage")
     if isinstance(counted, dict) and isinstance(counted.get("prompt_tokens"), int):
-        return Usage(counted["prompt_tokens"], int(counted.get("completion_tokens") or 0))
+        return Usage(
+            counted["prompt_tokens"],
+            int(counted.get("completion_tokens") or 0),
+            reasoning_tokens=_detail(counted, "completion_tokens_details", "reasoning_tokens"),
+            cached_tokens=min(_detail(counted, "prompt_tokens_details", "cached_tokens"), counted["prompt_tokens"]),
+        )
     if "messages" not in body:
         return Usage(sum(map(tokens_about, body["input"])), 0, estimated=True)
     prompt = sum(tokens_about(item["content"]) for item in body["messages"])
@@ -254,3 +346,9 @@ def text_of(choice: dict[str, Any]) -> str:
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
+
+
+def _detail(counted: dict[str, Any], group: str, name: str) -> int:
+    details = counted.get(group)
+    value = details.get(name) if isinstance(details, dict) else counted.get(name)
+    return value if isinstance(value, int) else 0

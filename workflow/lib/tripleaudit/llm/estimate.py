@@ -1,15 +1,12 @@
-"""What a set of requests would take, before anything is sent."""
+"""What a set of requests would take, before anything is sent: counted, or rehearsed where answers decide requests."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from tripleaudit.llm.embeddings import key_of, stored
-from tripleaudit.llm.endpoint import Request, tokens_about
-
-if TYPE_CHECKING:
-    from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import TokenCounter
+from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, tokens_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +34,20 @@ class Estimate:
         return Estimate(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
-def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
+class Asker(Protocol):
+    """What an estimate needs of a client: the stored answer of a request, and the endpoint's prices."""
+
+    endpoint: Endpoint
+
+    def lookup(self, request: Request) -> Answer | None: ...
+
+
+def estimate(client: Asker, requests: Iterable[Request]) -> Estimate:
     """Return what ``requests`` would take at the client's endpoint; reads the cache, sends nothing."""
     endpoint, seen = client.endpoint, set()
     cached = to_pay = prompt = limit = answered = 0
     for request in requests:
-        key = client.key(request)
+        key = request.key(endpoint)
         if key in seen:
             continue
         seen.add(key)
@@ -51,11 +56,10 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
             cached += 1
             answered += answer.usage.completion_tokens
             continue
-        canonical = request.canonical(endpoint)
         to_pay += 1
-        prompt += sum(tokens_about(item["content"]) for item in canonical["messages"])
-        prompt += tokens_about(json.dumps(canonical["schema"])) if "schema" in canonical else 0
-        limit += canonical["max_tokens"]
+        prompt += sum(tokens_about(item["content"]) for item in request.messages)
+        prompt += tokens_about(json.dumps(request.schema)) if "schema" in request.canonical(endpoint) else 0
+        limit += request.limit(endpoint)
     about = min(limit, round(to_pay * answered / cached)) if cached else limit
     prices = endpoint.prices
     return Estimate(
@@ -63,13 +67,38 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
     )
 
 
-def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
-    """Return what the embeddings of ``texts`` would take; a text counts as one request, although many travel together.
+@dataclass
+class Rehearsal:
+    """Answers requests from the cache, or with the longest possible answer, and counts.
 
-    Embeddings have no completion, so the money is that of the tokens sent. Reads the cache, sends nothing.
+    The stages run for real; only the answers that are not stored yet are made up, as long as answers may be. So
+    conversations restart where they would at the latest, and what was paid for before is seen to cost nothing.
+
+    Attributes:
+        form: the JSON value of an answer that holds so much filling.
     """
-    endpoint, distinct = client.endpoint, set(texts)
-    missing = [text for text in distinct if stored(key_of(text, endpoint), client.cache) is None]
-    prompt = sum(map(tokens_about, missing))
-    cost = endpoint.prices.cost(prompt, 0)
-    return Estimate(len(distinct), len(distinct) - len(missing), len(missing), prompt, 0, 0, cost, cost)
+
+    client: Asker
+    counter: TokenCounter
+    form: Callable[[str], Any] = lambda filler: {"entities": [{"type": "Thing", "name": "x", "description": filler}]}
+    stages: dict[str, Estimate] = field(default_factory=dict)
+
+    def stage(self, name: str, times: int = 1) -> Callable[[list[Request]], list[Answer]]:
+        """Return an ``ask`` that books on the stage ``name``; every request still to be sent counts ``times`` times."""
+        self.stages.setdefault(name, Estimate())
+
+        def ask(requests: list[Request]) -> list[Answer]:
+            return [self._answer(request, name, times) for request in requests]
+
+        return ask
+
+    def _answer(self, request: Request, stage: str, times: int) -> Answer:
+        stored = self.client.lookup(request)
+        if stored is not None:
+            self.stages[stage] += Estimate(1, 1)
+            return stored
+        prompt, limit = self.counter.messages(request.messages), request.limit(self.client.endpoint)
+        tokens = (times * prompt, times * limit)
+        cost = self.client.endpoint.prices.cost(*tokens)
+        self.stages[stage] += Estimate(times, 0, times, *tokens, tokens[1], cost, cost)
+        return Answer(json.dumps(self.form("x " * max(1, limit * 3 // 2))), "ok", "stop", Usage(prompt, limit))

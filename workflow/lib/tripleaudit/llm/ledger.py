@@ -1,13 +1,17 @@
 """What has been paid: an append-only file beside the cache, shared by all jobs of a study."""
 
 import contextlib
-import fcntl
 import json
 import os
+import uuid
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from filelock import FileLock
+
 from tripleaudit.errors import UserError
+from tripleaudit.llm.slots import try_lock
 
 
 class BudgetExceeded(UserError):
@@ -15,14 +19,16 @@ class BudgetExceeded(UserError):
 
 
 class Ledger:
-    """Money spent and reserved, with an optional limit.
+    """Money spent, reserved and perhaps lost, with an optional limit.
 
     Before a request is sent, the most that it can cost is reserved; when its answer is there, the reservation is
-    replaced by the real cost. A job that is killed leaves its reservations behind: they count as spent, because the
-    requests may have been billed, until the same request is sent again.
+    replaced by the real cost. An attempt that ended without an answer although the server may have worked on it (a
+    time-out) counts with the most that it can have cost. A job that is killed leaves its reservations behind: they
+    count as spent, because the requests may have been billed, until the same request is sent again.
 
     Args:
-        path: the file, one JSON object a line: ``{"key", "reserved"}`` or ``{"key", "cost"}``.
+        path: the file, one JSON object a line: ``{"key", "reserved", "owner"}``, ``{"key", "cost"}`` or
+            ``{"key", "lost"}``.
         limit: the budget, in the currency of the prices; None for no limit.
     """
 
@@ -31,58 +37,98 @@ class Ledger:
         self.limit = limit
         self._offset = 0
         self._spent = 0.0
-        self._open: dict[str, float] = {}
-        self._mine: set[str] = set()
+        self._lost: dict[str, float] = defaultdict(float)
+        self._open: dict[str, tuple[float, str]] = {}  # key -> (amount, owner)
+        self._owner = uuid.uuid4().hex[:12]
+        self._alive: FileLock | None = None
 
-    @property
     def waiting(self) -> bool:
-        """Whether this process has reservations that will be settled, so that waiting may help."""
-        return bool(self._mine)
+        """Whether a process that still lives has reservations, so that waiting may help."""
+        return any(owner == self._owner or self._lives(owner) for owner in {owner for _, owner in self._open.values()})
 
     def spent(self) -> float:
-        """Return the money spent so far, by all processes."""
+        """Return the money spent on answers so far, by all processes."""
         with self._locked():
             return self._spent
 
-    def committed(self) -> float:
-        """Return the money spent and reserved so far, by all processes."""
+    def lost(self) -> float:
+        """Return the most that attempts without an answer can have cost so far, by all processes."""
         with self._locked():
-            return self._spent + sum(self._open.values())
+            return sum(self._lost.values())
 
-    def is_open(self, key: str) -> bool:
-        """Whether a reservation for this request was never settled, as far as the file has been read."""
-        return key in self._open and key not in self._mine
+    def committed(self) -> float:
+        """Return the money spent, lost and reserved so far, by all processes."""
+        with self._locked():
+            return self._committed()
+
+    def orphaned(self, key: str) -> bool:
+        """Whether a process that is gone never settled its reservation, as far as the file has been read."""
+        owner = self._open.get(key, (0.0, self._owner))[1]
+        return owner != self._owner and not self._lives(owner)
 
     def reserve(self, key: str, amount: float) -> bool:
         """Reserve money for one request; returns False if the budget does not allow it now."""
         with self._locked() as append:
-            committed = self._spent + sum(self._open.values()) - self._open.get(key, 0.0)
+            committed = self._committed() - self._open.get(key, (0.0, ""))[0]
             if self.limit is not None and committed + amount > self.limit + 1e-12:
                 return False
-            append({"key": key, "reserved": amount})
-            self._mine.add(key)
+            if self._alive is None:
+                self._alive = try_lock(self._life_of(self._owner))
+            append({"key": key, "reserved": amount, "owner": self._owner})
             return True
 
     def settle(self, key: str, cost: float) -> None:
         """Replace the reservation of one request by what it cost."""
         with self._locked() as append:
             append({"key": key, "cost": cost})
-            self._mine.discard(key)
+
+    def lose(self, key: str, amount: float) -> None:
+        """Enter what an attempt without an answer can have cost; a negative amount corrects that when more is known."""
+        with self._locked() as append:
+            append({"key": key, "lost": amount})
+
+    def close(self) -> None:
+        """Say that this process has no more reservations to settle."""
+        if self._alive is not None:
+            self._life_of(self._owner).unlink(missing_ok=True)
+            self._alive.release()
+            self._alive = None
+
+    def _committed(self) -> float:
+        return self._spent + sum(self._lost.values()) + sum(amount for amount, _ in self._open.values())
+
+    def _life_of(self, owner: str) -> Path:
+        return self.path.with_name(f".{self.path.name}.{owner}.alive")
+
+    def _lives(self, owner: str) -> bool:
+        path = self._life_of(owner)
+        if not owner or not path.exists():
+            return False
+        lock = try_lock(path)
+        if lock is None:
+            return True
+        path.unlink(missing_ok=True)
+        lock.release()
+        return False
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "a+b") as stream:
-            with contextlib.suppress(OSError):  # a file system without locks: the limit holds for each process alone
-                fcntl.flock(stream, fcntl.LOCK_EX)
-            self._read(stream)
-
-            def append(row: dict) -> None:
-                stream.write(json.dumps(row).encode() + b"\n")
-                stream.flush()
+        lock = FileLock(self.path.with_name(f".{self.path.name}.lock"), thread_local=False)
+        with contextlib.suppress(NotImplementedError, OSError):  # no locks: the limit holds for each process alone
+            lock.acquire()
+        try:
+            with open(self.path, "a+b") as stream:
                 self._read(stream)
 
-            yield append
+                def append(row: dict) -> None:
+                    stream.write(json.dumps(row).encode() + b"\n")
+                    stream.flush()
+                    self._read(stream)
+
+                yield append
+        finally:
+            lock.release()
 
     def _read(self, stream) -> None:
         stream.seek(self._offset)
@@ -95,9 +141,11 @@ class Ledger:
                 key = row["key"]
             except (ValueError, KeyError, TypeError):  # half a line of a process that was killed while writing
                 continue
-            if "cost" in row:
+            if "lost" in row:
+                self._lost[key] += row["lost"]
+            elif "cost" in row:
                 self._spent += row["cost"]
                 self._open.pop(key, None)
-            else:
-                self._open[key] = row["reserved"]
+            elif "reserved" in row:
+                self._open[key] = (row["reserved"], row.get("owner", ""))
         stream.seek(0, os.SEEK_END)

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from tripleaudit.llm.endpoint import split_thought
+
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
@@ -45,7 +47,7 @@ class Decoded:
 
 def strip_wrapping(text: str) -> str:
     """Return the text without byte-order mark and reasoning blocks, and only the inside of its first code fence."""
-    text = _THOUGHT.sub("", text.lstrip("\ufeff"))
+    text = _THOUGHT.sub("", split_thought(text)[1])
     fence = _FENCE.search(text)
     if fence and any(bracket in fence[1] for bracket in "[{"):
         return fence[1].strip()

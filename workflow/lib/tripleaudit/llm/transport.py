@@ -7,11 +7,13 @@ import logging
 import os
 import random
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
+from tripleaudit.llm.capabilities import Problem
 from tripleaudit.llm.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
@@ -31,7 +33,11 @@ class EndpointUnusable(EndpointError):
 
 
 class RequestRejected(Exception):
-    """The server answers, but refuses to work on this one request (400, 413, 422)."""
+    """The server answers, but refuses to work on this one request (400, 413, 422); ``problem`` holds its words."""
+
+    def __init__(self, text: str, problem: Problem) -> None:
+        super().__init__(text)
+        self.problem = problem
 
 
 class Transport:
@@ -43,33 +49,39 @@ class Transport:
     Args:
         endpoint: address, model and retry settings.
         base_url: replaces the endpoint's own address (a server that was started on a free port).
+        slower: called when the server says that requests come too fast.
 
     Raises:
-        EndpointUnusable: there is no address, or the key's environment variable is not set.
+        EndpointUnusable: there is no address, or the environment variable of the key or of a header is not set.
     """
 
-    def __init__(self, endpoint: Endpoint, base_url: str | None = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, base_url: str | None = None, slower: Callable[[], None] = lambda: None
+    ) -> None:
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         self.endpoint = endpoint
         base_url = base_url or endpoint.base_url
         if base_url is None:
             raise EndpointUnusable(f"endpoint '{endpoint.name}' has no address: its local server is not running")
-        self._key = os.environ.get(endpoint.api_key_env, "") if endpoint.api_key_env else ""
-        if endpoint.api_key_env and not self._key.strip():
-            raise EndpointUnusable(
-                f"endpoint '{endpoint.name}': the environment variable {endpoint.api_key_env} is not set; expected it "
-                "to hold the key of the endpoint"
-            )
+        key = self._variable(endpoint.api_key_env, "the key of the endpoint") if endpoint.api_key_env else ""
+        headers = {
+            name: self._variable(value[4:], f"the header '{name}'") if value.startswith("env:") else value
+            for name, value in endpoint.headers.items()
+        }
+        self._secrets = [key, *(text for name, text in headers.items() if text != endpoint.headers[name])]
         local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
         self._where = f"endpoint '{endpoint.name}' ({base_url})"
+        self._slower = slower
         self._not_before = 0.0
         self._random = random.Random()
         self._openai = AsyncOpenAI(
-            api_key=self._key.strip() or "none",  # an own value, or the library would send OPENAI_API_KEY to any server
+            api_key=key or "none",  # an own value, or the library would send OPENAI_API_KEY to any server
             base_url=base_url,
             timeout=endpoint.timeout,
             max_retries=0,
+            default_headers=headers,
+            default_query=dict(endpoint.query),
             http_client=DefaultAsyncHttpxClient(trust_env=False) if local else None,  # no proxy to ourselves
         )
 
@@ -77,8 +89,18 @@ class Transport:
         """Close all connections."""
         await self._openai.close()
 
-    async def post(self, kind: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def post(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        before: Callable[[], Awaitable[None]] | None = None,
+        lost: Callable[[], None] = lambda: None,
+    ) -> dict[str, Any]:
         """Send ``body`` to ``chat`` or ``embeddings`` and return the parsed answer.
+
+        Args:
+            before: awaited before each attempt.
+            lost: called after each attempt that may have been worked on, and billed, although no answer came back.
 
         Raises:
             EndpointUnusable: the endpoint turns us away (401, 403, 404, no quota).
@@ -88,11 +110,19 @@ class Transport:
         for attempt in range(self.endpoint.max_retries + 1):
             while (pause := self._not_before - time.monotonic()) > 0:  # another request was told to wait
                 await asyncio.sleep(pause)
-            outcome = await self._attempt(kind, body)
+            if before is not None:
+                await before()
+            try:
+                outcome = await self._attempt(kind, body)
+            except BaseException:  # stopped while the server was at work
+                lost()
+                raise
+            if outcome.billed:
+                lost()
             if outcome.answer is not None:
                 return outcome.answer
             if outcome.then == "reject":
-                raise RequestRejected(outcome.problem)
+                raise RequestRejected(outcome.problem, outcome.details)
             if outcome.then == "stop":
                 raise EndpointUnusable(f"{self._where} turns us away: {outcome.problem}")
             if attempt < self.endpoint.max_retries:
@@ -103,6 +133,7 @@ class Transport:
 
     async def _attempt(self, kind: str, body: dict[str, Any]) -> "_Outcome":
         """Make one attempt; faults leave as values, since an exception of the library may hold the key."""
+        import httpx
         import openai
 
         ask = self._openai.chat.completions if kind == "chat" else self._openai.embeddings
@@ -112,23 +143,28 @@ class Transport:
             raw = await asyncio.wait_for(ask.with_raw_response.create(**fields, extra_body=rest), self.endpoint.timeout)
             payload = json.loads(raw.http_response.text)
         except (TimeoutError, openai.APITimeoutError):
-            return _Outcome(f"no answer within {self.endpoint.timeout:g} s")
+            return _Outcome(f"no answer within {self.endpoint.timeout:g} s", billed=True)
         except openai.APIStatusError as error:
             problem = self._clean(f"status {error.status_code}: {_message(error)}")
-            if _code(error.body) in NO_MONEY:
+            if {_inner(error.body).get("code"), _inner(error.body).get("type")} & NO_MONEY:
                 return _Outcome(problem, then="stop")
+            if error.status_code == 429:
+                self._slower()
             if error.status_code in RETRIED or error.status_code >= 500:
                 wait = _retry_after(error.response.headers)
                 if wait is not None:  # let all requests of this endpoint wait, not only the one that was told to
                     self._not_before = max(self._not_before, time.monotonic() + wait)
                 return _Outcome(problem, wait=wait)
-            return _Outcome(problem, then="reject" if error.status_code in REJECTED else "stop")
+            inner = _inner(error.body)
+            details = Problem(_message(error), inner.get("param"), inner.get("code"))
+            return _Outcome(problem, then="reject" if error.status_code in REJECTED else "stop", details=details)
         except openai.APIConnectionError as error:
-            return _Outcome(self._clean(f"the connection failed ({error.__cause__ or error})"))
+            reached = not isinstance(error.__cause__, httpx.ConnectError)
+            return _Outcome(self._clean(f"the connection failed ({error.__cause__ or error})"), billed=reached)
         except (ValueError, openai.APIError) as error:  # the body is no JSON
-            return _Outcome(f"malformed answer ({type(error).__name__})")
+            return _Outcome(f"malformed answer ({type(error).__name__})", billed=True)
         if not _well_formed(kind, payload):
-            return _Outcome("malformed answer (nothing in it)")
+            return _Outcome("malformed answer (nothing in it)", billed=True)
         return _Outcome(answer=json.loads(self._clean(json.dumps(payload))))
 
     def _delay(self, attempt: int, wait: float | None) -> float:
@@ -137,18 +173,33 @@ class Transport:
         return jittered if wait is None else wait + 0.1 * jittered
 
     def _clean(self, text: str) -> str:
-        key = self._key.strip()
-        return text.replace(key, "[key]") if len(key) >= 4 else text
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]") if len(secret) >= 4 else text
+        return text
+
+    def _variable(self, name: str, what: str) -> str:
+        value = os.environ.get(name, "").strip()
+        if not value:
+            raise EndpointUnusable(
+                f"endpoint '{self.endpoint.name}': the environment variable {name} is not set; expected it to hold "
+                f"{what}"
+            )
+        return value
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """One attempt: an answer, or a problem and what to do ``then`` (again, reject, stop) after ``wait`` seconds."""
+    """One attempt: an answer, or a problem and what to do ``then`` (again, reject, stop) after ``wait`` seconds.
+
+    ``billed`` says that the server may have worked on it all the same.
+    """
 
     problem: str = ""
     answer: dict[str, Any] | None = None
     then: str = "again"
     wait: float | None = None
+    billed: bool = False
+    details: Problem = Problem("")
 
 
 def _well_formed(kind: str, payload: Any) -> bool:
@@ -156,11 +207,11 @@ def _well_formed(kind: str, payload: Any) -> bool:
     return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) for row in rows)
 
 
-def _code(body: Any) -> str | None:
-    if isinstance(body, dict):
-        inner = body.get("error") if isinstance(body.get("error"), dict) else body
-        return inner.get("code") or inner.get("type")
-    return None
+def _inner(body: Any) -> dict[str, Any]:
+    """Return the error object in the body of a refusal; some servers send it bare."""
+    if not isinstance(body, dict):
+        return {}
+    return body["error"] if isinstance(body.get("error"), dict) else body
 
 
 def _message(error: Any) -> str:

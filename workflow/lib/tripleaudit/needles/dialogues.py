@@ -11,12 +11,10 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
-from tripleaudit.llm.answers import parse_triples
+from tripleaudit.llm.answers import STATUSES, Parsed, parse_triples
 from tripleaudit.llm.conversation import (
-    STATUSES,
     Conversation,
     Limits,
-    Parsed,
     Piece,
     State,
     Talk,
@@ -158,9 +156,9 @@ def call_row(turn: Turn, doc: str, stage: str, model: str) -> dict[str, Any]:
         "entities": len(turn.parsed.records),
         "finish_reason": turn.answer.finish_reason,
         "attempts": turn.attempts,
-        "prompt_tokens": turn.prompt_tokens,
-        "completion_tokens": turn.completion_tokens,
-        "cost": turn.cost,
+        "prompt_tokens": turn.usage.prompt_tokens,
+        "completion_tokens": turn.usage.completion_tokens,
+        "cost": sum(answer.cost for answer in turn.answers),
     }
 
 
@@ -195,7 +193,7 @@ def triple_talk(relations: Sequence[str]) -> Talk:
         more=lambda index, total: more.render(part=index + 1, parts=total)[-1]["content"],
         remind=lambda notes: remind.render(problem=notes or "no JSON was found")[-1]["content"],
         parse=_parse,
-        identity=lambda record: record["triple"],
+        identity=lambda triple: triple.strings,
         nothing="[]",
     )
 
@@ -238,7 +236,7 @@ def extract_triples(
 def _predicted(record: Sentence, turns: Sequence[Turn]) -> Sentence:
     strings: dict[tuple[str, str, str], None] = {}
     for turn in turns:
-        strings.update(dict.fromkeys(row["triple"] for row in turn.parsed.records))
+        strings.update(dict.fromkeys(triple.strings for triple in turn.parsed.records))
     triples = [Triple(_span(record.text, s), relation, _span(record.text, o), 1.0) for s, relation, o in strings]
     return Sentence(record.id, record.text, tuple(triples))
 
@@ -249,9 +247,8 @@ def _span(text: str, part: str) -> Span:
 
 
 def _parse(text: str, answer_status: str) -> Parsed:
-    if answer_status == "refused":
-        return Parsed([], "refused", ("the model refused to answer",))
-    parsed = parse_triples(text)
-    status = "truncated" if answer_status == "truncated" else parsed.status
-    notes = parsed.notes or (("no triple was found",) if status == "failed" else ())
-    return Parsed([{"triple": triple.strings} for triple in parsed.triples], status, tuple(notes))
+    parsed = parse_triples(Answer(text, answer_status))
+    if parsed.notes or parsed.status not in ("failed", "refused"):
+        return parsed
+    said = "the model refused to answer" if parsed.status == "refused" else "no triple was found"
+    return dataclasses.replace(parsed, notes=(said,))

@@ -12,7 +12,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl, write_jsonl
-from tripleaudit.llm.conversation import Parsed
+from tripleaudit.llm.answers import Parsed
 from tripleaudit.llm.lenient import decode
 
 SEPARATOR = "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
@@ -193,29 +193,6 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
     return Parsed(records, "repaired" if decoded.repaired or decoded.surrounded or notes else "ok", tuple(notes))
 
 
-def parse_rows(text: str) -> list[dict[str, Any]]:
-    """Return all objects of an answer that is a list of objects, possibly wrapped in an object or in prose."""
-    rows: list[dict[str, Any]] = []
-    for value in decode(text).values:
-        if isinstance(value, dict):
-            inner = next((item for item in value.values() if isinstance(item, list) and _all_objects(item)), None)
-            rows += inner if inner else [value]
-        else:
-            rows += [row for row in value if isinstance(row, dict)]
-    return rows
-
-
-def parse_match(text: str) -> int | None:
-    """Return the index that a judge points at, or ``None`` for no match and for an answer that cannot be read."""
-    for value in decode(text).values:
-        if isinstance(value, dict) and "match" in value:
-            match = value["match"]
-            if isinstance(match, str) and match.strip().isdigit():
-                match = int(match)
-            return match if type(match) is int else None
-    return None
-
-
 def identity(record: dict[str, Any]) -> tuple[str, str]:
     """What makes two records the same when a thread asks whether anything new came: type and name, else all of it."""
     name = record["name"] or json.dumps(record["properties"], sort_keys=True, default=str)
@@ -224,10 +201,6 @@ def identity(record: dict[str, Any]) -> tuple[str, str]:
 
 def _opens_list(text: str) -> bool:
     return "[" in text or "{" in text
-
-
-def _all_objects(items: list) -> bool:
-    return bool(items) and all(isinstance(item, dict) for item in items)
 
 
 def _rows(value: Any) -> list[Any]:

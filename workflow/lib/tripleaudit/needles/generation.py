@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.llm.answers import parse_rows
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import Prompt, load_prompt
-from tripleaudit.needles.entities import normalise, parse_rows
+from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import KEYWORDS, WORDS, Needle, one_paragraph, problem
 from tripleaudit.needles.schema import EntityType

@@ -12,9 +12,10 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tripleaudit.llm.answers import parse_match
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.needles.entities import SEPARATOR, Entity, normalise, parse_match
+from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.minea import THRESHOLDS
 from tripleaudit.needles.needle import Needle
 
@@ -130,7 +131,7 @@ def with_judgement(match: Match, index: int | None) -> Match:
 
 def judge(
     needle: Needle, candidates: Sequence[Entity], max_tokens: int = 60, width: int = 300
-) -> Generator[Request, Answer, int | None]:
+) -> Generator[Request, Answer, tuple[int | None, Answer | None]]:
     """Ask for the entity that is the needle.
 
     Args:
@@ -139,10 +140,10 @@ def judge(
         width: characters of an entity's line in the prompt.
 
     Returns:
-        The ``index`` of the matched entity, or ``None``; a number outside the list is no match.
+        The ``index`` of the matched entity, or ``None`` (a number outside the list is no match), and the answer.
     """
     if not candidates:
-        return None
+        return None, None
     lines = [f"{number}. {entity.line()[:width]}" for number, entity in enumerate(candidates, 1)]
     answer = yield load_prompt("minea-identify").request(
         max_tokens=max_tokens,
@@ -154,4 +155,5 @@ def judge(
         records="\n".join(lines),
     )
     number = parse_match(answer.text) if answer.status in ("ok", "truncated") else None
-    return candidates[number - 1].index if number is not None and 1 <= number <= len(candidates) else None
+    matched = number is not None and 1 <= number <= len(candidates)
+    return candidates[number - 1].index if matched else None, answer

@@ -1,13 +1,13 @@
 """The stages of a MINEA study: needles, infusion, extraction, identification; and the files they write.
 
-Every stage takes ``ask``, which sends a list of requests and returns their answers. Answers are stored by the client
-the moment they arrive, so a stage that was interrupted is simply run again.
+Every stage takes ``ask``, a client or what sends a list of requests and returns their answers. The client stores
+answers the moment they arrive, so a stage that was interrupted is simply run again.
 """
 
 import copy
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.llm.conversation import TokenCounter, converse, drive
+from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.needles import dialogues as ex
 from tripleaudit.needles.entities import Entity, deduplicated, load_entities, save_entities
-from tripleaudit.needles.generation import discover_types, make_needles
+from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, infusion_from_json, load_documents, save_documents
 from tripleaudit.needles.identification import Index, Match, judge, with_judgement
 from tripleaudit.needles.needle import Needle, load_needles, problem, save_needles
@@ -102,11 +103,10 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: ex.Ask | None, 
         if plan.discover:
             talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
             discovered = drive(talks, ask)
-        for kind in kinds:  # one type after the other, so that names are not invented twice
-            talks = {d.id: make_needles(d, kind, plan.recipe, model, plan.needle_tokens, made[d.id]) for d in documents}
-            for result in drive(talks, ask).values():
-                rejected.update(result.rejected)
-                calls += result.calls
+        talks = {d.id: _all_types(d, kinds, plan, model, made[d.id]) for d in documents}
+        for result in (result for results in drive(talks, ask).values() for result in results):
+            rejected.update(result.rejected)
+            calls += result.calls
     generated = sum(map(len, made.values()))
     if ask is None or plan.fill == TEMPLATES:
         for document in documents:
@@ -219,12 +219,13 @@ def extract_corpus(
     }
     part_entities: list[Entity] = []
     parts: list[dict[str, Any]] = []
-    for (doc, index), conversation in drive(branches, ask).items():
+    repeated = drive(branches, ask)
+    for (doc, index), conversation in repeated.items():
         calls += [ex.call_row(turn, doc, "repetition", model) for turn in conversation.turns]
         part_entities += ex.entities_of(conversation.turns, doc, "repetition", schema)
         same = conversation.state.thread == finished["parts", doc].state.thread
         parts.append({"doc": doc, "part": index + 1, "same_thread": same})
-    matches, displaced = identify_all(corpus, entities, plan, judging or ask)
+    matches, displaced, verdicts = identify_all(corpus, entities, plan, judging or ask)
     failed = ex.failed_pieces(calls)
     for stage, doc, piece in failed:
         log.warning("%s, %s document: all calls about part %d failed; the result is incomplete", doc, stage, piece + 1)
@@ -236,21 +237,21 @@ def extract_corpus(
         "statuses": ex.status_counts(calls),
         "incomplete": [{"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed],
         "threads": {f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()},
-        "prompt_tokens": sum(call["prompt_tokens"] for call in calls),
-        "completion_tokens": sum(call["completion_tokens"] for call in calls),
-        "cost": sum(call["cost"] for call in calls),
+        "judge": {"calls": len(verdicts)} | _bill({answer.key: answer for answer in verdicts}.values()),
     }
+    answers = {answer.key: answer for c in (*finished.values(), *repeated.values()) for answer in c.answers}
+    report |= _bill((answers | {answer.key: answer for answer in verdicts}).values())
     return Result(model, entities, calls, matches, displaced, part_entities, parts, report)
 
 
 def identify_all(
     corpus: Corpus, entities: Sequence[Entity], plan: Plan, ask: ex.Ask
-) -> tuple[list[Match], list[Match]]:
+) -> tuple[list[Match], list[Match], list[Answer]]:
     """Apply the criteria to all needles, on the enriched and on the untouched documents.
 
     Returns:
-        Matches in the enriched documents, and those in the untouched ones, which are false positives of the criteria
-        (empty if those were not extracted). The judge is only asked about the enriched ones.
+        Matches in the enriched documents, those in the untouched ones, which are false positives of the criteria
+        (empty if those were not extracted), and the judge's answers. It is only asked about the enriched ones.
     """
     matches: dict[str, Match] = {}
     displaced: list[Match] = []
@@ -267,9 +268,21 @@ def identify_all(
         if plan.untouched:
             bare = Index([e for e in own if e.variant == ex.UNTOUCHED], plan.casefold)
             displaced += [bare.match(needle) for needle in corpus.placed(document.id)]
-    for key, found in drive(questions, ask).items():
+    answers = []
+    for key, (found, answer) in drive(questions, ask).items():
         matches[key] = with_judgement(matches[key], found)
-    return list(matches.values()), displaced
+        answers += [answer] if answer else []
+    return list(matches.values()), displaced, answers
+
+
+def _bill(answers: Iterable[Answer]) -> dict[str, float]:
+    """Return the tokens and the money of distinct answers."""
+    answers = list(answers)
+    tokens = {
+        name: sum(getattr(answer.usage, name) for answer in answers)
+        for name in ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+    }
+    return tokens | {"cost": sum(answer.cost for answer in answers)}
 
 
 def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
@@ -328,6 +341,16 @@ def enriched_pieces(infusion: Infusion, plan: Plan) -> list[str]:
     """The pieces of a document with its needles, as they were shown."""
     spans = ex.cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans())
     return [infusion.text[a:b] for a, b in spans]
+
+
+def _all_types(
+    document: Document, kinds: Sequence[EntityType], plan: Plan, model: str, made: list[Needle]
+) -> Generator[Request, Answer, list[Made]]:
+    """Ask for one type after the other, so that names are not invented twice."""
+    results = []
+    for kind in kinds:
+        results.append((yield from make_needles(document, kind, plan.recipe, model, plan.needle_tokens, made)))
+    return results
 
 
 def _all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[ex.Piece]]:

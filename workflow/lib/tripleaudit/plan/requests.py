@@ -13,16 +13,15 @@ from tripleaudit.generative.extraction import build_task
 from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
 from tripleaudit.grescores.systems import read_system
+from tripleaudit.llm.cache import DEFAULT_CACHE
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits, TokenCounter
 from tripleaudit.llm.estimate import Estimate
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.needles.client import ThreadClient
 from tripleaudit.needles.haystack import document_files, read_documents
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.rehearsal import Estimate as Rehearsed
 from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
 from tripleaudit.needles.stages import Corpus, corpus_from_needles
 from tripleaudit.needles.triples import load_triple_needles
@@ -76,7 +75,7 @@ def extraction(section: Mapping[str, Any], study: str, results: Path) -> dict[st
         a job whose result exists, made as the section now says, are not counted.
     """
     jobs, total, unknown = [], Estimate(), []
-    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    cache = Path(section.get("cache") or DEFAULT_CACHE)
     for dataset, name in systems_of(section):
         system = section["systems"][name]
         texts = results / "generative" / dataset / "texts.jsonl"
@@ -158,7 +157,7 @@ def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
         "factualness": (load_prompt(judge["factualness_prompt"]), judge_requests),
         "granularity": (load_prompt(judge["granularity_prompt"]), split_requests),
     }
-    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    cache = Path(section.get("cache") or DEFAULT_CACHE)
     for dataset in plan_.datasets:
         for system in plan_.asked(dataset):
             with Client(settings.endpoint(section, judge["endpoint"]), cache) as client:
@@ -190,7 +189,7 @@ def _embedding(study: Study, folder: Path, downloads: Path) -> Iterator[Row | st
     if not name:
         return
     plan_ = _gre_plan(study, folder, downloads)
-    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    cache = Path(section.get("cache") or DEFAULT_CACHE)
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
     for dataset in plan_.datasets:
         judgements = {(system.name, kind): "" for system in plan_.asked(dataset) for kind in system.asked}
@@ -231,7 +230,7 @@ def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
     paths = document_files([str(_located(study, path, downloads)) for path in config["documents"]], None)
     documents = read_documents(list(map(str, paths)), config["max_chars"], config["max_documents"])
     values = json.loads(needle_settings.plan_json(config))
-    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    cache = Path(section.get("cache") or DEFAULT_CACHE)
     made = folder / "needles" / "corpus"
     corpus = Corpus.load(made) if (made / "corpus.json").is_file() else None
     generator = config["generator"] if corpus is None and not config["needle_file"] else None
@@ -239,9 +238,9 @@ def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
     for lm in config["models"]:
         judge = needle_settings.judge_of(config, lm)
         with (
-            ThreadClient(settings.endpoint(section, lm), cache) as client,
-            ThreadClient(settings.endpoint(section, judge or lm), cache) as judging,
-            ThreadClient(settings.endpoint(section, generator or lm), cache) as generating,
+            Client(settings.endpoint(section, lm), cache) as client,
+            Client(settings.endpoint(section, judge or lm), cache) as judging,
+            Client(settings.endpoint(section, generator or lm), cache) as generating,
         ):
             context = client.endpoint.context if values.get("context") is None else values["context"]
             plan_ = Plan.from_mapping({**values, "context": context})
@@ -250,7 +249,7 @@ def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
                 own = corpus_from_needles(documents, load_needles(shipped(config["needle_file"])), plan_)
             report = folder / "needles" / "models" / lm / "report.json"
             done = report.is_file() and _same_plan(report, plan_, client.endpoint.model)
-            stages: dict[str, Rehearsed] = {}
+            stages: dict[str, Estimate] = {}
             if not done:
                 counter = _counter(study, config["tokenizer"], client.endpoint, downloads)
                 source = generating if generator else None
@@ -260,7 +259,7 @@ def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
                 continue
             counted |= stage == "needles"
             if name is not None and (stage in stages or done and stage == "extraction"):
-                yield _row("needles", f"{lm} ({stage})", name, done, _converted(stages.get(stage, Rehearsed())))
+                yield _row("needles", f"{lm} ({stage})", name, done, stages.get(stage, Estimate()))
 
 
 def _same_plan(report: Path, plan_: Plan, model: str) -> bool:
@@ -271,7 +270,7 @@ def _same_plan(report: Path, plan_: Plan, model: str) -> bool:
 def _triple_needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
     """What the models that extract triples from documents with needles would be asked, at most."""
     options, section = study.config["needles"]["triples"], study.config["generative"]
-    cache = Path(section.get("cache") or settings.DEFAULT_CACHE)
+    cache = Path(section.get("cache") or DEFAULT_CACHE)
     made = folder / "needles" / "triples"
     for lm in needle_settings.triple_models(study.config["needles"]):
         if (made / "models" / lm / "calls.jsonl").is_file():
@@ -282,29 +281,15 @@ def _triple_needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row
             continue
         records = load_sentences(made / "pieces.jsonl")
         found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
-        with ThreadClient(settings.endpoint(section, lm), cache) as client:
+        with Client(settings.endpoint(section, lm), cache) as client:
             limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
             counter = _counter(study, None, client.endpoint, downloads)
             figures = rehearse_triples(records, options.get("relations") or sorted(found), limits, client, counter)
-        yield _row("triple needles", f"{lm} (extraction)", lm, False, _converted(figures))
+        yield _row("triple needles", f"{lm} (extraction)", lm, False, figures)
 
 
 def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:
     return {"dataset": dataset, "system": system, "endpoint": endpoint, "done": done, **asdict(figures)}
-
-
-def _converted(figures: Rehearsed) -> Estimate:
-    """A rehearsal knows bounds alone, so what it takes about and at most is the same."""
-    return Estimate(
-        figures.requests + figures.stored,
-        figures.stored,
-        figures.requests,
-        figures.prompt_tokens,
-        figures.completion_tokens,
-        figures.completion_tokens,
-        figures.cost,
-        figures.cost,
-    )
 
 
 def _counter(study: Study, tokenizer: str | None, endpoint: Any, downloads: Path) -> Callable[[], TokenCounter]:

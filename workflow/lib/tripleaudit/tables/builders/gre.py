@@ -60,7 +60,13 @@ class Metric(NamedTuple):
 
 
 NO_SCORES = ("ntri", "ntok", "coverage")  # columns that no system is praised for
-ANSWERS = (Metric("Fail.", "parse_failures"), Metric("Ref.", "refusals"))
+ANSWERS = (
+    Metric("FS (empty 0)", "fs_empty_0"),
+    Metric("FS read", "fs_coverage"),
+    Metric("GS read", "gs_coverage"),
+    Metric("Fail.", "parse_failures"),
+    Metric("Ref.", "refusals"),
+)
 
 
 def metric_of(score: GreScore) -> Metric:
@@ -174,7 +180,8 @@ SCORES_NOTE = (
     "text-embedding-ada-002 at 0.95. TS depends on the topic model: compare within one study only."
 )
 ANSWERS_NOTE = (
-    "Fail.: share of answers that could not be read or were cut off (their complete triples count all the same); Ref.: "
+    "FS (empty 0): FS with texts without triples counted as 0 (FS leaves them out); FS read, GS read: share of the "
+    "judge's answers that could be read (the others are missing values); Fail.: share of answers that could not be read or were cut off (their complete triples count all the same); Ref.: "
     "share of refusals."
 )
 
