@@ -57,7 +57,7 @@ rule judge_triples:
         code=code_version("gre-judge"),
     shell:
         "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
-        "--endpoint {params.judge[endpoint]:q} --triples {input.triples:q} --kinds {params.kinds:q} "
+        "--endpoint {params.judge[endpoint]:q} --most-unreadable {params.judge[most_unreadable]} --triples {input.triples:q} --kinds {params.kinds:q} "
         "--factualness-prompt {params.judge[factualness_prompt]:q} "
         "--granularity-prompt {params.judge[granularity_prompt]:q} "
         "--factualness {output.factualness:q} --granularity {output.granularity:q} --report {output.report:q} "

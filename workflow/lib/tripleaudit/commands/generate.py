@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
         estimate = client.estimate(request for _, _, request in task.requests(sentences))
         log.info("%d requests, %d answered by the cache, %d to send", estimate.total, estimate.cached, estimate.to_pay)
         results = extraction.extract(client, sentences, task)
-        model, paid, bill = client.endpoint.model, client.totals, client.bill()
+        model, paid, served = client.endpoint.model, client.totals, client.bill()
     log.info(
         "sent %d requests, %d + %d tokens, cost %.6g", paid.sent, paid.prompt_tokens, paid.completion_tokens, paid.cost
     )
@@ -66,4 +66,7 @@ def run(args: argparse.Namespace) -> None:
     provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
     identity = settings.identity(section, args.dataset, args.system)
-    write_json(args.report, provenance | counts | {"identity": identity, "served": bill})
+    write_json(
+        args.report,
+        provenance | counts | {"identity": identity, "lost": served["lost"], "capabilities": served["capabilities"]},
+    )

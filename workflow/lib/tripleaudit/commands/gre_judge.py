@@ -21,6 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--factualness-prompt", default="judge", metavar="NAME", help="(default: %(default)s)")
     parser.add_argument("--granularity-prompt", default="split", metavar="NAME", help="(default: %(default)s)")
+    parser.add_argument(
+        "--most-unreadable",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="of the answers; more is an error (default: %(default)s)",
+    )
     parser.add_argument("--report", required=True, metavar="FILE", help="counts of questions and unreadable answers")
     parser.add_argument("--model-config", nargs="*", default=[], metavar="FILE", help="config.json of a served model")
     parser.add_argument("--threads", type=int, help="CPU threads of the local server")
@@ -52,10 +59,9 @@ def run(args: argparse.Namespace) -> int:
         ):
             details = {}
             if name in args.kinds:
-                details, report = ask(system, client, prompt)
+                details, report = ask(system, client, prompt, args.most_unreadable)
                 reports[name] = report.to_json()
                 logging.info("%s: %s", name, reports[name])
             write_json(path, details)
-        reports["served"] = client.bill()
     write_json(args.report, reports)
     return 0

@@ -130,8 +130,8 @@ def _extract(args: argparse.Namespace) -> None:
             stack.enter_context(judge.stage("judge", totals.pop("judge", 0), at_most=True))
         stack.enter_context(client.stage("extraction", sum(totals.values()), at_most=True))
         result = extract_corpus(corpus, plan, client, client.endpoint.model, _counters(args), judge)
-        result.report["served"] = {
-            name: item.bill() for name, item in (("extraction", client), ("judge", judge)) if item
+        result.report["capabilities"] = {
+            item.endpoint.model: item.bill()["capabilities"] for item in (client, judge or client)
         }
     save_result(result, plan, args.out)
 

@@ -20,10 +20,10 @@ from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
 from tripleaudit.llm.client import Answer, Client, Request
+from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, Verbaliser, load_prompt
 
 SETTINGS = ("closed", "semi-open", "open")
-TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
 _AGAIN = (
     'That cannot be read. Answer with the JSON object {"triples": [[subject, relation, object], ...]} and nothing else.'
@@ -191,7 +191,6 @@ def extract(
 def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
     """Count texts, triples, statuses, tokens and money of an extraction; equal requests were paid for once."""
     calls = [call for item in extractions for call in item.calls]
-    paid = {answer.key: answer for call in calls for answer in call.paid}.values()
     statuses = Counter(call.parsed.status for call in calls)
     return {
         "texts": len(extractions),
@@ -203,8 +202,7 @@ def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
         "reasked": sum(call.reasked for call in calls),
         "statuses": {status: statuses[status] for status in STATUSES},
         "rejected": sum(call.answer.status == "error" for call in calls),
-        **{name: sum(getattr(answer.usage, name) for answer in paid) for name in TOKENS},
-        "cost": sum(answer.cost for answer in paid),
+        **bill(answer for call in calls for answer in call.paid),
     }
 
 

@@ -110,4 +110,6 @@ def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str,
     where = endpoint(section, name)
     sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
     found = {"structured": where.structured != "off", **{field: getattr(where, field) for field in sampling}}
+    thought = {field: getattr(where, field) for field in ("reasoning_effort", "reasoning_tokens")}
+    found |= {field: value for field, value in thought.items() if value is not None}
     return found | ({"prompts": [load_prompt(prompt).sha256 for prompt in prompts]} if prompts else {})

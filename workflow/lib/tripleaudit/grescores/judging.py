@@ -7,13 +7,14 @@ that cannot be read is asked for once more in plain words; then it is a missing 
 
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.grescores.judgements import parse_verdict, readable_parts, triple_json
 from tripleaudit.grescores.systems import StringTriple, System, usable
 from tripleaudit.llm.client import Answer, Client, Request
+from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt
 
 VERDICT_TOKENS, SPLIT_TOKENS = 10, 300
@@ -33,7 +34,7 @@ class Report:
         unparsed: questions whose second answer could not be read either.
         refused: questions that the model or the endpoint declined.
         coverage: share of the questions whose answer could be read.
-        prompt_tokens, completion_tokens, cost: of all answers, second ones included.
+        paid: what all answers took and cost, second ones included, and what served them.
     """
 
     judge: str
@@ -43,9 +44,7 @@ class Report:
     unparsed: int = 0
     refused: int = 0
     coverage: float = 1.0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float = 0.0
+    paid: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -124,7 +123,6 @@ Ask = Callable[[Any, bool], Request]
 
 def _ask(questions: Any, ask: Ask, read: Callable, client: Client, prompt: Prompt, what: str) -> tuple[dict, Report]:
     found = client.drive({question: _talk(question, ask, read) for question in questions}, what)
-    answers = {answer.key: answer for item in found.values() for answer in item.answers}.values()
     refused = sum(item.value is None and item.answers[-1].status == "refused" for item in found.values())
     unread = sum(item.value is None for item in found.values())
     return found, Report(
@@ -135,9 +133,7 @@ def _ask(questions: Any, ask: Ask, read: Callable, client: Client, prompt: Promp
         unread - refused,
         refused,
         1 - unread / len(found) if found else 1.0,
-        sum(answer.usage.prompt_tokens for answer in answers),
-        sum(answer.usage.completion_tokens for answer in answers),
-        sum(answer.cost for answer in answers),
+        bill(answer for item in found.values() for answer in item.answers),
     )
 
 

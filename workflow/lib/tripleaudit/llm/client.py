@@ -29,6 +29,7 @@ from tripleaudit.llm.endpoint import (
     Request,
     Usage,
     answer_of,
+    bill,
     tokens_about,
     tokens_at_most,
     usage_of,
@@ -205,21 +206,10 @@ class Client:
         Each distinct request counts once; ``lost`` is the most that attempts without an answer can have
         cost this study.
         """
-        answers = list(self._answers.values())
-        usage = sum((answer.usage for answer in answers), Usage())
-        created = sorted(answer.served["created"] for answer in answers if "created" in answer.served)
-        served = {
-            name: dict(Counter(str(answer.served[name]) for answer in answers if name in answer.served))
-            for name in ("model", "fingerprint")
-        }
-        return {
-            "requests": len(answers),
-            **dataclasses.asdict(usage),
-            "cost": sum(answer.cost for answer in answers),
-            "lost": self.ledger.lost() if self.ledger and self.ledger.path.exists() else 0.0,
-            "served": {**served, "first": created[0] if created else None, "last": created[-1] if created else None},
-            "capabilities": dataclasses.asdict(self.known),
-        }
+        known = dataclasses.asdict(self.known)
+        del known["settled"]
+        lost = self.ledger.lost() if self.ledger and self.ledger.path.exists() else 0.0
+        return bill(self._answers.values()) | {"lost": lost, "capabilities": known}
 
     async def complete(self, request: Request) -> Answer:
         """Return the answer of one request, from the cache or from the endpoint; errors as :meth:`drive`."""

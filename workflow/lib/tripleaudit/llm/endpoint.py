@@ -4,8 +4,9 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -310,6 +311,21 @@ def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -
     if refusal or reason == "content_filter":
         return Answer(text or str(refusal or ""), "refused", **rest)
     return Answer(text, "truncated" if reason == "length" else "ok", **rest)
+
+
+def bill(answers: Iterable[Answer]) -> dict[str, Any]:
+    """Return what answers took and cost, whoever paid for them, and what served them; each distinct one counts once."""
+    distinct = list({answer.key: answer for answer in answers}.values())
+    created = sorted(answer.served["created"] for answer in distinct if "created" in answer.served)
+    return {
+        "requests": len(distinct),
+        **asdict(sum((answer.usage for answer in distinct), Usage())),
+        "cost": sum(answer.cost for answer in distinct),
+        "models": dict(Counter(str(answer.served.get("model")) for answer in distinct)),
+        "fingerprints": dict(Counter(str(answer.served.get("fingerprint")) for answer in distinct)),
+        "first": created[0] if created else None,
+        "last": created[-1] if created else None,
+    }
 
 
 def split_thought(text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ answers the moment they arrive, so a stage that was interrupted is simply run ag
 import copy
 import logging
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.llm.conversation import TokenCounter, converse, drive
-from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.needles import dialogues as ex
 from tripleaudit.needles.entities import Entity, deduplicated, load_entities, save_entities
 from tripleaudit.needles.generation import Made, discover_types, make_needles
@@ -237,10 +237,10 @@ def extract_corpus(
         "statuses": ex.status_counts(calls),
         "incomplete": [{"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed],
         "threads": {f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()},
-        "judge": {"calls": len(verdicts)} | _bill({answer.key: answer for answer in verdicts}.values()),
+        "judge": bill(verdicts),
     }
-    answers = {answer.key: answer for c in (*finished.values(), *repeated.values()) for answer in c.answers}
-    report |= _bill((answers | {answer.key: answer for answer in verdicts}).values())
+    answers = [answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers]
+    report |= bill([*answers, *verdicts])
     return Result(model, entities, calls, matches, displaced, part_entities, parts, report)
 
 
@@ -273,16 +273,6 @@ def identify_all(
         matches[key] = with_judgement(matches[key], found)
         answers += [answer] if answer else []
     return list(matches.values()), displaced, answers
-
-
-def _bill(answers: Iterable[Answer]) -> dict[str, float]:
-    """Return the tokens and the money of distinct answers."""
-    answers = list(answers)
-    tokens = {
-        name: sum(getattr(answer.usage, name) for answer in answers)
-        for name in ("prompt_tokens", "completion_tokens", "reasoning_tokens")
-    }
-    return tokens | {"cost": sum(answer.cost for answer in answers)}
 
 
 def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
