@@ -181,8 +181,8 @@ SCORES_NOTE = (
 )
 ANSWERS_NOTE = (
     "FS (empty 0): FS with texts without triples counted as 0 (FS leaves them out); FS read, GS read: share of the "
-    "judge's answers that could be read (the others are missing values); Fail.: share of answers that could not be read or were cut off (their complete triples count all the same); Ref.: "
-    "share of refusals."
+    "judge's answers that could be read (the others are missing values); Fail.: share of answers that could not be "
+    "read or were cut off (their complete triples count all the same); Ref.: share of refusals."
 )
 
 
