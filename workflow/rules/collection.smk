@@ -16,10 +16,10 @@ rule index_collection:
         "../../envs/light.yaml"
     params:
         shards=lambda wildcards: COLLECTIONS[wildcards.collection]["shards"],
-        strict=lambda wildcards: COLLECTIONS[wildcards.collection]["on_error"] == "stop",
-        code=code_version("collection-index"),
-    script:
-        "../scripts/index_collection.py"
+        broken=lambda wildcards: ([] if COLLECTIONS[wildcards.collection]["on_error"] == "stop" else ["--skip-broken"]),
+    shell:
+        "python -m tripleaudit collection index {input:q} --shards {params.shards} {params.broken} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule extract_shard:
@@ -46,9 +46,7 @@ rule extract_shard:
         settings=lambda wildcards: collection_settings.settings_json(COLLECTIONS[wildcards.collection]),
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate).parent)] if input.gate else [],
         module=lambda wildcards: STUDY.module_options(collection_extractor(wildcards)),
-        code=lambda wildcards: code_version(
-            "collection", collection_extractor(wildcards), STUDY.own_module(collection_extractor(wildcards))
-        ),
+        code=lambda wildcards: jobs.extractor_code("collection extract", collection_extractor(wildcards)),
     shell:
         "python -m tripleaudit collection extract --index {input.index:q} --shard {wildcards.shard:q} "
         "--model $(dirname {input.model:q}) {params.gate:q} {params.module:q} --settings {params.settings:q} "
@@ -69,8 +67,9 @@ rule join_shards:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/join_shards.py"
+    shell:
+        "python -m tripleaudit collection join {input.facts:q} --name {wildcards.collection:q} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule collection_table:
@@ -95,6 +94,7 @@ rule collection_table:
     conda:
         "../../envs/light.yaml"
     params:
+        code=jobs.described_code("table", TABLES, "collection"),
         files=lambda wildcards, input: [part for path in input for part in ("--file", f"collection={path}")],
     shell:
         "python -m tripleaudit table collection {params.files:q} --out-prefix $(dirname {output.md:q})/collection "

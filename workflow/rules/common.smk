@@ -1,5 +1,6 @@
 # Helpers shared by all rules: the package on the path, the validated configuration and the study's plan.
 import importlib.util
+import json
 import re
 import sys
 import tarfile
@@ -48,8 +49,9 @@ elif not importlib.util.find_spec("tripleaudit"):
 from tripleaudit.plan.configuration import validated
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
+from tripleaudit import jobs
+from tripleaudit.descriptors import PROTOCOLS, TABLES
 from tripleaudit.shipped import shipped
-from tripleaudit.workflow import code_version, export_environment
 
 try:
     config = validated(config)
@@ -58,13 +60,18 @@ except UserError as error:
     raise WorkflowError(str(error))
 
 # a job that another machine runs sees no network; whatever is fetched is fetched by local rules
-export_environment(folder, config["gpu"], offline=workflow.remote_exec)
+jobs.export_environment(folder, config["gpu"], offline=workflow.remote_exec)
 PYTHON = sys.executable
 
 
 def growing(amount):
     """A resource (memory in MB, run time in minutes) that every further attempt asks more of."""
     return lambda wildcards, attempt: amount * attempt
+
+
+def plot_code(plot):
+    """The code of a plot beyond that of the command that draws it."""
+    return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
 
 
 def refuse_lost_arrays():

@@ -20,7 +20,11 @@ rule prepare_corpus:
         runtime=growing(30),
     params:
         options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split),
-        code=code_version("prepare"),
+        code=lambda wildcards: jobs.corpus_code(
+            (config["corpora"][wildcards.corpus] or {}).get("format", "auto"),
+            STUDY.registered(wildcards.corpus),
+            wildcards.split,
+        ),
         origin=lambda wildcards, input: STUDY.prepare_origin(wildcards.corpus, wildcards.split, input),
     shell:
         "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
@@ -44,8 +48,9 @@ rule corpus_reports:
         "../../envs/light.yaml"
     params:
         max_length=lambda wildcards: STUDY.shortest_limit(wildcards.corpus),
-    script:
-        "../scripts/corpus_reports.py"
+    shell:
+        "python -m tripleaudit corpus-reports --sentences {input.sentences:q} --counts {input.counts:q} "
+        "--encoder $(dirname {input.encoder:q}) --max-length {params.max_length} --out {output:q} > {log:q} 2>&1"
 
 
 rule corpora:

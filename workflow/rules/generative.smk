@@ -66,9 +66,10 @@ rule select_texts:
     conda:
         "../../envs/light.yaml"
     params:
-        dataset=lambda wildcards: config["generative"]["datasets"][wildcards.dataset],
-    script:
-        "../scripts/select_texts.py"
+        dataset=lambda wildcards: json.dumps(config["generative"]["datasets"][wildcards.dataset], sort_keys=True),
+    shell:
+        "python -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
+        "--texts {output.texts:q} --reference-out {output.reference:q} > {log:q} 2>&1"
 
 
 rule generate:
@@ -100,7 +101,6 @@ rule generate:
         ),
         section=section_for_job,
         study=STUDY.name,
-        code=code_version("generate"),
     shell:
         "python -m tripleaudit generate --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "

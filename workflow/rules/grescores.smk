@@ -19,7 +19,6 @@ rule train_topics:
         runtime=growing(60),
     params:
         options=gre_topic_options,
-        code=code_version("gre-topics"),
     shell:
         "python -m tripleaudit gre-lda --text {input:q} {params.options:q} "
         "--out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -54,7 +53,6 @@ rule judge_triples:
         kinds=lambda wildcards: gre_judged(wildcards).asked,
         section=section_for_job,
         study=STUDY.name,
-        code=code_version("gre-judge"),
     shell:
         "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--endpoint {params.judge[endpoint]:q} --most-unreadable {params.judge[most_unreadable]} --triples {input.triples:q} --kinds {params.kinds:q} "
@@ -90,7 +88,6 @@ rule score_triples:
         answering=gre_embedding_model(),
         section=section_for_job,
         study=STUDY.name,
-        code=code_version("gre-scores"),
     shell:
         "python -m tripleaudit gre-systems --spec {params.spec:q} --files {input.files:q} --study {params.study:q} "
         "--lda {input.topics:q} --embedder {input.encoder:q} {params.embedding:q} --section {params.section:q} "
@@ -112,8 +109,9 @@ rule merge_gre_scores:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/merge_scores.py"
+    shell:
+        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
+        "--provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule gre_tables:

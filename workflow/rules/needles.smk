@@ -34,7 +34,6 @@ rule make_needles:
         section=GENERATIVE,
         study=STUDY.name,
         own=lambda wildcards, input: ["--needle-file", str(input.needles)] if input.needles else [],
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles corpus --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
@@ -79,7 +78,6 @@ rule extract_needles:
         tokenizer=lambda wildcards, input: ["--tokenizer", str(input.tokenizer)] if input.tokenizer else [],
         section=GENERATIVE,
         study=STUDY.name,
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles extract --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--section {params.section:q} --budget-of {params.study:q} --endpoint {wildcards.lm:q} {params.judge:q} "
@@ -107,7 +105,6 @@ rule score_needles:
         name=NEEDLES["name"],
         synonyms=["--synonyms"] if NEEDLES["synonyms"] else [],
         study=STUDY.name,
-        code=code_version("needle-scores"),
     shell:
         "python -m tripleaudit needles score --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
@@ -131,8 +128,9 @@ rule merge_needle_scores:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/merge_scores.py"
+    shell:
+        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
+        "--provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule needle_table:
@@ -159,6 +157,7 @@ rule needle_table:
         "../../envs/light.yaml"
     params:
         options=lambda wildcards: needles_json.dumps((config["tables"] or {}).get(wildcards.needle_table) or {}),
+        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.needle_table),
         criteria=lambda wildcards, input: [part for path in input.criteria for part in ("--file", f"criteria={path}")],
     shell:
         "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} {params.criteria:q} "
@@ -184,7 +183,7 @@ rule needle_plot:
     conda:
         "../../envs/light.yaml"
     params:
-        code=code_version("needle-scores"),
+        code=plot_code("lost-in-the-middle"),
     shell:
         "python -m tripleaudit plots lost-in-the-middle --scores {input:q} --out {output:q} > {log:q} 2>&1"
 

@@ -1,4 +1,5 @@
 # From prepared corpora to the training and test sets of every protocol and cardinality setting.
+from tripleaudit.protocols.build import spec_of
 
 
 rule original_split:
@@ -14,8 +15,9 @@ rule original_split:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/original_split.py"
+    shell:
+        "python -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule build_protocol:
@@ -40,7 +42,7 @@ rule build_protocol:
         runtime=growing(30),
     params:
         options=lambda wildcards: STUDY.protocol_json(wildcards.protocol),
-        code=code_version("protocol"),
+        code=lambda wildcards: jobs.described_code("protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
     shell:
         "python -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
@@ -69,7 +71,6 @@ rule train_masked_lm:
         runtime=growing(120),
     params:
         options=STUDY.masked_lm_options,
-        code=code_version("protocol"),
     shell:
         "python -m tripleaudit train-mlm --encoder $(dirname {input.encoder:q}) --train {input.train:q} "
         "{params.options:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -96,8 +97,8 @@ rule build_augmented:
         runtime=growing(240),
     params:
         options=STUDY.protocol_json("augmented"),
+        code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
         vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],
-        code=code_version("protocol"),
     shell:
         "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "

@@ -23,8 +23,11 @@ rule plot:
         "../../envs/light.yaml"
     params:
         options=lambda wildcards: STUDY.table_options(wildcards.plot),
-    script:
-        "../scripts/plot.py"
+        code=lambda wildcards: plot_code(wildcards.plot),
+    shell:
+        "python -m tripleaudit plots {wildcards.plot:q} --scores {input.scores:q} --counts {input.counts:q} "
+        "--curves {input.curves:q} --history {input.history:q} --predictions {input.predictions:q} "
+        "--options {params.options:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule write_report:
@@ -41,9 +44,10 @@ rule write_report:
     conda:
         "../../envs/light.yaml"
     params:
-        facts=study_facts(),
-    script:
-        "../scripts/report.py"
+        facts=lambda wildcards: json.dumps(study_facts(), sort_keys=True),
+        files=lambda wildcards, input: [part for kind in input.keys() for part in (f"--{kind}", *input.get(kind))],
+    shell:
+        "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule report:

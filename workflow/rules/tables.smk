@@ -15,9 +15,10 @@ rule training_facts:
     conda:
         "../../envs/light.yaml"
     params:
-        runs=lambda wildcards: STUDY.run_keys(STUDY.runs + STUDY.classifier_runs),
-    script:
-        "../scripts/training_facts.py"
+        run_keys=lambda wildcards: json.dumps(STUDY.run_keys(STUDY.runs + STUDY.classifier_runs)),
+    shell:
+        "python -m tripleaudit training-facts --provenances {input:q} --keys {params.run_keys:q} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule audit:
@@ -41,9 +42,12 @@ rule audit:
     conda:
         "../../envs/light.yaml"
     params:
-        study=STUDY.name,
-    script:
-        "../scripts/audit.py"
+        run_keys=lambda wildcards: json.dumps(
+            {"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol}
+        ),
+    shell:
+        "python -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
+        "{input.test:q} --with-zero {input.zero:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule table:
@@ -70,10 +74,12 @@ rule table:
     conda:
         "../../envs/light.yaml"
     params:
-        study=STUDY.name,
         options=lambda wildcards: STUDY.table_options(wildcards.table),
-    script:
-        "../scripts/table.py"
+        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
+    shell:
+        "python -m tripleaudit table {wildcards.table:q} --scores {input.scores:q} --counts {input.counts:q} "
+        "--audits {input.audits:q} --runs {input.runs:q} --options {params.options:q} "
+        "--out-prefix $(dirname {output.md:q})/{wildcards.table} > {log:q} 2>&1"
 
 
 rule tables:

@@ -23,7 +23,7 @@ rule train:
         runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
     params:
         settings=lambda wildcards: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
-        code=lambda wildcards: code_version("train", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor),
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
@@ -52,7 +52,7 @@ rule predict:
     params:
         batch_size=config["prediction"]["batch_size"],
         relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
-        code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "

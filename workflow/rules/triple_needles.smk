@@ -22,7 +22,6 @@ rule make_triple_needles:
     params:
         options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
         kind="--documents" if TRIPLE_NEEDLES.get("text") else "--haystack",
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles triples --options {params.options:q} --needles {input.needles:q} "
         "{params.kind} {input.haystacks:q} --out $(dirname {output.pieces:q}) > {log:q} 2>&1"
@@ -49,7 +48,7 @@ rule predict_triple_needles:
     params:
         batch_size=config["prediction"]["batch_size"],
         relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
-        code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
@@ -85,7 +84,6 @@ rule extract_triple_needles:
         identity=lambda wildcards: lm_identity(wildcards.lm),
         section=GENERATIVE,
         study=STUDY.name,
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles extract-triples --options {params.options:q} "
         "--corpus $(dirname {input.corpus[0]:q}) --section {params.section:q} --budget-of {params.study:q} "
@@ -119,7 +117,6 @@ rule score_extractor_needles:
                 "seed": wildcards.seed,
             }
         ),
-        code=code_version("needle-scores"),
     shell:
         "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
         "--predictions {input.predictions:q} --keys {params.run_keys:q} --out {output:q} > {log:q} 2>&1"
@@ -150,7 +147,6 @@ rule score_lm_needles:
                 "seed": TRIPLE_NEEDLES["seed"],
             }
         ),
-        code=code_version("needle-scores"),
     shell:
         "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
         "--predictions {input.predictions:q} --calls {input.calls:q} --keys {params.run_keys:q} --out {output:q} "

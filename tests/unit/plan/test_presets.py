@@ -10,7 +10,6 @@ from tripleaudit.extractors.registry import extractor_class, extractor_names, re
 from tripleaudit.plan.configuration import validated
 from tripleaudit.plan.study import PRESETS, Study
 from tripleaudit.training.settings import TrainingSettings, checked
-from tripleaudit.workflow import code_version
 
 ALL = yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
 
@@ -39,11 +38,3 @@ def test_pfn_star_is_pfn_on_last_words_with_its_presets():
     assert settings["matching"] == "partial-last"
     assert {name: settings[name] for name in ALL["pfn"]["nyt24"]} == ALL["pfn"]["nyt24"]
     assert "matching" not in json.loads(plan.training_json("webnlg", "pfn", "none"))
-
-
-def test_code_versions_follow_the_module_behind_a_name():
-    for name, module in (("zcc-binary", "zcc"), ("pfn-star", "pfn"), ("casrel", "casrel")):
-        assert f"extractors/{module}.py" in code_version("train", name)
-        assert f"extractors/{module}.py" in code_version("predict", name)
-    assert "extractors/pairs.py" in code_version("train", "onerel")
-    assert "extractors/pairs.py" not in code_version("train", "casrel")

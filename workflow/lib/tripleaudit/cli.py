@@ -1,37 +1,71 @@
-"""The console command: finds the sub-commands of :mod:`tripleaudit.commands` and runs one of them.
+"""The console command: finds a command by its name and runs it.
 
-A sub-command is a module with ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int | None``. Modules
-import nothing heavy at the top, so that ``tripleaudit --help`` stays fast.
+A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
+int | None``; with ``INTERNAL = True``, it is one that only the workflow calls. A step of the workflow
+(:mod:`tripleaudit.jobs`) is a function whose options follow from its signature: ``--name VALUE`` for each parameter,
+several values for a sequence, JSON for a mapping, a switch for a truth value.
+
+Only the module of the command at hand is imported, and modules import nothing heavy at the top.
 """
 
 import argparse
 import importlib
+import inspect
+import json
+import logging
+import os
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from tripleaudit import __version__, commands, extras
+from tripleaudit import __version__, commands
 from tripleaudit.errors import UserError
-from tripleaudit.machine import storage
+from tripleaudit.machine import extras, storage
+
+LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with one sub-parser for each module of ``tripleaudit.commands``."""
-    parser = argparse.ArgumentParser(prog="tripleaudit", description="Audit relational-triple extraction.")
+def build_parser(name: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands, or, where ``name`` is a command, of this one alone."""
+    parser = argparse.ArgumentParser(
+        prog="tripleaudit",
+        description="Audit relational-triple extraction.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"tripleaudit {__version__}")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for info in sorted(pkgutil.iter_modules(commands.__path__), key=lambda item: item.name):
-        module = importlib.import_module(f"{commands.__name__}.{info.name}")
-        name = info.name.replace("_", "-")
-        subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    modules = {info.name.replace("_", "-"): info.name for info in pkgutil.iter_modules(commands.__path__)}
+    # a table of names, read when it is needed: a further step makes no result of the others anew
+    steps = importlib.import_module(f"{__package__}.jobs").STEPS
+    internal = {}
+    for command in sorted({*modules, *steps}) if name not in {*modules, *steps} else [name]:
+        if command in steps:
+            internal[command] = steps[command].help
+            if name == command:
+                _add_step(subparsers.add_parser(command, description=steps[command].help), steps[command].function)
+            continue
+        module = importlib.import_module(f"{commands.__name__}.{modules[command]}")
+        if getattr(module, "INTERNAL", False):
+            internal[command] = module.HELP
+            subparser = subparsers.add_parser(command, description=module.HELP)
+        else:
+            subparser = subparsers.add_parser(command, help=module.HELP, description=module.HELP)
         module.configure(subparser)
         subparser.set_defaults(run=module.run)
+    parser.epilog = "used by the workflow:\n" + "\n".join(f"  {name:<22}{text}" for name, text in internal.items())
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one sub-command; print a :class:`UserError` as one line and return 1."""
-    args = build_parser().parse_args(argv)
+    """Run one command; print a :class:`UserError` as one line and return 1."""
+    argv = sys.argv[1:] if argv is None else argv
+    parser = build_parser(argv[0] if argv else None)
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks how a command line goes on
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    args = parser.parse_args(argv)
     try:
         return args.run(args) or 0
     except UserError as error:
@@ -47,3 +81,38 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"error: {message}", file=sys.stderr)
         return 1
+
+
+# steps of the workflow
+
+
+def _add_step(parser: argparse.ArgumentParser, reference: str) -> None:
+    """Give a parser the options of a step, and its function to run."""
+    module, _, name = reference.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+    parameters = inspect.signature(function).parameters
+    for parameter in parameters.values():
+        kind, required = str(parameter.annotation), parameter.default is parameter.empty
+        option: dict[str, Any] = {"required": required, "default": None if required else parameter.default}
+        if parameter.annotation is bool:
+            option = {"action": "store_true"}
+        elif "Mapping" in kind:
+            option |= {"type": _json, "metavar": "JSON"}
+        elif "Sequence" in kind:
+            option["nargs"] = "*"
+        elif parameter.annotation in (int, float):
+            option["type"] = parameter.annotation
+        parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
+
+    def run(args: argparse.Namespace) -> None:
+        logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
+        function(**{name: getattr(args, name) for name in parameters})
+
+    parser.set_defaults(run=run)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not valid JSON ({error})") from error

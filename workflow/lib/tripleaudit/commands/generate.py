@@ -4,6 +4,7 @@ import argparse
 import logging
 
 HELP = "extract triples from texts with a language model behind an OpenAI-compatible endpoint"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

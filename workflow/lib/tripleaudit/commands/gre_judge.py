@@ -3,6 +3,7 @@
 import argparse
 
 HELP = "judge extracted triples with a language model (factualness and granularity)"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,8 @@
 
 import argparse
 
-HELP = "score all systems of one data set with the GREScores (used by the workflow)"
+HELP = "score all systems of one data set with the GREScores"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 
 HELP = "make needles, extract with a language model, score (steps of the workflow)"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-HELP = "build the sets of one protocol from JSON lines (used by the workflow; see also split)"
+HELP = "build the sets of one protocol from JSON lines; see also split"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,14 +9,17 @@ open       text                                                        triples
 =========  ==========================================================  ====================================
 """
 
+import logging
 import random
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora import Sentence, Span, Triple
+from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
 from tripleaudit.llm.client import Answer, Client, Request
@@ -225,6 +228,23 @@ def reference(sentences: Iterable[Sentence], relations: Verbaliser) -> list[Sent
         )
         for item in sentences
     ]
+
+
+def write_texts(
+    sentences: str | Path, dataset: Mapping[str, Any], texts: str | Path, reference_out: str | Path
+) -> None:
+    """Write the texts of a data set and their gold triples under plain relation names.
+
+    Args:
+        sentences: a prepared split.
+        dataset: ``limit``, ``sample_seed``, ``relations`` and ``verbalise`` of the configuration.
+        texts, reference_out: files to write.
+    """
+    given = load_sentences(sentences)
+    chosen = select_texts(given, dataset.get("limit"), dataset.get("sample_seed"))
+    save_sentences(texts, chosen)
+    save_sentences(reference_out, reference(chosen, relations_of(dataset, chosen)))
+    logging.info("%d of %d texts, %d triples", len(chosen), len(given), sum(len(item.triples) for item in chosen))
 
 
 def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:

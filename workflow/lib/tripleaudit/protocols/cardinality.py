@@ -3,11 +3,14 @@
 NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sentences without any.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.zero import deal, find_zero, text_key
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
@@ -61,6 +64,14 @@ def apply_setting(sentences: Iterable[Sentence], setting: str, zero: Iterable[Se
     if setting != "wz":
         raise UserError(f"unknown cardinality setting {setting!r}, expected one of {', '.join(SETTINGS)}")
     return [*sentences, *_without_triples(zero)]
+
+
+def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
+    """Write the sentences of one setting of a prepared split."""
+    given = load_sentences(sentences)
+    kept = apply_setting(given, setting)
+    save_sentences(out, kept)
+    logging.info("%d of %d sentences belong to setting %s", len(kept), len(given), setting)
 
 
 def add_zero_sentences(

@@ -1,14 +1,17 @@
 """From the files of a study to its report: what the workflow's report rule and ``tripleaudit report`` call."""
 
+import logging
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.report.browser import MAX_BYTES, browser_data
-from tripleaudit.report.inputs import ReportFiles, StudyFacts
+from tripleaudit.report.inputs import ReportFiles, StudyFacts, predicted_of
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.page import page, plot_rank, plot_title
 from tripleaudit.report.svg import inline_svg
@@ -85,6 +88,39 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     with atomic_write(out, "wb") as stream:
         stream.write(encoded)
     return len(encoded)
+
+
+def write_study_report(
+    *,
+    facts: Mapping[str, Any],
+    out: str | Path,
+    predictions: Sequence[str | Path] = (),
+    gold: Sequence[str | Path] = (),
+    browsed: Sequence[str | Path] = (),
+    tables: Sequence[str | Path] = (),
+    plots: Sequence[str | Path] = (),
+    scores: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
+    audits: Sequence[str | Path] = (),
+    runs: Sequence[str | Path] = (),
+    gre: Sequence[str | Path] = (),
+    needles: Sequence[str | Path] = (),
+    provenance: Sequence[str | Path] = (),
+) -> None:
+    """Write the report from files by kind, as the fields of :class:`ReportFiles` name them.
+
+    Args:
+        facts: fields of :class:`StudyFacts`.
+        predictions, gold, browsed: what the error browser shows: prediction files, and of each the gold sentences and
+            the per-sentence counts.
+    """
+    files = ReportFiles(
+        tables, plots, scores, counts, audits, runs, gre, needles,
+        predicted=[predicted_of(*paths) for paths in zip(predictions, gold, browsed, strict=True)],
+        provenance=provenance,
+    )  # fmt: skip
+    size = make_report(files, StudyFacts(**facts), out)
+    logging.info("%s has %.1f MB", out, size / 1e6)
 
 
 def command(facts: StudyFacts, target: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from transformers import set_seed
 
+from tripleaudit import code
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
@@ -20,7 +21,7 @@ from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.machine import storage
 from tripleaudit.machine.locks import alone_in
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
-from tripleaudit.provenance import code_digest, digest, provenance
+from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import processes
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked
@@ -29,7 +30,6 @@ from tripleaudit.training.trainer import TrainingResult, Validate, train_extract
 logger = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-DECIDING = ("extractors/*.py", "training/*.py", "protocols/noising.py", "randomness.py")  # code that a result hangs on
 NOT_TRAINING = ("model", "noising", "encoder_layers", "module")
 
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
@@ -116,7 +116,7 @@ def train_to(
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),
-        "code": code_digest(*DECIDING),
+        "code": code.digest_with(extractor, "commands.train"),
     }
     with alone_in(out) if processes.is_first() else contextlib.nullcontext():
         result = train_extractor(
