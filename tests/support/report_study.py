@@ -81,8 +81,8 @@ def write_finished_study(
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(
         keys={"study": "small", "corpus": "demo", "protocol": "original"},
-        splits={name: files["nz", name] for name in split},
-        with_zero={name: files["wz", name] for name in split},
+        splits=[files["nz", name] for name in ("train", "valid", "test")],
+        with_zero=[files["wz", name] for name in ("train", "valid", "test")],
         out=folder / "audits/demo/original.json",
     )
     facts = [

@@ -45,7 +45,9 @@ rule write_report:
         "../../envs/light.yaml"
     params:
         facts=lambda wildcards: json.dumps(study_facts(), sort_keys=True),
-        files=lambda wildcards, input: [part for kind in input.keys() for part in (f"--{kind}", *input.get(kind))],
+        files=lambda wildcards, input: [
+            part for kind in input.keys() if kind != "csv" for part in (f"--{kind}", *input.get(kind))
+        ],
     shell:
         "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 

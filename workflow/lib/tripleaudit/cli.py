@@ -17,6 +17,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tripleaudit import __version__, commands
@@ -65,8 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         import argcomplete
 
         argcomplete.autocomplete(parser)
-    args = parser.parse_args(argv)
     try:
+        args = parser.parse_args(argv)
         return args.run(args) or 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -97,7 +98,7 @@ def _add_step(parser: argparse.ArgumentParser, reference: str) -> None:
         if parameter.annotation is bool:
             option = {"action": "store_true"}
         elif "Mapping" in kind:
-            option |= {"type": _json, "metavar": "JSON"}
+            option |= {"type": partial(_json, parameter.name), "metavar": "JSON"}
         elif "Sequence" in kind:
             option["nargs"] = "*"
         elif parameter.annotation in (int, float):
@@ -111,8 +112,11 @@ def _add_step(parser: argparse.ArgumentParser, reference: str) -> None:
     parser.set_defaults(run=run)
 
 
-def _json(text: str) -> Any:
+def _json(name: str, text: str) -> Any:
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not valid JSON ({error})") from error
+        raise UserError(f"--{name}: not valid JSON ({error})") from error
+    if not isinstance(value, dict | list):
+        raise UserError(f"--{name}: expected a JSON object, got {text}")
+    return value
