@@ -239,6 +239,10 @@ class Registry(Mapping[str, D], Generic[D]):
         if known is None:
             self._found[descriptor.name] = dataclasses.replace(descriptor, module=module, file=file)
 
+    def remove(self, name: str) -> None:
+        """Forget a descriptor."""
+        del self._found[name]
+
     def home_modules(self) -> list[str]:
         """The modules that hold built-in descriptors."""
         names: list[str] = []
@@ -416,13 +420,18 @@ def _load_plugin(item: str) -> None:
 
 
 def _register(added: list[Descriptor], file: str) -> None:
+    """Add all descriptors of a file, or none of them."""
     _plugins.setdefault(file, []).extend(added)
+    done: list[tuple[Registry, str]] = []
     try:
         for descriptor in added:
             registry = next(one for one in REGISTRIES if isinstance(descriptor, one.kind))
-            registry._all()
+            new = descriptor.name not in registry
             registry.add(descriptor, file=file)
+            done += [(registry, descriptor.name)] * new
     except UserError:
+        for registry, name in done:
+            registry.remove(name)
         del _plugins[file]
         raise
 
