@@ -1,6 +1,7 @@
 """Registries and plugins: what is built in, what a file adds, and what is said of a file that cannot be used."""
 
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tripleaudit import descriptors
+from tripleaudit.cli import main
 from tripleaudit.corpora import Span, read_corpus
 from tripleaudit.descriptors import (
     COMMANDS,
@@ -179,6 +181,33 @@ WZ = TableSpec(name="wz", build=lambda inputs: None, possible=lambda study: "wz"
 
     with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):
         build_table("wz", TableInputs())
+
+
+COMMAND = """
+from tripleaudit.descriptors import Command
+
+
+def configure(parser):
+    parser.add_argument("word")
+
+
+SHOUT = Command(name="shout", help="say it loudly", configure=configure, run=lambda args: print(args.word.upper()))
+"""
+
+
+def test_a_command_is_in_the_help_and_runs(tmp_path, capsys):
+    file = write(tmp_path, COMMAND)
+    assert main(["--plugin", file, "shout", "ada"]) == 0
+    assert capsys.readouterr().out == "ADA\n"
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert re.search(r"^ +shout +say it loudly$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_command_line_with_a_broken_plugin_gets_one_line(tmp_path, capsys):
+    assert main(["--plugin", write(tmp_path, "x ="), "audit"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: plugin ") and error.count("\n") == 1
 
 
 def test_the_registries_hold_no_descriptor_twice():

@@ -3,7 +3,8 @@
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
 int | None``; with ``INTERNAL = True``, it is one that only the workflow calls. A step of the workflow
 (:mod:`tripleaudit.jobs`) is a function whose options follow from its signature: ``--name VALUE`` for each parameter,
-several values for a sequence, JSON for a mapping, a switch for a truth value.
+several values for a sequence, JSON for a mapping, a switch for a truth value. ``--plugin FILE`` before the name of a
+command adds what a file brings, commands of its own among it (:mod:`tripleaudit.descriptors`).
 
 Only the module of the command at hand is imported, and modules import nothing heavy at the top.
 """
@@ -21,6 +22,7 @@ from functools import partial
 from typing import Any
 
 from tripleaudit import __version__, commands
+from tripleaudit.descriptors import COMMANDS, use_plugins
 from tripleaudit.errors import UserError
 from tripleaudit.machine import extras, storage
 
@@ -35,12 +37,21 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tripleaudit {__version__}")
+    text = "a file, or an installed entry point, that adds tables, formats, commands, …; may be repeated"
+    parser.add_argument("--plugin", action="append", metavar="FILE", help=text)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     modules = {info.name.replace("_", "-"): info.name for info in pkgutil.iter_modules(commands.__path__)}
     # a table of names, read when it is needed: a further step makes no result of the others anew
     steps = importlib.import_module(f"{__package__}.jobs").STEPS
     internal = {}
-    for command in sorted({*modules, *steps}) if name not in {*modules, *steps} else [name]:
+    named = {*modules, *steps}
+    for command in [name] if name in named else sorted({*named, *COMMANDS}):
+        if command not in named:
+            added = COMMANDS[command]
+            subparser = subparsers.add_parser(command, help=added.help, description=added.help)
+            added.configure(subparser)
+            subparser.set_defaults(run=added.run)
+            continue
         if command in steps:
             internal[command] = steps[command].help
             if name == command:
@@ -60,13 +71,20 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; print a :class:`UserError` as one line and return 1."""
-    argv = sys.argv[1:] if argv is None else argv
-    parser = build_parser(argv[0] if argv else None)
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks how a command line goes on
-        import argcomplete
-
-        argcomplete.autocomplete(parser)
+    argv = sys.argv[1:] if argv is None else list(argv)
+    command = None
     try:
+        plugins = []
+        while argv[:1] == ["--plugin"] and len(argv) > 1:
+            plugins.append(argv[1])
+            argv = argv[2:]
+        use_plugins(plugins)
+        command = argv[0] if argv else None
+        parser = build_parser(command)
+        if "_ARGCOMPLETE" in os.environ:  # a shell asks how a command line goes on
+            import argcomplete
+
+            argcomplete.autocomplete(parser)
         args = parser.parse_args(argv)
         return args.run(args) or 0
     except UserError as error:
@@ -77,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError)
-        message = extras.advice(error, args.command) if missing else storage.sentence(error)
+        message = extras.advice(error, command) if missing else storage.sentence(error)
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)
