@@ -7,11 +7,11 @@ from pathlib import Path
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.scoring.run import score_run
+from tripleaudit.scoring.rows import score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.inputs import load_inputs
-from tripleaudit.tables.make import make_table
+from tripleaudit.tables.builders import make_table
+from tripleaudit.tables.evidence import load_inputs
 from tripleaudit.tables.plots import write_plot
 
 DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"

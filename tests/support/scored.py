@@ -9,7 +9,7 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_jsonl
-from tripleaudit.scoring.run import score_classifier, score_run
+from tripleaudit.scoring.rows import score_classifier, score_run
 from tripleaudit.tables.audits import study_audit
 
 TEXT = "Ann wrote Emma in Rome"

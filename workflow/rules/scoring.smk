@@ -1,5 +1,5 @@
 # From predictions to one tidy scores file.
-from tripleaudit.scoring.run import two_step_name
+from tripleaudit.scoring.rows import two_step_name
 
 RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["scoring"]["seed"]]
 GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []

@@ -36,8 +36,8 @@ from tripleaudit.needles.stages import (
 )
 from tripleaudit.needles.templates import template_needles
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.index import ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import ScoreIndex
 
 PLAN = Plan(schema="demo", target=0.3, piece_chars=2500, iterations=1, reserve=300, parts=5, part_iterations=1)
 

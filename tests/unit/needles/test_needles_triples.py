@@ -28,8 +28,8 @@ from tripleaudit.needles.triples import (
     verbalise,
 )
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.index import ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import ScoreIndex
 
 
 def sentence(number, relation="lives_in"):

@@ -2,9 +2,9 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.report.inputs import StudyFacts
 from tripleaudit.report.make import Evidence
 from tripleaudit.scoring.scores import Score, keys_of
-from tripleaudit.tables.index import ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell
+from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import ScoreIndex
 from tripleaudit.tables.words import Pair, contrast
 
 SEEN, UNSEEN = "on seen triples", "on unseen triples"

@@ -11,9 +11,9 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.pairs import align, load_pair
-from tripleaudit.scoring.run import score_classifier, score_run, split_two_step, two_step_name
+from tripleaudit.scoring.rows import score_classifier, score_run, split_two_step, two_step_name
 from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
+from tripleaudit.scoring.sides import align, load_pair
 
 KEYS = {"study": "demo", "corpus": "c", "protocol": "original", "training": "nz", "testing": "wz", "seed": 1}
 

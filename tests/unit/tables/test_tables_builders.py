@@ -7,11 +7,10 @@ from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
-from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs, load_inputs
-from tripleaudit.tables.make import make_table
-from tripleaudit.tables.model import Cell, Table
+from tripleaudit.tables.builders import build_table, make_table
+from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.evidence import TableInputs, load_inputs
+from tripleaudit.tables.score_index import RunKey
 
 OWN = (
     "augmented",

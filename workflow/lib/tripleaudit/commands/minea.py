@@ -128,7 +128,7 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.needles.stages import build_corpus, extract_corpus, load_result, save_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.builders import build_table
-    from tripleaudit.tables.inputs import load_inputs
+    from tripleaudit.tables.evidence import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
     corpus = build_corpus(documents, plan, client if args.needle_source == "model" else None, args.model)

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.protocols.types import SeenTriples
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import by_stratum, micro
-    from tripleaudit.scoring.pairs import load_pair
+    from tripleaudit.scoring.sides import load_pair
 
     matching = check_matching(args.matching)
     gold, predictions = load_pair(args.gold, args.predictions, args.format)

@@ -16,7 +16,7 @@ from tripleaudit.report.origin import origin_of
 from tripleaudit.report.page import page, plot_rank, plot_title
 from tripleaudit.report.svg import inline_svg
 from tripleaudit.report.table_files import load_table
-from tripleaudit.tables.inputs import TableInputs, load_inputs
+from tripleaudit.tables.evidence import TableInputs, load_inputs
 
 
 @dataclass

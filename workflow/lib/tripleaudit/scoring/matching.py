@@ -94,7 +94,7 @@ def sentence_counts(gold: Sequence[Sentence], predictions: Sequence[Sentence], m
     """Count correct, predicted and gold triples of each sentence.
 
     Args:
-        gold, predictions: the same sentences in the same order (see :mod:`tripleaudit.scoring.pairs`).
+        gold, predictions: the same sentences in the same order (see :mod:`tripleaudit.scoring.sides`).
         matching: a name in :data:`~tripleaudit.descriptors.MATCHINGS`.
 
     Returns:

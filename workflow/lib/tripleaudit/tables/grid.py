@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.tables import labels
-from tripleaudit.tables.index import RunKey, ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row
+from tripleaudit.tables.cells import Cell, Column, Row
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey, ScoreIndex
 from tripleaudit.tables.words import chosen, gaps_note, reported_note
 
 PERCENT = {"scale": 100, "digits": 1}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tripleaudit.tables.model import Cell
+from tripleaudit.tables.cells import Cell
 
 NOT_MEASURED = "This was not measured in the study."
 

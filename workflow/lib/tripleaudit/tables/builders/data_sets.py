@@ -7,8 +7,8 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table, number
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
 
 COUNTING = (

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels, reported
+from tripleaudit.tables.cells import Cell, Table, number
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -18,9 +20,7 @@ from tripleaudit.tables.grid import (
     notes,
     score_grid,
 )
-from tripleaudit.tables.index import RunKey, mean_difference
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Table, number
+from tripleaudit.tables.score_index import RunKey, mean_difference
 from tripleaudit.tables.words import Pair, contrast, overlap, sentences
 
 FEW = 30  # sentences; a percentile bootstrap of fewer says little

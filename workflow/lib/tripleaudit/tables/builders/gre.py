@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from tripleaudit.descriptors import GRE_SCORES, GreScore, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, listed, reported_note
 
 DATASETS = {

@@ -5,10 +5,10 @@ from collections import defaultdict
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.cardinality import PARTIAL_EXTRACTOR
+from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table, number
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from tripleaudit.tables import labels
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import is_extractor
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.score_index import RunKey
 
 NAME = "cardinality-drop"
 OFFSET = 0.14  # between the marks of the two test sets, so that their intervals stay apart

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tripleaudit.tables.builders import gre
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "gre-scores"
 TITLES = {

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tripleaudit.tables.builders.minea import cell_of, model_label, printed, runs_of, strata_of
-from tripleaudit.tables.builders.minea_calls import PAPER_PARTS
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.builders.found_needles import cell_of, model_label, printed, runs_of, strata_of
+from tripleaudit.tables.builders.repeated_calls import PAPER_PARTS
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "lost-in-the-middle"
 

@@ -9,7 +9,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "time-memory"
 PANELS = (

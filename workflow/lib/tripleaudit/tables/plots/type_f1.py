@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tripleaudit.tables import labels
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import ScoreRow, extractor_rows
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.score_index import RunKey
 
 NAME = "type-f1"
 CROWDED = 6  # more systems than these stand below one another, in a panel for each stratum

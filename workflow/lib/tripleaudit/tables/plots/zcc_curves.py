@@ -5,13 +5,13 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "zcc-curves"
 
 
 def draw(inputs: TableInputs) -> Any:
-    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.run.score_classifier`), one panel a corpus.
+    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.rows.score_classifier`), one panel a corpus.
 
     Seeds of a classifier share a colour; the mark is the operating point, the legend gives the mean average precision.
     """

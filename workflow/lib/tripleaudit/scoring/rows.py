@@ -15,8 +15,8 @@ from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, intervals
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.scoring.pairs import align
 from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
+from tripleaudit.scoring.sides import align
 
 TOTALS = ("correct", "predicted", "gold", "sentences")
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
 CRITERIA_LABELS = {"n": "n", "ns": "ns", "llm": "llm"}

@@ -3,10 +3,18 @@
 from dataclasses import replace
 
 from tripleaudit.descriptors import TableSpec
-from tripleaudit.tables.builders.minea import PRIVATE, cell_of, coverage_note, model_label, printed, runs_of, strata_of
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table, number
+from tripleaudit.tables.builders.found_needles import (
+    PRIVATE,
+    cell_of,
+    coverage_note,
+    model_label,
+    printed,
+    runs_of,
+    strata_of,
+)
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
 PAPER_PARTS = 15

@@ -3,8 +3,8 @@
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, several
 
 KIND = "collection"  # of the input files: the ``shards.json`` of each collection

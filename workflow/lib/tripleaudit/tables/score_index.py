@@ -14,7 +14,7 @@ from tripleaudit.scoring.bootstrap import Interval, intervals
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.significance import significant_winner
-from tripleaudit.tables.model import Cell
+from tripleaudit.tables.cells import Cell
 
 
 class RunKey(NamedTuple):

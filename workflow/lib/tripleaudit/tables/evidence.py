@@ -11,7 +11,7 @@ from tripleaudit.files import read_json
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables import labels
-from tripleaudit.tables.index import ScoreIndex
+from tripleaudit.tables.score_index import ScoreIndex
 
 OPTIONS = ("matching", "digits", "caption", "corpora", "protocols", "extractors", "noises", "classifiers")
 

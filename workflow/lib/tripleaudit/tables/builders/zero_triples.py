@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.matching import PRIMARY
-from tripleaudit.scoring.run import split_two_step, two_step_name
+from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.generalisation import base_runs, f1_of, name_of
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -21,9 +23,7 @@ from tripleaudit.tables.grid import (
     notes,
     score_grid,
 )
-from tripleaudit.tables.index import RunKey, mean_difference
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table, number
+from tripleaudit.tables.score_index import RunKey, mean_difference
 from tripleaudit.tables.words import NOT_MEASURED, Pair, contrast, sentences
 
 PARTIAL = "partial-last"
