@@ -55,6 +55,7 @@ def _model(name: str, place: str) -> Path:
     from tripleaudit.sources import registry
     from tripleaudit.sources.fetch import fetch
 
+    pytest.importorskip("torch")
     path = ROOT / "resources" / "downloads" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.parent / f".{name}.lock", "w") as lock:  # test processes run side by side
@@ -68,6 +69,7 @@ def _model(name: str, place: str) -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory) -> Path:
     """A folder with a random two-layer BERT (width 32) and a WordPiece tokenizer, made on the fly."""
+    pytest.importorskip("torch")
     from support.extractors import save_tiny_encoder
 
     return save_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder"))

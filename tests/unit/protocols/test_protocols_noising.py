@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.extractors import sentence
-from support.webnlg import read_triple_list
+from support.webnlg import read_triple_list, sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
@@ -26,7 +25,7 @@ def letters(strings):
 def corpus() -> list[Sentence]:
     """Sentences whose words fill the buckets 1, 2 and 3 with 60 words each, and one triple."""
     words = [LETTERS[i % 26] + LETTERS[i // 26] + tail for tail in ("", "xy", "xyzw") for i in range(60)]
-    return [Sentence("words", " ".join(words)), sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id="1")]
+    return [Sentence("words", " ".join(words)), sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id_="1")]
 
 
 def noising(*more: Sentence, seed: int = 0, **options) -> EntityNoising:

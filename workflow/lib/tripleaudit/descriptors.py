@@ -304,7 +304,7 @@ MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.
 GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.evaluate")
 FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
 COMMANDS: Final = Registry(Command, "command")
-REGISTRIES: Final = (TABLES, EXTRACTORS, PROTOCOLS, MATCHINGS, GRE_SCORES, FORMATS, COMMANDS)
+REGISTRIES: Final[tuple[Registry[Any], ...]] = (TABLES, EXTRACTORS, PROTOCOLS, MATCHINGS, GRE_SCORES, FORMATS, COMMANDS)
 
 _plugins: dict[str, list[Descriptor]] = {}  # file of each loaded plugin -> what it adds
 

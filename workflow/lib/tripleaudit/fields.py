@@ -222,7 +222,9 @@ def model_of(kind: type) -> type[Section]:
     hints = get_type_hints(kind, include_extras=True)
     fields = {}
     for field in dataclasses.fields(kind):
-        default = field.default if field.default is not dataclasses.MISSING else field.default_factory()
+        default = field.default
+        if callable(field.default_factory):
+            default = field.default_factory()
         fields[field.name] = (hints[field.name], default)
     return model_from(kind.__name__, fields)
 
@@ -236,13 +238,13 @@ def check_dataclass(instance: Any, where: str) -> None:
     checked_fields(type(instance), dict(vars(instance)), where)
 
 
-def checked_fields(kind: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+def checked_fields(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return ``values`` as fields of a dataclass or model: whole numbers as floats, lists as tuples, as it wants them.
 
     Raises:
         UserError: one sentence for each that is no field or does not fit, beginning with ``where``.
     """
-    model = kind if issubclass(kind, BaseModel) else model_of(kind)
+    model = kind if issubclass(kind, BaseModel) else model_of(kind)  # type: ignore[arg-type]
     try:
         checked = model.model_validate(dict(values))
     except ValidationError as error:
@@ -250,6 +252,6 @@ def checked_fields(kind: type, values: Mapping[str, Any], where: str) -> dict[st
     return {name: getattr(checked, name) for name in values}
 
 
-def model_from(name: str, types: Mapping[str, tuple[Any, Any]]) -> type[Section]:
+def model_from(name: str, types: Mapping[str, Any]) -> type[Section]:
     """Return a model of fields, each with its type and default."""
     return create_model(name, __base__=Section, **types)

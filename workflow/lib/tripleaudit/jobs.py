@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, GRE_SCORES, MATCHINGS, PROTOCOLS, Registry, plugin_files
@@ -42,7 +42,7 @@ STEPS = {
 }
 """Command -> step."""
 
-APPLIED = {"MATCHINGS": MATCHINGS, "GRE_SCORES": GRE_SCORES}
+APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS, "GRE_SCORES": GRE_SCORES}
 """Registries of which a command that imports them applies every entry; of the others a job chooses one."""
 
 

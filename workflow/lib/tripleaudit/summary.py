@@ -76,7 +76,7 @@ class RunSummary:
         )
         order = {name: place for place, name in enumerate(rules)}
         stages = sorted({job.rule for job in counted}, key=lambda name: order.get(name, len(order)))
-        rows = [("stage", "ran", "up to date", "time", "time of all")]
+        rows: list[tuple[str, ...]] = [("stage", "ran", "up to date", "time", "time of all")]
         for stage in stages:
             own = [job for job in counted if job.rule == stage]
             new = [job for job in own if job.ran]

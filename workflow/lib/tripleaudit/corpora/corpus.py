@@ -139,7 +139,7 @@ def build_corpus(
     for item in raw:
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
         finder = _Finder(item, occurrence)
-        triples: dict[Triple, None] | list[Triple] = {} if deduplicate else []
+        triples: list[Triple] = []
         strings = {}
         for raw_triple in item.triples:
             if not raw_triple.relation:
@@ -150,11 +150,8 @@ def build_corpus(
             report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
             for subject in subjects:
                 for object_ in objects:
-                    triple = Triple(subject, raw_triple.relation, object_)
-                    if deduplicate:
-                        triples.setdefault(triple)
-                    else:
-                        triples.append(triple)
+                    triples.append(Triple(subject, raw_triple.relation, object_))
+        triples = list(dict.fromkeys(triples)) if deduplicate else triples
         ids[item.id] += 1
         name = item.id if ids[item.id] == 1 else f"{item.id}#{ids[item.id]}"
         sentences.append(Sentence(name, item.text, tuple(triples)))

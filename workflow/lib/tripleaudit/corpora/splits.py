@@ -10,9 +10,14 @@ from tripleaudit.errors import UserError
 class _Sentence(Protocol):
     """A :class:`~tripleaudit.corpora.model.Sentence`, or one as its file states it."""
 
-    id: str
-    text: str
-    triples: Sequence
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def triples(self) -> Sequence: ...
 
 
 S = TypeVar("S", bound=_Sentence)

@@ -14,8 +14,11 @@ from tripleaudit.errors import UserError
 class _Sentence(Protocol):
     """A :class:`~tripleaudit.corpora.model.Sentence`, or one as its file states it."""
 
-    text: str
-    triples: Sequence
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def triples(self) -> Sequence: ...
 
 
 S = TypeVar("S", bound=_Sentence)
@@ -58,7 +61,7 @@ def deal(sentences: Sequence[S], sizes: Mapping[str, int], seed: int) -> dict[st
     order = list(range(len(sentences)))
     random.Random(seed).shuffle(order)
     chosen, at = {}, 0
-    for name, size in reversed(sizes.items()):
+    for name, size in reversed(list(sizes.items())):
         chosen[name] = [sentences[number] for number in sorted(order[at : at + size])]
         at += size
     return chosen

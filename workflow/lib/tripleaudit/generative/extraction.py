@@ -67,7 +67,7 @@ class Task:
 
     def request(self, sentence: Sentence, pair: tuple[str, str] | None = None) -> Request:
         """Return the request for one text (and one entity pair)."""
-        values = {
+        values: dict[str, Any] = {
             "text": " ".join(sentence.text.split()),
             "relations": "; ".join(sorted(self.relations.names.values())),
             "entity_types": "; ".join(self.entity_types) or "any",

@@ -238,7 +238,7 @@ class Client:
         self._count(usage, cost, texts)
         return payload
 
-    async def _drive(self, conversations: Mapping[Any, Generator], progress: Progress) -> dict[Any, Any]:
+    async def _drive(self, conversations: Mapping[Any, Generator[Any, Any, Any]], progress: Progress) -> dict[Any, Any]:
         results: dict[Any, Any] = {}
         queue = iter(conversations.items())
         failures: list[UserError] = []

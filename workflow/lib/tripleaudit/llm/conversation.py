@@ -40,7 +40,7 @@ class Talk:
     more: Callable[[int, int], str]
     remind: Callable[[str], str]
     parse: Callable[[str, str], Parsed]
-    identity: Callable[[dict[str, Any]], Any]
+    identity: Callable[[Any], Any]
     nothing: str = '{"entities": []}'
     schema: Mapping[str, Any] | None = None
 

@@ -52,7 +52,7 @@ class Prompt:
         """Names that must be filled in."""
         return {name for message in self.messages for name in _SLOT.findall(message["content"])}
 
-    def render(self, **values: str) -> list[dict[str, str]]:
+    def render(self, **values: Any) -> list[dict[str, str]]:
         """Return the messages with every ``{{name}}`` replaced; inserted text is not looked at again.
 
         Raises:
@@ -71,7 +71,7 @@ class Prompt:
             for message in self.messages
         ]
 
-    def request(self, *, max_tokens: int | None = None, sample: int = 0, **values: str) -> Request:
+    def request(self, *, max_tokens: int | None = None, sample: int = 0, **values: Any) -> Request:
         """Return the request for these values, with the prompt's schema."""
         return Request(tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample)
 

@@ -5,7 +5,16 @@ import re
 from collections import defaultdict
 
 MODULES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}  # distributions whose module has another name
-ORDER = ("train", "llm", "grescores", "serve", "collections", "workflow", "cluster")  # the smallest that will do first
+ORDER = (
+    "hub",
+    "train",
+    "llm",
+    "grescores",
+    "serve",
+    "collections",
+    "workflow",
+    "cluster",
+)  # the smallest that will do first
 OF_COMMAND = {
     "collection": "collections",
     "gre-lda": "grescores",

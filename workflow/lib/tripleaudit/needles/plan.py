@@ -119,7 +119,8 @@ class Plan:
             if key not in known:
                 hint = difflib.get_close_matches(key, known, 1)
                 raise UserError(f"needles: unknown key {key!r}" + (f", did you mean {hint[0]!r}?" if hint else ""))
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+        settings: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in values.items()}
+        return cls(**settings)
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, all settings named."""

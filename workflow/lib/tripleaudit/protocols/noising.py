@@ -211,8 +211,8 @@ class EntityNoising:
         """String together one word-initial and ``length - 1`` continuation pieces that tokenise as such."""
         initial, continuation = self.pieces
         for _ in range(TRIES):
-            parts = [initial[rng.integers(len(initial))]]
-            parts += [continuation[rng.integers(len(continuation))] for _ in range(length - 1)]
+            parts = [initial[int(rng.integers(len(initial)))]]
+            parts += [continuation[int(rng.integers(len(continuation)))] for _ in range(length - 1)]
             word = "".join(parts)
             if self._length(word) == length:
                 return word

@@ -41,16 +41,16 @@ class ReportFiles:
         provenance: sidecars of trainings, predictions and scores.
     """
 
-    tables: Sequence[Path] = ()
-    plots: Sequence[Path] = ()
-    scores: Sequence[Path] = ()
-    counts: Sequence[Path] = ()
-    audits: Sequence[Path] = ()
-    runs: Sequence[Path] = ()
-    gre: Sequence[Path] = ()
-    needles: Sequence[Path] = ()
+    tables: Sequence[str | Path] = ()
+    plots: Sequence[str | Path] = ()
+    scores: Sequence[str | Path] = ()
+    counts: Sequence[str | Path] = ()
+    audits: Sequence[str | Path] = ()
+    runs: Sequence[str | Path] = ()
+    gre: Sequence[str | Path] = ()
+    needles: Sequence[str | Path] = ()
     predicted: Sequence[Predicted] = ()
-    provenance: Sequence[Path] = ()
+    provenance: Sequence[str | Path] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def predicted_of(prediction: str | Path, gold: str | Path, counts: str | Path) -
         UserError: the path has fewer folders.
     """
     path = Path(prediction)
-    parts = path.parent.parts[-len(RUN_PARTS) :]
+    parts: Any = path.parent.parts[-len(RUN_PARTS) :]
     if len(parts) < len(RUN_PARTS):
         raise UserError(f"{path}: expected …/{'/'.join(f'<{part}>' for part in RUN_PARTS)}/{path.name}")
     return Predicted(*parts, predictions=path, gold=Path(gold), counts=Path(counts))

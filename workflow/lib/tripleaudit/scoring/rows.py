@@ -40,7 +40,7 @@ def count_run(
     matchings: Iterable[str] = MATCHINGS,
 ) -> SentenceCounts:
     """Count each sentence under each matching rule; with ``train``, find its stratum."""
-    strata = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
+    strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
     counts = {matching: sentence_counts(gold, predictions, matching) for matching in matchings}
     return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts)
 

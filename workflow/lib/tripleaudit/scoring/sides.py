@@ -4,6 +4,7 @@ import logging
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
@@ -40,7 +41,8 @@ def load_side(path: str | Path, side: str, format: str = "auto") -> list[Sentenc
         except UserError:
             if format == "auto":
                 raise
-    return read_corpus(path, format=name, **({"side": side} if name == "predictions" else {})).sentences
+    options: dict[str, Any] = {"side": side} if name == "predictions" else {}
+    return read_corpus(path, format=name, **options).sentences
 
 
 def align(

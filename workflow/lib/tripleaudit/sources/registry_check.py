@@ -1,6 +1,6 @@
 """Whether the entries of the registry are well formed: every problem in one clause, with the place of the entry."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from tripleaudit.errors import UserError
@@ -111,14 +111,14 @@ def _corpus(name: str, entry: Any, files: dict) -> Iterator[str]:
             yield f"{here}: there is no file {file!r}"
 
 
-def _section(document: Any, name: str) -> Iterator[str]:
+def _section(document: Any, name: str) -> Generator[str, None, Any]:
     if not isinstance(document, dict) or not isinstance(document.get(name), dict):
         yield f"'{name}' is missing or not a mapping"
         return {}
     return document[name]
 
 
-def _fields(entry: Any, where: str, known: set[str], required: set[str]) -> Iterator[str]:
+def _fields(entry: Any, where: str, known: set[str], required: set[str]) -> Generator[str, None, Any]:
     if not isinstance(entry, dict):
         yield f"{where}: expected a mapping"
         return False

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,8 @@ def load_json(path: str | Path) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
-            seen = set()
-            key = next(key for key, _ in pairs if key in seen or seen.add(key))
+            counts = Counter(key for key, _ in pairs)
+            key = next(key for key in counts if counts[key] > 1)
             raise UserError(f"{path}: the key {key[:60]!r} occurs twice in one object")
         return value
 

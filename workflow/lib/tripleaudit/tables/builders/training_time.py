@@ -59,7 +59,7 @@ def training_time(inputs: TableInputs) -> Table:
         table_rows,
         row_header="Model",
         notes=chosen(
-            named and f"Measured on {', '.join(named)}.",
+            bool(named) and f"Measured on {', '.join(named)}.",
             any(cell.reported for cell in every)
             and "The paper measured on an NVIDIA A100; compare the ratio of WZ to NZ (the paper's is that of its two "
             "values).",
@@ -76,7 +76,7 @@ def _cell(inputs: TableInputs, values: list[float], paper: str | bool | None) ->
         digits=inputs.digits(2),
         sd=statistics.stdev(values) if len(values) > 1 else None,
         seeds=len(values),
-        reported=paper or None,
+        reported=paper if isinstance(paper, str) and paper else None,
     )
 
 

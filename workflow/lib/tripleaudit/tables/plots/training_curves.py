@@ -68,7 +68,8 @@ def _named(path: Path) -> tuple[str, str, str, str, str]:
     parts = path.parent.parts
     if len(parts) < 5:
         raise UserError(f"{path}: expected …/<corpus>/<training set>/<extractor>/<noise>/<seed>/{path.name}")
-    return parts[-5:]
+    corpus, trainset, extractor, noise, seed = parts[-5:]
+    return corpus, trainset, extractor, noise, seed
 
 
 def _read(path: Path) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:

@@ -1,6 +1,5 @@
 """``type-f1``: type F1 by stratum with bootstrap intervals; one panel a corpus, or three where systems are many."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from tripleaudit.tables import labels
@@ -60,7 +59,7 @@ def draw(inputs: TableInputs) -> Any:
     return drawn
 
 
-def _below_one_another(inputs: TableInputs, by_corpus: dict[str, Sequence[ScoreRow]], most: int) -> Any:
+def _below_one_another(inputs: TableInputs, by_corpus: dict[str, list[ScoreRow]], most: int) -> Any:
     """Systems as rows, a panel for each stratum; noised trainings have a colour of their own."""
     from tripleaudit.tables.plots import _style
 
