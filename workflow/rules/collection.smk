@@ -43,7 +43,10 @@ rule extract_shard:
         mem_mb=lambda wildcards, attempt: COLLECTIONS[wildcards.collection]["mem_mb"] * attempt,
         runtime=lambda wildcards: COLLECTIONS[wildcards.collection]["runtime"],
     params:
-        settings=lambda wildcards: collection_settings.settings_json(COLLECTIONS[wildcards.collection]),
+        deciding=lambda wildcards: collection_settings.settings_json(
+            COLLECTIONS[wildcards.collection], collection_settings.DECIDING
+        ),
+        settings=lambda wildcards, input: collection_settings.settings_json(COLLECTIONS[wildcards.collection]),
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate).parent)] if input.gate else [],
         module=lambda wildcards: STUDY.module_options(collection_extractor(wildcards)),
         code=lambda wildcards: jobs.extractor_code("collection extract", collection_extractor(wildcards)),

@@ -31,7 +31,7 @@ rule make_needles:
         options=["--max-chars", str(NEEDLES["max_chars"])] if NEEDLES["max_chars"] else [],
         generator=["--endpoint", NEEDLES["generator"]] if NEEDLES["generator"] else [],
         identity=lm_identity(NEEDLES["generator"]),
-        section=GENERATIVE,
+        section=section_for_job,
         study=STUDY.name,
         own=lambda wildcards, input: ["--needle-file", str(input.needles)] if input.needles else [],
     shell:
@@ -76,7 +76,7 @@ rule extract_needles:
         judge=lambda wildcards: ["--judge", judge] if (judge := judge_endpoint(wildcards)) else [],
         identity=lambda wildcards: lm_identity(wildcards.lm, judge_endpoint(wildcards)),
         tokenizer=lambda wildcards, input: ["--tokenizer", str(input.tokenizer)] if input.tokenizer else [],
-        section=GENERATIVE,
+        section=section_for_job,
         study=STUDY.name,
     shell:
         "python -m tripleaudit needles extract --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "

@@ -44,7 +44,8 @@ rule write_report:
     conda:
         "../../envs/light.yaml"
     params:
-        facts=lambda wildcards: json.dumps(study_facts(), sort_keys=True),
+        told=lambda wildcards: {name: fact for name, fact in study_facts().items() if name != "config_sha256"},
+        facts=lambda wildcards, input: json.dumps(study_facts(), sort_keys=True),
         files=lambda wildcards, input: [
             part for kind in input.keys() if kind != "csv" for part in (f"--{kind}", *input.get(kind))
         ],

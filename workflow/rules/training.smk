@@ -22,7 +22,8 @@ rule train:
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
     params:
-        settings=lambda wildcards: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
+        deciding=lambda wildcards: STUDY.deciding_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
+        settings=lambda wildcards, input: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
         code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor),
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
@@ -50,8 +51,8 @@ rule predict:
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=growing(60),
     params:
-        batch_size=config["prediction"]["batch_size"],
-        relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
+        batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
+        relation_chunk=lambda wildcards, input: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:

@@ -46,8 +46,8 @@ rule predict_triple_needles:
         mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=growing(60),
     params:
-        batch_size=config["prediction"]["batch_size"],
-        relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
+        batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
+        relation_chunk=lambda wildcards, input: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
@@ -82,7 +82,7 @@ rule extract_triple_needles:
     params:
         options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
         identity=lambda wildcards: lm_identity(wildcards.lm),
-        section=GENERATIVE,
+        section=section_for_job,
         study=STUDY.name,
     shell:
         "python -m tripleaudit needles extract-triples --options {params.options:q} "

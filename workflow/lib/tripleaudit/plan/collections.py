@@ -9,12 +9,13 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
 from tripleaudit.shipped import shipped
 
-DECIDING = ("batch_size", "window", "threshold", "max_chars", "write", "on_error")
+DECIDING = ("threshold", "max_chars", "write", "on_error")
+SPEED = ("batch_size", "window")
 
 
-def settings_json(section: Mapping[str, Any]) -> str:
-    """Return what decides the triples of a collection besides texts and models, as canonical JSON."""
-    return json.dumps({name: section[name] for name in DECIDING}, sort_keys=True)
+def settings_json(section: Mapping[str, Any], names: Sequence[str] = DECIDING + SPEED) -> str:
+    """Return the settings of a collection besides texts and models, or some of them, as canonical JSON."""
+    return json.dumps({name: section[name] for name in names}, sort_keys=True)
 
 
 def model_run(section: Mapping[str, Any], corpora: Sequence[str], seeds: Sequence[int]) -> str | None:

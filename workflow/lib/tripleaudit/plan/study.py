@@ -15,6 +15,7 @@ from tripleaudit.extractors.registry import base_name, implied_training
 from tripleaudit.plan.grescores import GrePlan
 from tripleaudit.shipped import DATA, shipped
 from tripleaudit.sources import registry
+from tripleaudit.training.settings import deciding
 from tripleaudit.yaml_files import read_yaml
 
 PRESETS = DATA / "presets.yaml"
@@ -204,7 +205,7 @@ class Study:
         return merged
 
     def training_json(self, corpus: str, extractor: str, noise: str) -> str:
-        """What decides the result of a training besides its data and seed, as canonical JSON."""
+        """The settings of a training besides its data and seed, as canonical JSON."""
         settings = self.settings_of(corpus, extractor)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
         settings["encoder_layers"] = self.config["encoder"]["layers"]
@@ -215,6 +216,10 @@ class Study:
             probability = (self.config["corpora"][corpus] or {}).get("noise_probability")
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
+
+    def deciding_json(self, corpus: str, extractor: str, noise: str) -> str:
+        """What of :meth:`training_json` decides the result, as canonical JSON."""
+        return json.dumps(deciding(json.loads(self.training_json(corpus, extractor, noise))), sort_keys=True)
 
     def own_module(self, extractor: str) -> str:
         """The ``file.py:Class`` of an extractor from outside the project; empty for the others."""

@@ -24,7 +24,7 @@ from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import processes
 from tripleaudit.training.data import TrainingSentences
-from tripleaudit.training.settings import TrainingSettings, checked
+from tripleaudit.training.settings import TrainingSettings, checked, deciding
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
 
 logger = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ def train_to(
     report_unknown_relations(valid, relations, "validation")
     fingerprint = {
         "extractor": name,
-        "settings": digest(values),
+        "settings": digest(deciding(values)),
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),

@@ -1,6 +1,6 @@
 """Training settings, with the checks that make a bad one fail before any work starts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -13,6 +13,8 @@ from tripleaudit.scoring.matching import matching_names
 OPTIMIZERS = ("adamw", "adam")
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
 CLIPS = ("none", "global", "parameter")
+WITHOUT_EFFECT = ("workers", "save_every", "save_minutes")
+"""Settings that alter no result, so that a training with others is the same training."""
 
 
 def _are_points(value: Any) -> bool:
@@ -134,6 +136,11 @@ class TrainingSettings:
             )
         if "steps" in (self.schedule, self.head_schedule) and not self.learning_rate_points:
             yield "learning_rate_points: the schedule 'steps' needs them; expected [[epoch, factor], …]"
+
+
+def deciding(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the settings of a training that its result depends on."""
+    return {name: value for name, value in values.items() if name not in WITHOUT_EFFECT}
 
 
 Settings = TypeVar("Settings")
