@@ -43,6 +43,11 @@ PACKAGE = {
 }
 
 
+def forget() -> None:
+    for cached in (code._closure, code._path, code._tree, code._package, code._data_named):
+        cached.cache_clear()
+
+
 def indented(text: str) -> str:
     import textwrap
 
@@ -61,15 +66,14 @@ def package(tmp_path, monkeypatch):
         path.write_text(indented(text), encoding="utf-8")
 
     def versions(*entries: str, files=(), **changed: str) -> dict[str, str]:
-        for cached in (code._closure, code._path, code._tree, code._package):
-            cached.cache_clear()
+        forget()
         return code.versions(*entries, files=files)
 
     for name, text in PACKAGE.items():
         write(name, text)
     versions.write = write
     yield versions
-    versions()
+    forget()
 
 
 def test_what_a_module_imports_counts_with_all_that_it_imports(package):
@@ -161,6 +165,44 @@ def test_a_data_file_counts_with_its_bytes(package, tmp_path):
     file.write_text("a: 1 # words")
     assert list(before) == list(package(files=[file])) == ["prompt.yaml"]
     assert before != package(files=[file])
+
+
+def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
+    package.write("shipped.py", "DATA = 1")
+    package.write(
+        "read.py",
+        """
+        from tripleaudit.shipped import DATA
+        def load(name): return open(DATA / "prompts" / f"{name}.yaml")
+        def sums(): return load("sums")
+        def products(): return load("products")
+        def totals(): return sums()
+        """,
+    )
+    names = ("closed", "open-first", "open-second", "sums", "products")
+    for name in names:
+        package.write(f"data/prompts/{name}.yaml", "a")
+    package.write("data/facts.jsonl", "{}")
+    package.write("a/style.css", "a")
+
+    def read_by(text: str) -> set[str]:
+        package.write("user.py", text)
+        return {name.removeprefix("data/") for name in package("user") if name.startswith("data/")}
+
+    assert read_by("from tripleaudit.read import load\nload('closed')") == {"prompts/closed.yaml"}
+    assert read_by("from tripleaudit.read import load\nload(closed)\nprint('closed')") == set()
+    assert read_by("from tripleaudit.read import load\nfor n in '12': load(f'open-{n}')") == {
+        "prompts/open-first.yaml",
+        "prompts/open-second.yaml",
+    }
+    assert read_by("from tripleaudit import read\nread.totals()") == {"prompts/sums.yaml"}
+    assert read_by("from tripleaudit.shipped import DATA\nfile = DATA / 'facts.jsonl'") == {"facts.jsonl"}
+    before = package("user", "a.command")
+    assert "a/style.css" in before
+    for name, changes in (("a/style.css", True), ("data/facts.jsonl", True), ("data/prompts/closed.yaml", False)):
+        package.write(name, "changed")
+        assert (package("user", "a.command") != before) is changes
+        before = package("user", "a.command")
 
 
 def test_a_class_from_outside_has_its_file_in_the_digest(tmp_path):

@@ -4,10 +4,13 @@ A command's code is its own module, or one function of it, and everything of the
 through others, at the top of a module or inside a function. Of each module counts what runs: comments, docstrings,
 formatting, help texts and imports for type checkers do not, so that changing them makes no result anew.
 
-Modules that are chosen at run time by a name (an extractor, a table, a format of files) are no imports that can be
-read off the source; who chooses one names it beside the command. Files from outside the package (an extractor of
-one's own, a plugin) count with the modules that they import from beside them. What can alter no result, locks,
-devices and progress (``machine``) and the class of errors, stays outside.
+Files beside the modules of a package count with it, and so do data files of the package (``data/``) that a call names:
+``load_prompt("minea-needles")``, or a call of a function that makes one.
+
+Modules and data that are chosen at run time by a name (an extractor, a table, a prompt of a study) cannot be read off
+the source; who chooses one names it beside the command. Files from outside the package (an extractor of one's own, a
+plugin) count with the modules that they import from beside them. What can alter no result, locks, devices and progress
+(``machine``) and the class of errors, stays outside.
 """
 
 import ast
@@ -22,12 +25,29 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = "tripleaudit"
 ROOT = Path(__file__).resolve().parent
 ENTRANCE = (f"{PACKAGE}.__main__", f"{PACKAGE}.cli")  # the way to every command
 OUTSIDE = (f"{PACKAGE}.machine", f"{PACKAGE}.errors")
+DATA = f"{PACKAGE}.shipped.DATA"
 DIGITS = 8
+
+
+class Module(NamedTuple):
+    """What was read off the source of a module.
+
+    Attributes:
+        digest: first digits of the digest of what runs.
+        imports: names that it imports, in full.
+        calls: (function or class at the top of the module, what it calls in full, string or beginning of one that it
+            hands over), for calls of the package; ``DATA / "name"`` counts as a call.
+    """
+
+    digest: str
+    imports: list[str]
+    calls: list[list[str]]
 
 
 def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
@@ -47,8 +67,8 @@ def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
 
 def importers(name: str, *entries: str) -> set[str]:
     """Return which modules behind some entries import a name, such as ``descriptors.EXTRACTORS``."""
-    modules = {part.partition(":")[0] for part in _closure(tuple(map(_full, entries)))}
-    return {_short(module) for module in modules if _full(name) in _package()[module][1]}
+    modules = {part.partition(":")[0] for part in _closure(tuple(map(_full, entries)))} & set(_package())
+    return {_short(module) for module in modules if _full(name) in _package()[module].imports}
 
 
 def digest_of(*entries: str, files: Iterable[str | Path] = ()) -> str:
@@ -73,7 +93,7 @@ def file_version(path: str | Path) -> str:
     data = Path(path).read_bytes()
     if str(path).endswith(".py"):
         with contextlib.suppress(SyntaxError):  # who imports the file will hear of it
-            return _analysed(ast.parse(data), "")[0]
+            return _analysed(ast.parse(data), "").digest
     return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
@@ -87,25 +107,70 @@ def _short(name: str) -> str:
 
 @functools.cache
 def _closure(entries: tuple[str, ...]) -> dict[str, str]:
-    """Return module -> digest of everything that the entries import."""
-    found: dict[str, str] = {}
+    """Return module, or file of the package, -> digest of everything that the entries import and read."""
+    read: dict[str, Module] = {}
     queue = [name for entry in entries for name in _with_parents(entry.partition(":")[0])[:-1]]
     for entry in entries:
         module, _, function = entry.partition(":")
         if function:
-            found[entry], imports = _analysed(_of_function(_tree(module), function), module)
-            queue += _modules(imports)
+            read[entry] = _analysed(_of_function(_tree(module), function), module)
+            queue += _modules(read[entry].imports)
         else:
             queue.append(module)
     while queue:
         name = queue.pop()
-        if name not in found and not _is_outside(name):
-            found[name], imports = _package()[name]
-            queue += _modules(imports)
+        if name not in read and not _is_outside(name):
+            read[name] = _package()[name]
+            queue += _modules(read[name].imports)
     for entry in entries:
-        if entry.partition(":")[0] in found:
-            found.pop(entry) if ":" in entry else None  # the whole module counts already
-    return found
+        if entry.partition(":")[0] in read and ":" in entry:
+            del read[entry]  # the whole module counts already
+    files = {file for name in read for file in _beside_modules(name)} | set(_data_read(read))
+    found = {name: module.digest for name, module in read.items()}
+    return found | {f"{PACKAGE}.{file.relative_to(ROOT).as_posix()}": file_version(file) for file in sorted(files)}
+
+
+def _beside_modules(name: str) -> list[Path]:
+    """Return the files that lie beside the modules of a package, such as style sheets; those of the root are data."""
+    path = _path(name)
+    if path is None or path.name != "__init__.py" or path.parent == ROOT:
+        return []
+    files = (file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    return [file for file in files if file.suffix != ".py"]
+
+
+def _data_read(read: dict[str, Module]) -> Iterator[Path]:
+    """Yield the data files that modules name in calls."""
+    readers = {name for name, module in _package().items() if DATA in module.imports}
+    for place, module in read.items():
+        name = place.partition(":")[0]
+        for _, called, text in module.calls:
+            reader, _, function = called.rpartition(".")
+            if called == DATA or (reader in readers and name != reader):
+                yield from _data_named(text)
+            if reader in readers and name != reader:
+                yield from _read_by(reader, function, set())
+
+
+def _read_by(reader: str, function: str, seen: set[str]) -> Iterator[Path]:
+    """Yield what a function names in the calls of its own module, directly or through others of it."""
+    seen.add(function)
+    for owner, called, text in _package()[reader].calls:
+        module, _, other = called.rpartition(".")
+        if owner == function and module == reader:
+            yield from _data_named(text)
+            if other not in seen:
+                yield from _read_by(reader, other, seen)
+
+
+@functools.cache
+def _data_named(text: str) -> list[Path]:
+    if not text:
+        return []
+    files = [file for file in (ROOT / "data").rglob("*") if file.is_file()]
+    if text.endswith("*"):
+        return [file for file in files if file.name.startswith(text[:-1])]
+    return [file for file in files if text in (file.name, file.stem)]
 
 
 def _is_outside(name: str) -> bool:
@@ -148,13 +213,13 @@ def _tree(module: str) -> ast.Module:
 # one module
 
 
-def _analysed(tree: ast.Module, module: str, is_package: bool = False) -> tuple[str, list[str]]:
-    """Return the digest of what runs in a module and the names that it imports, in full."""
+def _analysed(tree: ast.Module, module: str, is_package: bool = False) -> Module:
     tree = _Running().visit(tree)
     parts: list[str] = []
     _spell(tree, parts)
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
-    return digest, sorted(set(_imported(tree, module, is_package)))
+    imported = sorted(set(_imported(tree, module, is_package)))
+    return Module(digest, [name for _, name in imported], sorted(set(_called(tree, module, dict(imported)))))
 
 
 class _Running(ast.NodeTransformer):
@@ -204,16 +269,45 @@ def _spell(node: object, parts: list[str]) -> None:
         parts.append(repr(node))
 
 
-def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
+def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, str]]:
+    """Yield (name in the module, imported name in full)."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             source = node.module or ""
             if node.level:
                 beside = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
                 source = ".".join(filter(None, [*beside, source]))
-            yield from (f"{source}.{alias.name}" for alias in node.names)
+            yield from ((alias.asname or alias.name, f"{source}.{alias.name}") for alias in node.names)
+
+
+def _called(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield :attr:`Module.calls`."""
+    for top in tree.body:
+        owner = getattr(top, "name", "")
+        for node in ast.walk(top):
+            if isinstance(node, ast.Call):
+                given, function = node.args, node.func
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                given, function = [node.right], node.left
+            else:
+                continue
+            if isinstance(function, ast.Name):
+                called = imported.get(function.id, f"{module}.{function.id}")
+            elif isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+                called = f"{imported.get(function.value.id, '')}.{function.attr}"
+            else:
+                continue
+            if called.startswith(f"{PACKAGE}.") and (isinstance(node, ast.Call) or called == DATA):
+                yield from ((owner, called, text) for text in [*map(_text, given)] or [""])
+
+
+def _text(node: ast.expr) -> str:
+    """Return a string of the source, the beginning and ``*`` of one that is put together, else an empty one."""
+    if isinstance(node, ast.JoinedStr) and node.values and (begin := _text(node.values[0])):
+        return f"{begin}*"
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _of_function(tree: ast.Module, function: str) -> ast.Module:
@@ -247,28 +341,25 @@ class _WithoutSteps(ast.NodeTransformer):
 
 
 @functools.cache
-def _package() -> dict[str, tuple[str, list[str]]]:
-    """Return (digest, imported names) of every module; what did not change since the last time is not parsed again."""
+def _package() -> dict[str, Module]:
+    """Return what was read off every module; what did not change since the last time is not parsed again."""
     cache = Path(importlib.util.cache_from_source(str(ROOT / "code.py"))).with_suffix(".json")
     known: dict[str, list] = {}
     with contextlib.suppress(OSError, ValueError):
         known = json.loads(cache.read_text(encoding="utf-8"))
-    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    found, fresh = {}, {}
+    own = Path(__file__).read_bytes()
+    found, kept = {}, {}
     for path in sorted(ROOT.rglob("*.py")):
         data = path.read_bytes()
-        key = hashlib.sha256(data + own.encode()).hexdigest()
         parts = path.relative_to(ROOT).with_suffix("").parts
         is_package = parts[-1] == "__init__"
         name = ".".join([PACKAGE, *(parts[:-1] if is_package else parts)])
-        key = f"{name} {key}"
-        if key not in known:
-            known[key] = list(_analysed(ast.parse(data, str(path)), name, is_package))
-            fresh[key] = known[key]
-        found[name] = (key, *known[key])
-    if fresh:
-        _store(cache, {key: known[key] for key, *_ in found.values()})
-    return {name: (digest, imports) for name, (_, digest, imports) in found.items()}
+        key = f"{name} {hashlib.sha256(data + own).hexdigest()}"
+        found[name] = Module(*known.get(key) or _analysed(ast.parse(data, str(path)), name, is_package))
+        kept[key] = found[name]
+    if kept.keys() != known.keys():
+        _store(cache, kept)
+    return found
 
 
 def _store(path: Path, value: object) -> None:
@@ -297,7 +388,7 @@ def _outside(file: Path) -> dict[str, str]:
         found[name] = file_version(path)
         if path.suffix == ".py":
             with contextlib.suppress(SyntaxError):
-                for imported in _analysed(ast.parse(path.read_bytes()), path.stem)[1]:
+                for imported in _analysed(ast.parse(path.read_bytes()), path.stem).imports:
                     entries += _modules([imported])
                     queue += _beside(path.parent, imported.split("."))
     return found | {_short(name): part for name, part in _closure(tuple(entries)).items()}

@@ -45,15 +45,13 @@ class Prompts:
     remind: Prompt
 
     @classmethod
-    def load(
-        cls, extract: str = "minea-extract", more: str = "minea-continue", remind: str = "minea-remind"
-    ) -> "Prompts":
-        """Read the prompts by name or path.
+    def load(cls) -> "Prompts":
+        """Read the prompts.
 
         Raises:
             UserError: a prompt is missing or lacks a message or slot that the extraction fills.
         """
-        prompts = cls(load_prompt(extract), load_prompt(more), load_prompt(remind))
+        prompts = cls(load_prompt("minea-extract"), load_prompt("minea-continue"), load_prompt("minea-remind"))
         if [message["role"] for message in prompts.extract.messages] != ["system", "user"]:
             raise UserError(f"prompt '{prompts.extract.name}': expected one system message and then one user message")
         if "text" not in prompts.extract.slots or "schema" not in prompts.extract.slots:
