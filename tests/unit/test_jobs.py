@@ -66,8 +66,8 @@ def compiled(name: str, root: Path) -> types.CodeType | None:
     return None
 
 
-def imported(body: types.CodeType) -> Iterator[str]:
-    """Every name that a code object imports, those inside it included."""
+def imported(body: types.CodeType, inside: bool = True) -> Iterator[str]:
+    """Every name that a code object imports, with or without those inside it."""
     steps = list(dis.get_instructions(body))
     for place, step in enumerate(steps):
         if step.opname == "IMPORT_NAME":
@@ -76,7 +76,7 @@ def imported(body: types.CodeType) -> Iterator[str]:
             yield step.argval
             yield from (f"{step.argval}.{name}" for name in names or ())
     for constant in body.co_consts:
-        if isinstance(constant, types.CodeType):
+        if inside and isinstance(constant, types.CodeType):
             yield from imported(constant)
 
 
@@ -101,9 +101,7 @@ def of_step(body: types.CodeType, function: str) -> Iterator[str]:
             seen.add(name)
             yield from imported(inside[name])
             queue += mentioned(inside[name]) - (steps if name == "configure" else set())
-    yield from imported(
-        body.replace(co_consts=tuple(part for part in body.co_consts if not isinstance(part, types.CodeType)))
-    )
+    yield from imported(body, inside=False)
 
 
 def expected(entries: tuple[str, ...], root: Path) -> set[str]:

@@ -94,10 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError):
-            message = extras.advice(error, command)
-        else:
-            message = storage.sentence(error)
+        missing = isinstance(error, ModuleNotFoundError)
+        message = extras.advice(error, command) if missing else storage.sentence(error)
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)

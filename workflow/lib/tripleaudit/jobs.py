@@ -33,9 +33,7 @@ STEPS = {
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
     "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
-    "score-run": Step(
-        "scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"
-    ),
+    "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
     "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
     "training-facts": Step("tables.facts:write_training_facts", "times and outcomes of all trainings"),
     "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
