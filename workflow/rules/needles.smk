@@ -27,7 +27,8 @@ rule make_needles:
         mem_mb=growing(4000),
         runtime=growing(120),
     params:
-        plan=NEEDLE_PLAN,
+        made=NEEDLES_MADE,
+        plan=lambda wildcards, input: NEEDLE_PLAN,
         options=["--max-chars", str(NEEDLES["max_chars"])] if NEEDLES["max_chars"] else [],
         generator=["--endpoint", NEEDLES["generator"]] if NEEDLES["generator"] else [],
         identity=lm_identity(NEEDLES["generator"]),
@@ -42,7 +43,7 @@ rule make_needles:
 
 
 rule extract_needles:
-    """Entities that one model extracts from the documents, and which needles are among them."""
+    """Entities that one model extracts from the documents, and what is alike in them and the needles."""
     input:
         corpus=rules.make_needles.output,
         model=lambda wildcards: needle_models(wildcards.lm),
@@ -52,8 +53,8 @@ rule extract_needles:
         entities="<study>/needles/models/{lm}/entities.jsonl",
         deduplicated="<study>/needles/models/{lm}/deduplicated.jsonl",
         calls="<study>/needles/models/{lm}/calls.jsonl",
-        criteria="<study>/needles/models/{lm}/criteria.jsonl",
-        untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
+        matches="<study>/needles/models/{lm}/matches.jsonl",
+        untouched="<study>/needles/models/{lm}/untouched-matches.jsonl",
         repetitions="<study>/needles/models/{lm}/repetitions.jsonl",
         parts="<study>/needles/models/{lm}/parts.jsonl",
         report="<study>/needles/models/{lm}/report.json",
@@ -72,7 +73,8 @@ rule extract_needles:
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        plan=NEEDLE_PLAN,
+        made=NEEDLES_MADE,
+        plan=lambda wildcards, input: NEEDLE_PLAN,
         judge=lambda wildcards: ["--judge", judge] if (judge := judge_endpoint(wildcards)) else [],
         identity=lambda wildcards: lm_identity(wildcards.lm, judge_endpoint(wildcards)),
         tokenizer=lambda wildcards, input: ["--tokenizer", str(input.tokenizer)] if input.tokenizer else [],
@@ -85,11 +87,34 @@ rule extract_needles:
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
 
+rule rate_needles:
+    """Which needles count as found, by the thresholds of shared keywords."""
+    input:
+        matches="<study>/needles/models/{lm}/matches.jsonl",
+        untouched="<study>/needles/models/{lm}/untouched-matches.jsonl",
+    output:
+        criteria="<study>/needles/models/{lm}/criteria.jsonl",
+        untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
+    log:
+        "<logs>/rate_needles/{lm}.log",
+    benchmark:
+        "<benchmarks>/rate_needles/{lm}.jsonl"
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        thresholds=NEEDLES["thresholds"],
+    shell:
+        "python -m tripleaudit rate-needles --folder $(dirname {input.matches:q}) --thresholds {params.thresholds} "
+        "> {log:q} 2>&1"
+
+
 rule score_needles:
     """Tidy scores of one model: criteria, MINEA, scores without reference, redundancy by part, coverage."""
     input:
         corpus=rules.make_needles.output,
         result=rules.extract_needles.output,
+        rated=rules.rate_needles.output,
     output:
         scores="<study>/needles/models/{lm}/scores.csv",
         provenance="<study>/needles/models/{lm}/scores.provenance.json",

@@ -6,6 +6,7 @@ from tripleaudit.needles.haystack import document_files
 
 NEEDLES = config["needles"]
 NEEDLE_PLAN = needle_settings.plan_json(NEEDLES)
+NEEDLES_MADE = needle_settings.made_json(NEEDLES)
 TRIPLE_NEEDLES = NEEDLES["triples"] or {}
 TRIPLE_LMS = needle_settings.triple_models(NEEDLES)
 if found := list(

@@ -118,7 +118,7 @@ def _add_step(parser: argparse.ArgumentParser, reference: str) -> None:
         elif "Mapping" in kind:
             option |= {"type": partial(_json, parameter.name), "metavar": "JSON"}
         elif "Sequence" in kind:
-            option["nargs"] = "*"
+            option |= {"nargs": "*", "type": float if "float" in kind else str}
         elif parameter.annotation in (int, float):
             option["type"] = parameter.annotation
         parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)

@@ -22,6 +22,7 @@ import importlib.util
 import inspect
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -284,6 +285,7 @@ def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[st
 
 def _called(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield :attr:`Module.calls`."""
+    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     for top in tree.body:
         owner = getattr(top, "name", "")
         for node in ast.walk(top):
@@ -294,20 +296,21 @@ def _called(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator
             else:
                 continue
             if isinstance(function, ast.Name):
-                called = imported.get(function.id, f"{module}.{function.id}")
+                called = imported.get(function.id, f"{module}.{function.id}" if function.id in own else "")
             elif isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
                 called = f"{imported.get(function.value.id, '')}.{function.attr}"
             else:
                 continue
             if called.startswith(f"{PACKAGE}.") and (isinstance(node, ast.Call) or called == DATA):
-                yield from ((owner, called, text) for text in [*map(_text, given)] or [""])
+                yield from ((owner, called, text) for text in {"", *map(_text, given)})
 
 
 def _text(node: ast.expr) -> str:
     """Return a string of the source, the beginning and ``*`` of one that is put together, else an empty one."""
     if isinstance(node, ast.JoinedStr) and node.values and (begin := _text(node.values[0])):
         return f"{begin}*"
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    named = isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w./-]+", node.value)
+    return named[0] if named else ""
 
 
 def _of_function(tree: ast.Module, function: str) -> ast.Module:

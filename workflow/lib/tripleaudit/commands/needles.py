@@ -116,7 +116,7 @@ def _corpus(args: argparse.Namespace) -> None:
 
 def _extract(args: argparse.Namespace) -> None:
     from tripleaudit.needles.rehearsal import rehearse
-    from tripleaudit.needles.stages import Corpus, extract_corpus, save_result
+    from tripleaudit.needles.stages import Corpus, extract_corpus, save_extraction
 
     corpus = Corpus.load(args.corpus)
     with contextlib.ExitStack() as stack:
@@ -134,7 +134,7 @@ def _extract(args: argparse.Namespace) -> None:
         result.report["capabilities"] = {
             item.endpoint.model: item.bill()["capabilities"] for item in (client, judge or client)
         }
-    save_result(result, plan, args.out)
+    save_extraction(result, args.out)
 
 
 def _score(args: argparse.Namespace) -> None:

@@ -8,10 +8,12 @@
 Comparison is exact after :func:`~tripleaudit.needles.entities.normalise`; a wrong type does not matter.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from tripleaudit.files import read_jsonl, write_jsonl
 from tripleaudit.llm.answers import parse_match
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import load_prompt
@@ -37,8 +39,8 @@ class Match:
     llm: bool | None = None
     llm_index: int | None = None
 
-    def row(self, thresholds: Sequence[float] = THRESHOLDS) -> dict[str, Any]:
-        """One row of the criteria table; ``k_ratio`` is kept, so that other thresholds can be applied later."""
+    def row(self) -> dict[str, Any]:
+        """What was found as one JSON object, before any threshold is applied to ``k_ratio``."""
         return {
             "id": self.needle.id,
             "doc": self.needle.doc,
@@ -46,14 +48,27 @@ class Match:
             "name": self.needle.name,
             "n": self.n,
             "ns": self.ns,
-            **{f"k{threshold:g}": self.k_ratio >= threshold - EPSILON for threshold in thresholds},
             "llm": self.llm,
-            "k_ratio": round(self.k_ratio, 6),
+            "k_ratio": self.k_ratio,
             "n_index": self.n_index,
             "ns_index": self.ns_index,
             "k_index": self.k_index,
             "llm_index": self.llm_index,
         }
+
+
+def rated(match: Mapping[str, Any], thresholds: Sequence[float] = THRESHOLDS) -> dict[str, Any]:
+    """Return one row of the criteria table of a :meth:`Match.row`."""
+    shares = {f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
+    first = {name: match[name] for name in ("id", "doc", "type", "name", "n", "ns")}
+    return {**first, **shares, **match, "k_ratio": round(match["k_ratio"], 6)}
+
+
+def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
+    """Apply the thresholds of shared keywords: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
+    for name in ("matches", "untouched-matches"):
+        rows = [rated(match, thresholds) for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
+        write_jsonl(Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl", rows)
 
 
 class Index:

@@ -17,6 +17,7 @@ from tripleaudit.needles.needle import KEYWORDS, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
+RATING = ("criteria", "placeholders", "thresholds")  # settings of what follows the extraction
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,10 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, all settings named."""
         return dataclasses.asdict(self)
+
+    def made_json(self) -> dict[str, Any]:
+        """What of :meth:`to_json` decides needles and extraction."""
+        return {name: value for name, value in self.to_json().items() if name not in RATING}
 
     @property
     def limits(self) -> Limits:

@@ -20,7 +20,7 @@ from tripleaudit.needles import dialogues as ex
 from tripleaudit.needles.entities import Entity, deduplicated, load_entities, save_entities
 from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, infusion_from_json, load_documents, save_documents
-from tripleaudit.needles.identification import Index, Match, judge, with_judgement
+from tripleaudit.needles.identification import Index, Match, judge, rate_matches, with_judgement
 from tripleaudit.needles.needle import Needle, load_needles, problem, save_needles
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType
@@ -116,7 +116,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: ex.Ask | None, 
     infusions = {document.id: place(document, made[document.id], plan) for document in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
     report = {
-        "plan": plan.to_json(),
+        "plan": plan.made_json(),
         "generator": model if ask is not None else TEMPLATES,
         "needles": {
             "wanted": len(documents) * len(kinds) * plan.per_type,
@@ -142,7 +142,7 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
     infusions = {d.id: place(d, [needle for needle in needles if needle.doc == d.id], plan) for d in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
     report = {
-        "plan": plan.to_json(),
+        "plan": plan.made_json(),
         "generator": "file",
         "needles": {"given": len(needles), "infused": used},
         "share": {doc: round(infusion.share, 6) for doc, infusion in infusions.items()},
@@ -231,7 +231,7 @@ def extract_corpus(
         log.warning("%s, %s document: all calls about part %d failed; the result is incomplete", doc, stage, piece + 1)
     report = {
         "model": model,
-        "plan": plan.to_json(),
+        "plan": plan.made_json(),
         "prompts": prompts.hashes(),
         "calls": len(calls),
         "statuses": ex.status_counts(calls),
@@ -276,14 +276,20 @@ def identify_all(
 
 
 def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
-    """Write ``entities``, ``deduplicated``, ``calls``, ``criteria``, ``untouched-criteria``, ``repetitions`` and
-    ``parts`` as JSON lines, and ``report.json``."""
+    """Write what :func:`save_extraction` writes, and ``criteria`` and ``untouched-criteria`` beside it."""
+    save_extraction(result, folder)
+    rate_matches(folder, plan.thresholds)
+
+
+def save_extraction(result: Result, folder: str | Path) -> None:
+    """Write ``entities``, ``deduplicated``, ``calls``, ``matches``, ``untouched-matches``, ``repetitions``, ``parts`` as
+    JSON lines, and ``report.json``."""
     folder = Path(folder)
     save_entities(folder / "entities.jsonl", result.entities)
     write_jsonl(folder / "deduplicated.jsonl", deduplicated(result.entities))
     write_jsonl(folder / "calls.jsonl", result.calls)
-    write_jsonl(folder / "criteria.jsonl", (match.row(plan.thresholds) for match in result.matches))
-    write_jsonl(folder / "untouched-criteria.jsonl", (match.row(plan.thresholds) for match in result.displaced))
+    write_jsonl(folder / "matches.jsonl", (match.row() for match in result.matches))
+    write_jsonl(folder / "untouched-matches.jsonl", (match.row() for match in result.displaced))
     save_entities(folder / "repetitions.jsonl", result.part_entities)
     write_jsonl(folder / "parts.jsonl", result.parts)
     write_json(folder / "report.json", result.report)

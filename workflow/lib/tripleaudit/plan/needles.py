@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.plan import RATING, Plan
 
 TABLES = ("minea", "needle-criteria", "needle-example", "llm-comparison", "iterations")
 LENGTH_TABLE = "lost-in-the-middle"
@@ -15,9 +15,17 @@ TRIPLE_TABLE = "triple-needles"
 
 def plan_json(section: Mapping[str, Any]) -> str:
     """Return what decides needles, extraction and scores, as canonical JSON (:class:`.plan.Plan`)."""
+    return json.dumps(_values(section), sort_keys=True)
+
+
+def made_json(section: Mapping[str, Any]) -> str:
+    """Return what of :func:`plan_json` decides needles and extraction."""
+    return json.dumps({key: value for key, value in _values(section).items() if key not in RATING}, sort_keys=True)
+
+
+def _values(section: Mapping[str, Any]) -> dict[str, Any]:
     known = {item.name for item in dataclasses.fields(Plan)}
-    values = {key: value for key, value in section.items() if key in known}
-    return json.dumps({**values, "judge": section.get("judge") is not None}, sort_keys=True)
+    return {**{key: section[key] for key in section if key in known}, "judge": section.get("judge") is not None}
 
 
 def judge_of(section: Mapping[str, Any], model: str) -> str | None:

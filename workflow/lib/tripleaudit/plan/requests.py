@@ -264,7 +264,7 @@ def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
 
 def _same_plan(report: Path, plan_: Plan, model: str) -> bool:
     known = read_json(report)
-    return known.get("model") == model and known.get("plan") == json.loads(json.dumps(plan_.to_json()))
+    return known.get("model") == model and known.get("plan") == json.loads(json.dumps(plan_.made_json()))
 
 
 def _triple_needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
