@@ -95,6 +95,6 @@ def test_what_cannot_work_is_said_before_anything_runs(tmp_path):
     result = snakemake(tmp_path, "-n", "--", "generative")
     assert result.returncode != 0
     said = result.stdout + result.stderr
-    assert "generative system 'closed': unknown endpoint 'fakes'" in said
+    assert "generative/systems/closed/endpoint: unknown endpoint 'fakes'" in said
     assert "did you mean 'open'" in said
     assert "Traceback" not in said

@@ -23,7 +23,7 @@ rule original_split:
 rule build_protocol:
     """Rearranged or overlap-sifted training, validation and test sets (rte-generalization 3.1 and 3.2)."""
     input:
-        unpack(protocol_inputs),
+        unpack(STUDY.original_splits),
     output:
         train="<study>/protocols/{corpus}/{protocol}/nz/train.jsonl",
         valid="<study>/protocols/{corpus}/{protocol}/nz/valid.jsonl",
@@ -41,7 +41,7 @@ rule build_protocol:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.protocol_json(wildcards.protocol),
+        options=lambda wildcards: STUDY.data.protocol_json(wildcards.protocol),
         code=lambda wildcards: jobs.described_code("protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
     shell:
         "python -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
@@ -54,7 +54,7 @@ rule train_masked_lm:
     """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
-        encoder=ENCODER,
+        encoder=STUDY.encoder,
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
@@ -70,7 +70,7 @@ rule train_masked_lm:
         mem_mb=growing(8000),
         runtime=growing(120),
     params:
-        options=STUDY.masked_lm_options,
+        options=STUDY.data.masked_lm_options(STUDY.typed.encoder.layers),
     shell:
         "python -m tripleaudit train-mlm --encoder $(dirname {input.encoder:q}) --train {input.train:q} "
         "{params.options:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -79,8 +79,8 @@ rule train_masked_lm:
 rule build_augmented:
     """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
     input:
-        unpack(protocol_inputs),
-        unpack(augmentation_models),
+        unpack(STUDY.original_splits),
+        unpack(STUDY.data.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
         report="<study>/protocols/{corpus}/augmented/report.json",
@@ -96,7 +96,7 @@ rule build_augmented:
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        options=STUDY.protocol_json("augmented"),
+        options=STUDY.data.protocol_json("augmented"),
         code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
         vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],
     shell:

@@ -4,7 +4,7 @@
 rule plot:
     """One plot of the study as SVG."""
     input:
-        unpack(plot_inputs),
+        unpack(STUDY.report.plot_inputs),
     output:
         report(
             "<study>/plots/{plot}.svg",
@@ -17,12 +17,12 @@ rule plot:
     benchmark:
         "<benchmarks>/plot/{plot}.jsonl"
     wildcard_constraints:
-        plot="|".join(PLOTS) or "none",
+        plot="|".join(STUDY.report.plots) or "none",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
-        options=lambda wildcards: STUDY.table_options(wildcards.plot),
+        options=lambda wildcards: STUDY.report.options(wildcards.plot),
         code=lambda wildcards: plot_code(wildcards.plot),
     shell:
         "python -m tripleaudit plots {wildcards.plot:q} --scores {input.scores:q} --counts {input.counts:q} "
@@ -33,7 +33,7 @@ rule plot:
 rule write_report:
     """One HTML page: questions and answers, tables, plots, errors by sentence, provenance."""
     input:
-        unpack(report_inputs),
+        unpack(STUDY.report.inputs),
     output:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
     log:
@@ -44,8 +44,8 @@ rule write_report:
     conda:
         "../../envs/light.yaml"
     params:
-        told=lambda wildcards: {name: fact for name, fact in study_facts().items() if name != "config_sha256"},
-        facts=lambda wildcards, input: json.dumps(study_facts(), sort_keys=True),
+        told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
+        facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
         files=lambda wildcards, input: [
             part for kind in input.keys() if kind != "csv" for part in (f"--{kind}", *input.get(kind))
         ],

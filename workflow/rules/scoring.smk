@@ -21,9 +21,9 @@ def tested_keys(wildcards):
 rule score:
     """Micro and type P/R/F1 with intervals of one prediction file, under every matching rule."""
     input:
-        gold=gold_file,
+        gold=STUDY.gold_file,
         predictions="<study>/predictions/<run>/{testset}.jsonl",
-        train=seen_file,
+        train=STUDY.seen_file,
         provenance="<study>/models/<run>/provenance.json",
     output:
         scores="<study>/scores/<run>/{testset}-{testing}.csv",
@@ -115,7 +115,7 @@ rule score_two_step:
 rule merge_scores:
     """One tidy scores file of the whole study."""
     input:
-        score_files(),
+        STUDY.score_files(),
     output:
         scores="<study>/scores.csv",
         provenance="<study>/scores.provenance.json",

@@ -33,6 +33,6 @@ rule fetch_model:
     conda:
         "../../envs/light.yaml"
     params:
-        source=lambda wildcards: STUDY.model_of_slug(wildcards.model),
+        source=lambda wildcards: STUDY.places.source(wildcards.model),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output:q}) > {log:q} 2>&1"

@@ -2,7 +2,8 @@
 from tripleaudit.machine.storage import check_writable
 from tripleaudit.summary import Job, RunSummary
 
-RUN_SUMMARY = RunSummary(STUDY.name, Path("results") / STUDY.name, config["generative"])
+# the study's folder, also where the workflow is a module with pathvars of its own
+RUN_SUMMARY = RunSummary(STUDY.name, Path(workflow.pathvars.apply("<study>")), config["generative"])
 
 
 onstart:

@@ -24,14 +24,7 @@ rule training_facts:
 rule audit:
     """Triple types, strata and sizes of a test set against its training set."""
     input:
-        train=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/train.jsonl",
-        valid=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/valid.jsonl",
-        test="<study>/protocols/{corpus}/{protocol}/nz/test.jsonl",
-        zero=lambda wildcards: [
-            f"<study>/protocols/{{corpus}}/original/wz/{split}.jsonl"
-            for split in ("train", "valid", "test")
-            if wildcards.protocol == "original" and "wz" in STUDY.settings
-        ],
+        unpack(STUDY.audited_files),
     output:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
@@ -53,7 +46,7 @@ rule audit:
 rule table:
     """One paper-style table in four formats, reported values beside measured ones."""
     input:
-        unpack(table_inputs),
+        unpack(STUDY.report.table_inputs),
     output:
         csv="<study>/tables/{table}.csv",
         md="<study>/tables/{table}.md",
@@ -69,12 +62,12 @@ rule table:
     benchmark:
         "<benchmarks>/table/{table}.jsonl"
     wildcard_constraints:
-        table="|".join(STUDY.possible_tables) or "none",
+        table="|".join(STUDY.report.possible_built) or "none",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
-        options=lambda wildcards: STUDY.table_options(wildcards.table),
+        options=lambda wildcards: STUDY.report.options(wildcards.table),
         code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
     shell:
         "python -m tripleaudit table {wildcards.table:q} --scores {input.scores:q} --counts {input.counts:q} "

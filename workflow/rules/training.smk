@@ -4,7 +4,7 @@
 rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
-        unpack(trainset_files),
+        unpack(STUDY.trainset_files),
     output:
         weights="<study>/models/<run>/model.safetensors",
         config="<study>/models/<run>/config.json",
@@ -19,11 +19,13 @@ rule train:
     threads: config["threads"]
     resources:
         gpu=lambda wildcards: STUDY.gpus(wildcards.extractor),
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
-        runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
+        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        runtime=lambda wildcards: STUDY.trainings.resource(wildcards.extractor, "runtime", "8h"),
     params:
-        deciding=lambda wildcards: STUDY.deciding_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
-        settings=lambda wildcards, input: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
+        deciding=lambda wildcards: STUDY.trainings.deciding_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
+        settings=lambda wildcards, input: STUDY.trainings.training_json(
+            wildcards.corpus, wildcards.extractor, wildcards.noise
+        ),
         code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor),
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
@@ -36,7 +38,7 @@ rule predict:
     """Predict the triples of the test set of a training's own protocol."""
     input:
         weights="<study>/models/<run>/model.safetensors",
-        test=testset_file,
+        test=STUDY.testset_file,
     output:
         test="<study>/predictions/<run>/test.jsonl",
     log:
@@ -48,11 +50,11 @@ rule predict:
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=growing(60),
     params:
         batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
-        relation_chunk=lambda wildcards, input: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
+        relation_chunk=lambda wildcards, input: STUDY.trainings.resource(wildcards.extractor, "relation_chunk", 0),
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
@@ -68,7 +70,7 @@ if "augmented" in STUDY.protocols:
     use rule predict as predict_with_augmented with:
         input:
             weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
-            test=lambda wildcards: [original_test_file(wildcards), "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
+            test=STUDY.testset_files,
         output:
             test=multiext(
                 "<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",

@@ -385,9 +385,9 @@ def test_shipped_schemas_and_subsets():
         ({"iteration": 1}, "unknown key 'iteration', did you mean 'iterations'"),
         ({"target": 0.5}, "shares must obey"),
         ({"criteria": ["k0.8"]}, "unknown criterion 'k0.8', did you mean"),
-        ({"criteria": []}, "'criteria' is empty"),
-        ({"per_type": 0}, "'per_type' is 0"),
-        ({"fill": "magic"}, "'fill' is 'magic'"),
+        ({"criteria": []}, "needles/criteria: expected at least 1 of them, got"),
+        ({"per_type": 0}, "needles/per_type: expected at least 1, got 0"),
+        ({"fill": "magic"}, "needles/fill: expected one of templates, none, got 'magic'"),
     ],
 )
 def test_bad_plans(values, message):

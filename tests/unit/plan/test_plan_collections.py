@@ -4,8 +4,6 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.plan.collections import gate_run, model_run, problems, settings_json
-from tripleaudit.plan.configuration import validated
 from tripleaudit.plan.study import Study
 
 STUDY = {
@@ -18,28 +16,34 @@ STUDY = {
 }
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("One sentence.\n")
+
+
 def collection(**changes):
     section = {"files": "texts", "extractor": "casrel", "gate": "zcc-binary", **changes}
-    return validated({**copy.deepcopy(STUDY), "collections": {"news": section}})
+    return {**copy.deepcopy(STUDY), "collections": {"news": section}}
 
 
 def found(config):
-    study = Study(config)
-    section = config["collections"]["news"]
-    runs, classifiers = ([run.path for run in part] for part in (study.runs, study.classifier_runs))
-    return list(problems("news", section, runs, classifiers, study.corpora, study.seeds))
+    with pytest.raises(UserError) as error:
+        Study(config)
+    return [line.removeprefix("- ") for line in str(error.value).splitlines()[1:]]
 
 
 def test_the_models_of_a_study_are_found():
-    config = collection()
-    section = config["collections"]["news"]
-    assert model_run(section, ["webnlg"], [7, 8]) == "webnlg/original-nz/casrel/none/seed7"
-    assert gate_run(section, ["webnlg"], [7, 8]) == "webnlg/original-wz/zcc-binary/none/seed7"
-    assert found(config) == []
-    other = collection(seed=8, trainset="original-wz", gate=None)
-    assert model_run(other["collections"]["news"], ["webnlg"], [7]) == "webnlg/original-wz/casrel/none/seed8"
-    assert gate_run(other["collections"]["news"], ["webnlg"], [7]) is None
-    assert found(other) == []
+    plan = Study(collection()).collections
+    assert plan.model_run("news") == "webnlg/original-nz/casrel/none/seed7"
+    assert plan.gate_run("news") == "webnlg/original-wz/zcc-binary/none/seed7"
+    assert plan.model("news") == "results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"
+    assert len(plan.files()) == 8
+    other = Study(collection(seed=8, trainset="original-wz", gate=None)).collections
+    assert other.model_run("news") == "webnlg/original-wz/casrel/none/seed8"
+    assert other.gate_run("news") is None
+    assert other.gate("news") == []
 
 
 @pytest.mark.parametrize(
@@ -64,16 +68,19 @@ def test_the_corpus_must_be_told_where_there_are_several():
     config = collection()
     config["corpora"]["nyt24"] = None
     (problem,) = found(config)
-    assert problem == (
-        "collections/news/corpus: expected the corpus whose extractor reads the collection; known are webnlg, nyt24"
-    )
+    assert problem == "collections/news/corpus: expected the corpus whose extractor reads it; known are webnlg, nyt24"
 
 
 def test_a_gate_must_be_chosen_or_left_out_knowingly():
-    with pytest.raises(UserError, match="collections/news: 'gate' is a required property"):
-        validated({**STUDY, "collections": {"news": {"files": "texts", "extractor": "casrel"}}})
+    (problem,) = found({**STUDY, "collections": {"news": {"files": "texts", "extractor": "casrel"}}})
+    assert problem == "collections/news: the key 'gate' is missing"
+
+
+def test_texts_that_are_not_there_are_named():
+    (problem,) = found(collection(files=["nowhere/*.txt"]))
+    assert problem.startswith("collections/news/files: nowhere/*.txt: no file fits this pattern")
 
 
 def test_what_decides_the_triples_is_kept_apart_from_what_does_not():
-    settings = json.loads(settings_json(collection(shards=3)["collections"]["news"]))
+    settings = json.loads(Study(collection(shards=3)).collections.settings_json("news"))
     assert set(settings) == {"batch_size", "window", "threshold", "max_chars", "write", "on_error"}

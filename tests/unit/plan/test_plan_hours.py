@@ -7,7 +7,6 @@ import pytest
 from tripleaudit.cli import main
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.plan import hours as trainings
-from tripleaudit.plan.configuration import validated
 from tripleaudit.plan.study import Study
 
 CORPORA = {
@@ -25,13 +24,13 @@ def here(tmp_path, monkeypatch):
 
 def study(name="s", **changes):
     values = {"study": name, "corpora": {"c": CORPORA["c"]}, "extractors": {"casrel": {}}, "training": {"epochs": 4}}
-    return Study(validated({**values, **changes}))
+    return Study({**values, **changes})
 
 
 def done(plan, run, seconds, *, cpu=None, device="cpu", sentences=100, benchmark=True, **settings):
     """Leave behind what a finished training leaves behind."""
     place = f"results/{plan.name}"
-    asked = json.loads(plan.training_json(run.corpus, run.extractor, run.noise))
+    asked = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
     full = {"epochs": 9, "max_steps": 0, "batch_size": 8, "accumulation": 1, **asked, **settings}
     training = {
         "settings": full,

@@ -8,7 +8,7 @@ import yaml
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
 from tripleaudit.cli import main
-from tripleaudit.corpora import Sentence, save_sentences
+from tripleaudit.corpora import Sentence, Span, Triple, save_sentences
 from tripleaudit.needles.triples import TripleNeedle, save_triple_needles
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
@@ -166,11 +166,28 @@ def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
 
 def test_embeddings_of_systems_that_have_not_answered_are_named(study, capsys, tmp_path):
     files = {"train": "gold.json", "test": "gold.json"}
-    gre = gre_with_embedder(systems={"later": {"triples": "missing.json"}})
-    study("http://127.0.0.1:9/v1", grescores=gre)
+    generative = {
+        "cache": "cache",
+        "endpoints": {"e": endpoint("http://127.0.0.1:9/v1")},
+        "datasets": {"t": {"corpus": "c"}},
+        "systems": {"later": {"endpoint": "e"}},
+    }
+    gre = {"embedder": {"endpoint": "e"}, "datasets": {"d": {"level": "sentence", "generative": "t"}}}
+    sections = {"generative": generative, "grescores": gre, "corpora": {"c": {"files": files}}}
+    study("", **sections)
+    assert "d (embeddings: its gold triples are not there yet)" in estimated(capsys)[1]["unknown"]
+    span = lambda text: Span(None, None, text)  # noqa: E731
+    gold = [
+        Sentence(text, text, [Triple(span(first), relation, span(last)) for first, relation, last in rows])
+        for text, rows in TEXTS.items()
+    ]
+    save_sentences(tmp_path / "results/s/generative/t/reference.jsonl", gold)
     jobs, result = estimated(capsys)
-    assert result["unknown"] == ["d (embeddings: the triples of 1 of 2 systems are not there yet)"]
+    assert "d (embeddings: the triples of 1 of 2 systems are not there yet)" in result["unknown"]
     assert jobs["d", "all (strings to embed)"]["to_pay"] == 7  # the gold triples' own
-    own = {"judge": None, "embedder": {"endpoint": "e"}, "datasets": {"d": {"level": "sentence", "corpus": "c"}}}
-    study("http://127.0.0.1:9/v1", grescores=own, corpora={"c": {"files": files}})
-    assert estimated(capsys)[1]["unknown"] == ["d (embeddings: its gold triples are not there yet)"]
+
+
+def test_a_stored_file_that_is_not_there_is_refused(study, capsys):
+    study("http://127.0.0.1:9/v1", grescores=gre_with_embedder(systems={"later": {"triples": "missing.json"}}))
+    assert main(["estimate", "--config", "study.yaml"]) == 1
+    assert "grescores/datasets/d/systems/later/triples: missing.json: no such file" in capsys.readouterr().err

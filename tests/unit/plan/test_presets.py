@@ -7,8 +7,8 @@ import yaml
 
 from tripleaudit.extractors.base import check_settings
 from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
-from tripleaudit.plan.configuration import validated
-from tripleaudit.plan.study import PRESETS, Study
+from tripleaudit.plan.study import Study
+from tripleaudit.plan.training import PRESETS
 from tripleaudit.training.settings import TrainingSettings, checked
 
 ALL = yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
@@ -33,8 +33,8 @@ def test_pfn_star_is_pfn_on_last_words_with_its_presets():
     kind, fields = resolve("pfn-star")
     assert kind is extractor_class("pfn") and fields == {"entities": "last_word"}
     config = {"study": "s", "corpora": {"webnlg": None}, "extractors": {"pfn-star": {"preset": "nyt24"}, "pfn": {}}}
-    plan = Study(validated(config))
-    settings = json.loads(plan.training_json("webnlg", "pfn-star", "none"))
+    plan = Study(config)
+    settings = json.loads(plan.trainings.training_json("webnlg", "pfn-star", "none"))
     assert settings["matching"] == "partial-last"
     assert {name: settings[name] for name in ALL["pfn"]["nyt24"]} == ALL["pfn"]["nyt24"]
-    assert "matching" not in json.loads(plan.training_json("webnlg", "pfn", "none"))
+    assert "matching" not in json.loads(plan.trainings.training_json("webnlg", "pfn", "none"))

@@ -3,12 +3,11 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.plan.configuration import validated
 from tripleaudit.plan.study import Run, Study
 
 
 def study(**changes) -> Study:
-    return Study(validated({"study": "s", "corpora": {"webnlg": None}, **changes}))
+    return Study({"study": "s", "corpora": {"webnlg": None}, **changes})
 
 
 def test_the_trainings_are_the_product_without_repetition():
@@ -38,30 +37,32 @@ def test_settings_are_merged_from_general_to_special():
     plan = study(
         training={"epochs": 3, "batch_size": 4}, extractors={"casrel": {"epochs": 5}}, noising={"probability": 0.1}
     )
-    settings = json.loads(plan.training_json("webnlg", "casrel", "none"))
+    settings = json.loads(plan.trainings.training_json("webnlg", "casrel", "none"))
     assert settings["epochs"] == 5
     assert settings["batch_size"] == 4
     assert "noising" not in settings
-    assert json.loads(plan.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.1
+    assert json.loads(plan.trainings.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.1
 
 
 def test_what_only_a_scheduler_reads_does_not_decide_a_result():
     plain, greedy = study(extractors={"casrel": {}}), study(extractors={"casrel": {"mem_mb": 9000, "runtime": "3h"}})
-    assert plain.training_json("webnlg", "casrel", "none") == greedy.training_json("webnlg", "casrel", "none")
-    assert greedy.resource("casrel", "mem_mb", 1) == 9000
+    assert plain.trainings.training_json("webnlg", "casrel", "none") == greedy.trainings.training_json(
+        "webnlg", "casrel", "none"
+    )
+    assert greedy.trainings.resource("casrel", "mem_mb", 1) == 9000
 
 
 def test_the_noise_probability_may_differ_by_corpus():
     plan = study(
         corpora={"webnlg": {"noise_probability": 0.05}}, extractors={"casrel": {}}, noising={"probability": 0.1}
     )
-    assert json.loads(plan.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.05
+    assert json.loads(plan.trainings.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.05
 
 
 def test_a_preset_may_be_named_for_each_corpus():
     presets = {"webnlg": "webnlg", "nyt24": "nyt24-en"}
     plan = study(corpora=dict.fromkeys([*presets, "scierc"]), extractors={"casrel": {"preset": presets}})
-    epochs = {name: plan.settings_of(name, "casrel").get("epochs") for name in plan.corpora}
+    epochs = {name: plan.trainings.settings_of(name, "casrel").get("epochs") for name in plan.corpora}
     assert epochs == {"webnlg": 100, "nyt24": 300, "scierc": None}
     with pytest.raises(
         UserError, match="extractors/casrel/preset: there is no corpus 'webnlg2', did you mean 'webnlg'"
@@ -92,7 +93,7 @@ def test_an_extractor_from_outside_the_project(tmp_path):
     with pytest.raises(UserError, match="own_extractors/casrel: the name 'casrel' is a built-in extractor's"):
         study(own_extractors={"casrel": f"{file}:Mine"})
     plan = study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}, "casrel": {}})
-    assert json.loads(plan.training_json("webnlg", "mine", "none"))["module"] == f"{file}:Mine"
+    assert json.loads(plan.trainings.training_json("webnlg", "mine", "none"))["module"] == f"{file}:Mine"
     assert plan.module_options("mine") == ["--module", f"{file}:Mine"]
     assert plan.module_options("casrel") == []
 
@@ -113,12 +114,14 @@ def test_a_protocol_may_be_made_without_training_on_it():
     assert plan.trainsets == ["original-nz"]
     assert "rearranged" in plan.protocols
     assert "rearranged" not in plan.possible_tables
-    assert plan.protocol_json("rearranged") == '{"seed": 0}'
+    assert plan.data.protocol_json("rearranged") == '{"seed": 0}'
 
 
 def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
     plan = study(protocols={"rearranged": {"counts": "remaining", "ties": "corpus-order", "test_size": 5}})
     options = '{"counts": "remaining", "seed": 0, "test_size": 5, "ties": "corpus-order"}'
-    assert plan.protocol_json("rearranged") == options
-    with pytest.raises(UserError, match="protocols/rearranged/ties: 'shortest' is not one of"):
+    assert plan.data.protocol_json("rearranged") == options
+    with pytest.raises(
+        UserError, match="protocols/rearranged/ties: expected one of 'most-triples' or 'corpus-order', got 'shortest'"
+    ):
         study(protocols={"rearranged": {"ties": "shortest"}})

@@ -7,11 +7,22 @@ anything runs, its check in the job, the JSON schema and the reference in ``conf
 import dataclasses
 import difflib
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError, core_schema
 
 from tripleaudit.errors import UserError
 
@@ -39,55 +50,76 @@ def _empty(value: Any) -> Any:
 OrEmpty = BeforeValidator(_empty)  # `casrel:` with nothing after it is an entry with all defaults
 
 
-def one_of(known: Callable[[], Collection[str]], what: str) -> Any:
-    """Return the type of a name that a registry knows; ``what`` is the kind of thing, such as ``matching rule``."""
+class form:
+    """The check of a value that has forms of its own, for ``Annotated[KIND, form(…)]``.
 
-    def check(value: Any) -> Any:
-        if value not in known():
-            raise PydanticCustomError(
-                "name", "unknown {what} '{value}'{hint}", {"what": what, "value": value, "hint": hint(value, known())}
-            )
+    Args:
+        expected: the forms in words.
+        fits: whether a value has one of them.
+        schema: the same as JSON schema.
+    """
+
+    def __init__(self, expected: str, fits: Callable[[Any], bool], schema: Mapping[str, Any]):
+        self.expected, self.fits, self.schema = expected, fits, schema
+
+    def check(self, value: Any) -> Any:
+        if not self.fits(value):
+            found = {"wanted": self.expected, "value": _short(value)}
+            raise PydanticCustomError("form", "expected {wanted}, got {value}", found)
         return value
 
-    return Annotated[str, BeforeValidator(check), Field(json_schema_extra=lambda part: part.update(enum=[*known()]))]
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return dict(self.schema)
 
 
-def _other_form(expected: str, value: Any) -> PydanticCustomError:
-    return PydanticCustomError("form", "expected {wanted}, got {value}", {"wanted": expected, "value": _short(value)})
+def among(values: Collection[Any]) -> form:
+    """Return the check of a value that is one of a few; ``True`` is not the same as 1."""
+    known = [(type(value), value) for value in values]
+    expected = f"one of {', '.join(str(value) or '(empty)' for value in values)}"
+    return form(expected, lambda value: (type(value), value) in known, {"enum": list(values)})
 
 
-def among(values: Collection[str]) -> Any:
-    """Return the check of a text that is one of ``values``, for ``Annotated[str, among(VALUES)]``."""
+class one_of(form):
+    """The check of a name that a registry knows.
 
-    def check(value: Any) -> Any:
-        if value not in values:
-            raise PydanticCustomError(
-                "form",
-                "expected {wanted}, got {value}",
-                {"wanted": f"one of {', '.join(values)}", "value": repr(value)},
-            )
+    Args:
+        known: all names; asked when a value is checked, because plugins add to them.
+        what: the kind of thing, such as ``matching rule``.
+    """
+
+    def __init__(self, known: Callable[[], Collection[str]], what: str):
+        self.known, self.what = known, what
+
+    def check(self, value: Any) -> Any:
+        if value not in self.known():
+            found = {"what": self.what, "value": value, "hint": hint(value, self.known())}
+            raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", found)
         return value
 
-    return BeforeValidator(check, json_schema_input_type=Literal[tuple(values)])
-
-
-def form(expected: str, fits: Callable[[Any], bool], schema: Mapping[str, Any]) -> Any:
-    """Return the type of a value that has several forms; ``expected`` describes them."""
-
-    def check(value: Any) -> Any:
-        if not fits(value):
-            raise PydanticCustomError(
-                "form", "expected {wanted}, got {value}", {"wanted": expected, "value": repr(value)}
-            )
-        return value
-
-    return Annotated[Any, BeforeValidator(check), WithJsonSchema(dict(schema))]
+    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"enum": list(self.known())}
 
 
 def _paths(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _unique(value: Sequence[Any]) -> Sequence[Any]:
+    for number, item in enumerate(value):
+        if item in value[:number]:
+            raise PydanticCustomError("unique", "expected each once, got {item} twice", {"item": repr(item)})
+    return value
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Unique = AfterValidator(_unique)
+AsTuple = BeforeValidator(_as_tuple)  # the list of a file as the tuple of a dataclass
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -102,11 +134,14 @@ Paths = Annotated[
     BeforeValidator(_paths),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
 ]
-Runtime = form(
-    "minutes, or a time such as '4h'",
-    lambda value: isinstance(value, str) and bool(value) or type(value) is int and value > 0,
-    {"type": ["string", "integer"]},
-)
+Runtime = Annotated[
+    Any,
+    form(
+        "minutes, or a time such as '4h'",
+        lambda value: isinstance(value, str) and bool(value) or type(value) is int and value > 0,
+        {"type": ["string", "integer"]},
+    ),
+]
 
 
 def hint(name: Any, known: Iterable[str]) -> str:
@@ -149,11 +184,15 @@ class Mistake(NamedTuple):
         place: path of the keys to it.
         where: path of what the sentence is about: for a key too many or too few, the section around it.
         text: the sentence.
+        kind: of the mistake, as pydantic calls it.
+        key: path of a key that is missing.
     """
 
     place: tuple[str | int, ...]
     where: tuple[str | int, ...]
     text: str
+    kind: str = ""
+    key: tuple[str | int, ...] = ()
 
     def sentence(self, root: str = "") -> str:
         """Return the sentence behind its place; ``root`` is the name of the validated part."""
@@ -171,7 +210,7 @@ def mistakes(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistake
             known = hint(place[-1], keys_at(schema_of(model), place[:-1]))
             yield Mistake(place, place[:-1], f"unknown key '{place[-1]}'{known}")
         elif kind == "missing":
-            yield Mistake(place[:-1], place[:-1], f"the key '{place[-1]}' is missing")
+            yield Mistake(place[:-1], place[:-1], f"the key '{place[-1]}' is missing", kind, place)
         elif kind in EXPECTED:
             expected = EXPECTED[kind].format(
                 **{k: f"{v:g}" if isinstance(v, float) else v for k, v in each.get("ctx", {}).items()}
@@ -217,16 +256,21 @@ def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def model_of(kind: type) -> type[Section]:
-    """Return the model of a dataclass with annotated fields, each of which may be left out."""
+def model_of(kind: type, base: type[Section] = Section, without: tuple[str, ...] = ()) -> type[Section]:
+    """Return the model of a dataclass with annotated fields, each of which may be left out.
+
+    Args:
+        kind: the dataclass.
+        base: the fields beside its own.
+        without: fields of ``kind`` that the model lacks.
+    """
     hints = get_type_hints(kind, include_extras=True)
     fields = {}
     for field in dataclasses.fields(kind):
-        default = field.default
-        if callable(field.default_factory):
-            default = field.default_factory()
-        fields[field.name] = (hints[field.name], default)
-    return model_from(kind.__name__, fields)
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        if field.name not in without:
+            fields[field.name] = (hints[field.name], default)
+    return model_from(kind.__name__, fields, base)
 
 
 def check_dataclass(instance: Any, where: str) -> None:
@@ -249,9 +293,13 @@ def checked_fields(kind: type[Any], values: Mapping[str, Any], where: str) -> di
         checked = model.model_validate(dict(values))
     except ValidationError as error:
         raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, model))) from None
-    return {name: getattr(checked, name) for name in values}
+    return {name: getattr(checked, name + "_" * hasattr(BaseModel, name)) for name in values}
 
 
-def model_from(name: str, types: Mapping[str, Any]) -> type[Section]:
-    """Return a model of fields, each with its type and default."""
-    return create_model(name, __base__=Section, **types)
+def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Section] = Section) -> type[Section]:
+    """Return a model of fields, each with its type and default, beside those of ``base``."""
+    fields = {}
+    for key, (kind, default) in types.items():
+        taken = hasattr(BaseModel, key)  # such as `schema`
+        fields[key + "_" * taken] = (kind, Field(default, alias=key) if taken else default)
+    return create_model(name, __base__=base, __doc__=base.__doc__, **fields)

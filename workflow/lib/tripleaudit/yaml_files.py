@@ -9,7 +9,6 @@ import yaml
 from tripleaudit.errors import UserError
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has libyaml
-Key = tuple[str | int, ...]
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -18,14 +17,14 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     Raises:
         UserError: there is no such file, it is no text in UTF-8, no YAML, no mapping, or names a key twice.
     """
-    value, _, found = read_with_lines(path)
+    value, found = read_with_repeated(path)
     if found:
         raise UserError("; ".join(found))
     return value
 
 
-def read_with_lines(path: str | Path) -> tuple[dict[str, Any], dict[Key, int], list[str]]:
-    """Return the mapping in a YAML file, the line of each key by its path, and one sentence for each repeated key.
+def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the mapping in a YAML file, and one sentence for each key that stands twice.
 
     Raises:
         UserError: there is no such file, it is no text in UTF-8, no YAML, or no mapping.
@@ -43,8 +42,7 @@ def read_with_lines(path: str | Path) -> tuple[dict[str, Any], dict[Key, int], l
     try:
         loader = LOADER(text)
         node = loader.get_single_node()
-        lines: dict[Key, int] = {}
-        found = [] if node is None else list(_walk(node, (), lines, str(path)))
+        found = [] if node is None else list(_repeated(node, (), str(path)))
         value = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -57,22 +55,20 @@ def read_with_lines(path: str | Path) -> tuple[dict[str, Any], dict[Key, int], l
         value = {}
     if not isinstance(value, dict):
         raise UserError(f"{path}: expected keys with values ('study: my-study', …), got {type(value).__name__}")
-    return value, lines, found
+    return value, found
 
 
-def _walk(node: yaml.Node, place: Key, lines: dict[Key, int], file: str) -> Iterator[str]:
-    """Note the line of every key below ``node`` and yield a sentence for each that stands twice."""
+def _repeated(node: yaml.Node, place: tuple[str, ...], file: str) -> Iterator[str]:
+    """Yield a sentence for each key below ``node`` that stands twice."""
     if isinstance(node, yaml.MappingNode):
         first: dict[str, int] = {}
         for key, value in node.value:
             name, line = str(getattr(key, "value", "")), key.start_mark.line + 1
             if name in first and name != "<<":
-                where = "/".join(map(str, (*place, name)))
+                where = "/".join([*place, name])
                 yield f"{where}: the key stands twice in {file}, in lines {first[name]} and {line}; expected it once"
             first.setdefault(name, line)
-            lines[*place, name] = line
-            yield from _walk(value, (*place, name), lines, file)
+            yield from _repeated(value, (*place, name), file)
     elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
-            lines[*place, number] = item.start_mark.line + 1
-            yield from _walk(item, (*place, number), lines, file)
+            yield from _repeated(item, (*place, str(number)), file)

@@ -25,17 +25,16 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.generative import settings
     from tripleaudit.plan import hours, requests
-    from tripleaudit.plan.study import Study
+    from tripleaudit.plan.language_models import LanguageModels
 
     if args.config is None:
         section, study = settings.read_section(args.section, args.study)
-        result = requests.extraction(section, study, Path(args.results or f"results/{study}"))
+        models = LanguageModels.alone(section)
+        result = requests.extraction(models, study, Path(args.results or f"results/{study}"))
         print(json.dumps(result, indent=2) if args.json else requests.as_table(result))
         return
-    planned = Study(_config(args.config))
-    folder = Path(args.results or f"results/{planned.name}")
-    result = requests.plan(planned, folder, Path(args.downloads))
-    took = hours.estimate(planned, folder.parent)
+    planned = _study(args)
+    result, took = requests.plan(planned), hours.estimate(planned, Path(planned.places.study).parent)
     if args.json:
         print(json.dumps({**result, "trainings": hours.as_json(took)}, indent=2))
         return
@@ -43,16 +42,17 @@ def run(args: argparse.Namespace) -> None:
     print("\n".join(asked + hours.as_lines(took)))
 
 
-def _config(text: str) -> dict:
+def _study(args: argparse.Namespace):
     """Read a study, from its file or as JSON."""
     import json
 
     from tripleaudit.errors import UserError
-    from tripleaudit.plan.configuration import read_config, validated
+    from tripleaudit.plan.study import Study
 
-    if not text.lstrip().startswith("{"):
-        return read_config(text)
+    folders = {"study": args.results or "", "downloads": args.downloads}
+    if not args.config.lstrip().startswith("{"):
+        return Study.read(args.config, **folders)
     try:
-        return validated(json.loads(text))
+        return Study(json.loads(args.config), **folders)
     except ValueError as error:
         raise UserError(f"--config: not valid JSON ({error})") from error

@@ -64,7 +64,7 @@ def declared(reference: str) -> Declared:
     """Return what an extractor declares.
 
     Args:
-        reference: name of a built-in extractor or classifier, ``file.py:Class`` or ``package.module:Class``.
+        reference: name of an extractor or classifier, ``file.py:Class`` or ``package.module:Class``.
 
     Raises:
         UserError: there is no such file, it is no Python, or it has no such class.

@@ -1,12 +1,14 @@
 """What a MINEA study is made of: the settings that decide its result, checked at once."""
 
 import dataclasses
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from tripleaudit.errors import UserError
+from tripleaudit.fields import AsTuple, Number, Unique, among, check_dataclass, checked_fields, hint
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
@@ -24,89 +26,111 @@ RATING = ("criteria", "placeholders", "thresholds")  # settings of what follows 
 class Plan:
     """All settings of a study; the defaults are the paper's working point where it gives one.
 
-    Attributes:
-        schema: name or path of the schema.
-        types: types to extract; ``None`` for all of the schema. ``needle_types``: types of the needles, ``None`` for
-            the extracted ones; types outside the schema are allowed (group 5 of table 3).
-        per_type: needles of each type for each document; ``keywords`` and ``words`` bound them, ``refills`` is how
-            often missing ones are asked for again, ``needle_tokens`` bounds those answers, and ``fill``
-            (``templates`` or ``none``) says where the rest comes from.
-        target, minimum, maximum: share of the needles in the enriched text.
-        seed: of needles and places.
-        piece_chars: length of a piece; ``pieces`` fixes their number instead.
-        iterations, context, reserve, stop_early: see :class:`~tripleaudit.llm.conversation.Limits`.
-        structured: send the JSON schema of the answer to the server.
-        untouched: extract the document without needles, too.
-        parts: pieces of the length experiment (table 1), 0 for none; ``part_iterations`` its follow-up calls.
-        judge: whether to ask for the criterion llm; ``candidates`` is how many entities a judge sees.
-        judge_tokens: most tokens of a judge's answer.
-        excerpt: characters of a document that prompts for needles show; also for schema discovery.
-        discover: ask which types fit each document.
-        casefold, thresholds, criteria, placeholders: of the criteria and scores.
+    This is the one definition of these keys: the section ``needles`` of a study is made from it.
     """
 
-    schema: str = "paper"
-    types: tuple[str, ...] | None = None
-    needle_types: tuple[str, ...] | None = None
-    per_type: int = 3
-    keywords: int = KEYWORDS
-    words: tuple[int, int] = WORDS
-    refills: int = 3
-    needle_tokens: int = 2000
-    fill: str = TEMPLATES
-    target: float = TARGET
-    minimum: float = MINIMUM
-    maximum: float = MAXIMUM
-    seed: int = 0
-    piece_chars: int = 4000
-    pieces: int | None = None
-    iterations: int = 3
-    context: int | None = None
-    reserve: int = 4095
-    stop_early: bool = False
-    structured: bool = False
-    untouched: bool = True
-    parts: int = 0
-    part_iterations: int = 0
-    judge: bool = True
-    candidates: int = CANDIDATES
-    judge_tokens: int = 60
-    excerpt: int = 4000
-    discover: bool = False
-    casefold: bool = False
-    thresholds: tuple[float, ...] = THRESHOLDS
-    criteria: tuple[str, ...] = CRITERIA
-    placeholders: tuple[str, ...] = PLACEHOLDERS
+    schema: Annotated[
+        str,
+        Field(
+            description="Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a file."
+        ),
+    ] = "paper"
+    types: Annotated[
+        tuple[str, ...] | None,
+        Field(min_length=1, description="Only these types of the schema; null takes all."),
+        AsTuple,
+    ] = None
+    needle_types: Annotated[
+        tuple[str, ...] | None,
+        Field(
+            min_length=1,
+            description="Types of the needles, also such that are not in the schema; null takes the extracted ones.",
+        ),
+        AsTuple,
+    ] = None
+    per_type: Annotated[int, Field(ge=1, description="Needles of each type that are made for each document.")] = 3
+    keywords: Annotated[int, Field(ge=1, description="Keywords of a needle.")] = KEYWORDS
+    words: Annotated[
+        tuple[Number, Number], Field(description="Least and greatest number of words of a needle."), AsTuple
+    ] = WORDS
+    refills: Annotated[int, Field(ge=0, description="How often needles that were not valid are asked for again.")] = 3
+    needle_tokens: Annotated[int, Field(ge=1, description="Most tokens of an answer with needles or types.")] = 2000
+    fill: Annotated[
+        str,
+        among((TEMPLATES, "none")),
+        Field(description="Where needles come from that the generator does not deliver."),
+    ] = TEMPLATES
+    target: Annotated[float, Field(gt=0, lt=1, description="Share of the enriched text that needles fill.")] = TARGET
+    minimum: Annotated[float, Field(gt=0, lt=1, description="Least share of the needles.")] = MINIMUM
+    maximum: Annotated[float, Field(gt=0, lt=1, description="Greatest share of the needles.")] = MAXIMUM
+    seed: Annotated[int, Field(ge=0, description="Seed of needles and places.")] = 0
+    piece_chars: Annotated[int, Field(ge=1, description="Length of the pieces that documents are split into.")] = 4000
+    pieces: Annotated[int | None, Field(ge=1, description="Number of pieces instead of their length.")] = None
+    iterations: Annotated[int, Field(ge=0, description="Follow-up calls for each piece.")] = 3
+    context: Annotated[
+        int | None, Field(description="Tokens that prompt and answer may have together; null for no limit.")
+    ] = None
+    reserve: Annotated[int, Field(ge=1, description="Tokens kept free for an answer; also its limit.")] = 4095
+    stop_early: Annotated[
+        bool,
+        Field(description="Stop asking about a piece after an answer without anything new; off reproduces the paper."),
+    ] = False
+    structured: Annotated[
+        bool, Field(description="Send the JSON schema of the answer to servers with structured outputs.")
+    ] = False
+    untouched: Annotated[
+        bool,
+        Field(
+            description="Extract the documents without needles, too (false positives, displaced entities, iterations)."
+        ),
+    ] = True
+    parts: Annotated[
+        int, Field(ge=0, description="Parts of the length experiment (lost-in-the-middle); 0 leaves it out.")
+    ] = 0
+    part_iterations: Annotated[int, Field(ge=0, description="Follow-up calls in the length experiment.")] = 0
+    judge: Annotated[bool, Field(description="Ask for the criterion llm.")] = True
+    candidates: Annotated[int, Field(ge=1, description="Extracted entities that the judge sees.")] = CANDIDATES
+    judge_tokens: Annotated[int, Field(ge=1, description="Most tokens of a judge's answer.")] = 60
+    excerpt: Annotated[int, Field(ge=1, description="Characters of a document in prompts for needles.")] = 4000
+    discover: Annotated[
+        bool, Field(description="Ask which Schema.org types fit each document; the answer is kept with the needles.")
+    ] = False
+    casefold: Annotated[bool, Field(description="Compare names and keywords without case.")] = False
+    thresholds: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...],
+        Field(min_length=1, description="Shares of keywords for the criteria k."),
+        Unique,
+        AsTuple,
+    ] = THRESHOLDS
+    criteria: Annotated[
+        tuple[str, ...], Field(min_length=1, description="Criteria that enter MINEA."), Unique, AsTuple
+    ] = CRITERIA
+    placeholders: Annotated[
+        tuple[str, ...],
+        Field(description="Values that count as not filled in (incompleteness, bias avoidance), in lower case."),
+        AsTuple,
+    ] = PLACEHOLDERS
 
     def __post_init__(self) -> None:
-        if self.fill not in (TEMPLATES, "none"):
-            raise UserError(f"needles: 'fill' is {self.fill!r}, expected 'templates' or 'none'")
-        for name, least in (
-            ("per_type", 1),
-            ("keywords", 1),
-            ("refills", 0),
-            ("parts", 0),
-            ("piece_chars", 1),
-            ("needle_tokens", 1),
-        ):
-            if getattr(self, name) < least:
-                raise UserError(f"needles: '{name}' is {getattr(self, name)}, expected at least {least}")
-        if not 0 < self.minimum <= self.target <= self.maximum < 1:
-            raise UserError(
-                "needles: the shares must obey 0 < minimum <= target <= maximum < 1, got "
+        check_dataclass(self, "needles")
+        if found := [*self.contradictions()]:
+            raise UserError("; ".join(found))
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield a sentence for each setting that fits its range but not another setting."""
+        if not self.minimum <= self.target <= self.maximum:
+            yield (
+                "needles: the shares must obey minimum <= target <= maximum, got "
                 f"{self.minimum}, {self.target} and {self.maximum}"
             )
+        if self.words[0] > self.words[1]:
+            yield f"needles/words: expected the least number first, got {list(self.words)}"
+        if self.context is not None and self.context <= self.reserve:
+            yield f"needles/reserve: {self.reserve} tokens kept free leave none of a context of {self.context}"
         known = ["n", "ns", *(f"k{threshold:g}" for threshold in self.thresholds), "llm"]
         for criterion in self.criteria:
             if criterion not in known:
-                hint = difflib.get_close_matches(criterion, known, 1)
-                raise UserError(
-                    f"needles: unknown criterion {criterion!r}"
-                    + (f", did you mean {hint[0]!r}?" if hint else f"; known are {', '.join(known)}")
-                )
-        if not self.criteria:
-            raise UserError("needles: 'criteria' is empty, expected at least one")
-        self.limits  # noqa: B018 - checks them
+                yield f"needles/criteria: unknown criterion {criterion!r}{hint(criterion, known)}"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> "Plan":
@@ -115,13 +139,7 @@ class Plan:
         Raises:
             UserError: an unknown key or an unusable value.
         """
-        known = {item.name for item in dataclasses.fields(cls)}
-        for key in values:
-            if key not in known:
-                hint = difflib.get_close_matches(key, known, 1)
-                raise UserError(f"needles: unknown key {key!r}" + (f", did you mean {hint[0]!r}?" if hint else ""))
-        settings: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in values.items()}
-        return cls(**settings)
+        return cls(**checked_fields(cls, values, "needles"))
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, all settings named."""

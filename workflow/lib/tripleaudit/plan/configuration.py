@@ -1,112 +1,246 @@
-"""Validation of a study's configuration: every problem at once, before anything runs."""
+"""A study's configuration as one typed object, and everything in it that does not fit."""
 
 import copy
-import difflib
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import yaml
-from jsonschema import Draft202012Validator
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from tripleaudit.errors import UserError
-from tripleaudit.shipped import DATA
-from tripleaudit.yaml_files import LOADER, read_yaml
+from tripleaudit.fields import NAME, Name, OrEmpty, Section, Text, Unique, among, mistakes, model_from
+from tripleaudit.plan.collections import Collection
+from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, protocols_model
+from tripleaudit.plan.grescores import Grescores
+from tripleaudit.plan.language_models import Generative
+from tripleaudit.plan.needles import Needles
+from tripleaudit.plan.report import Table
+from tripleaudit.plan.training import Entry, Noising, OwnExtractor, Training, Zcc
+from tripleaudit.yaml_files import read_with_repeated
 
-SCHEMAS = DATA / "config"
+HEADING = "Configuration is not usable:"
+
+
+def _has_nz(settings: list[str]) -> list[str]:
+    if "nz" not in settings:
+        raise PydanticCustomError("nz", "expected nz, alone or with wz, got {got}", {"got": repr(settings)})
+    return settings
+
+
+_HasNz = AfterValidator(_has_nz)
+
+
+class Prediction(Section):
+    """Settings of prediction."""
+
+    batch_size: int = Field(32, ge=1, description="Sentences at a time.")
+
+
+class Scoring(Section):
+    """Settings of scoring."""
+
+    bootstrap: int = Field(1000, ge=0, description="Resamples for the 95 % intervals.")
+    seed: int = Field(0, ge=0, description="Seed of the resampling.")
+    gate: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Score of a classifier above which a sentence has triples and is let through; 0.5 if not given.",
+    )
+
+
+class StudyConfig(Section):
+    """One study, corpora x protocols x settings x extractors x noising x seeds x tables."""
+
+    study: str = Field(
+        max_length=60,
+        pattern=NAME,
+        description=(
+            "Name of the study; everything it makes lies in results/<study>. Letters, digits, dot, dash, underscore."
+        ),
+    )
+    description: str = Field(
+        "",
+        description="One or two sentences on what the study asks; printed at the top of its report.",
+    )
+    raw_root: str | None = Field(
+        None,
+        description=(
+            "Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."
+        ),
+    )
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Unique] = Field(
+        [1],
+        min_length=1,
+        description="Random seeds; every training is repeated once for each.",
+    )
+    gpu: Annotated[Any, among(("auto", 0, 1))] = Field(
+        "auto",
+        description=(
+            "Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."
+        ),
+    )
+    threads: int = Field(
+        4,
+        ge=1,
+        description="CPU threads of a training or prediction; more trainings run side by side with fewer.",
+    )
+    encoder: Encoder = Field(
+        default_factory=Encoder,
+        description="The pretrained encoder under every extractor and classifier.",
+    )
+    corpora: dict[Name, Annotated[Corpus, OrEmpty, Field(description=Corpus.__doc__)]] = Field(
+        {},
+        description="The corpora, by name; none where only stored outputs are scored.",
+    )
+    protocols: Any = Field(None, description="…")
+    settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = Field(
+        ["nz"],
+        description="Cardinality settings, nz = sentences with triples only, wz = with zero-triple sentences.",
+    )
+    extractors: dict[
+        str, Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
+    ] = Field(
+        {},
+        description="The extractors to train, by name, each with the settings that differ from preset and `training`.",
+    )
+    own_extractors: dict[str, OwnExtractor] = Field(
+        {},
+        description="Extractors of your own, name -> path/to/file.py:Class (docs/extending.md).",
+    )
+    plugins: list[Text] = Field(
+        [],
+        description=(
+            "Files, or installed entry points, that add tables, extractors, protocols, matching rules, scores or "
+            "formats (docs/extending.md)."
+        ),
+    )
+    noising: Noising | None = Field(
+        None,
+        description="Entity Noising; every extractor is trained without and, unless this is null, with it.",
+    )
+    training: Entry = Field(
+        default_factory=Training,
+        description="Settings of every training; an extractor's own settings win over them, both over its preset.",
+    )
+    zcc: Zcc = Field(
+        default_factory=Zcc,
+        description="The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml).",
+    )
+    prediction: Prediction = Field(default_factory=Prediction, description="Settings of prediction.")
+    scoring: Scoring = Field(default_factory=Scoring, description="Settings of scoring.")
+    tables: dict[Name, Annotated[Table, OrEmpty]] | None = Field(
+        None,
+        description="The tables to make, each with its options; by default all that the study can fill.",
+    )
+    collections: dict[Name, Collection] = Field(
+        {},
+        description=(
+            "Large text collections, by name, whose triples a trained extractor extracts; made by the target "
+            "`collection`."
+        ),
+    )
+    generative: Generative = Field(default_factory=Generative, description=Generative.__doc__)
+    grescores: Grescores = Field(default_factory=Grescores, description=Grescores.__doc__)
+    needles: Needles = Field(default_factory=Needles, description=Needles.__doc__)
+
+
+@functools.cache
+def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
+    """The model of a configuration whose protocols have these names of sifted sets."""
+    protocols = protocols_model(sifted)
+    kind = Annotated[protocols, Field(description=protocols.__doc__)]
+    return model_from("StudyConfig", {"protocols": (kind, protocols_model(())())}, StudyConfig)
 
 
 def load_schema() -> dict[str, Any]:
-    """Return the whole schema: ``study.yaml`` with each other file of the folder as the section of its name."""
-    schema = yaml.load((SCHEMAS / "study.yaml").read_text(encoding="utf-8"), LOADER)
-    for path in sorted(SCHEMAS.glob("*.yaml")):
-        if path.stem != "study":
-            section = yaml.load(path.read_text(encoding="utf-8"), LOADER)
-            schema["$defs"].update(section.pop("$defs", {}))
-            section.pop("$schema", None)
-            schema["properties"][path.stem] = section
+    """Return the JSON schema of a configuration, made from the models."""
+    name = "sift"
+    schema = _model((name,)).model_json_schema(by_alias=True)
+    protocols = schema["$defs"]["Protocols"]
+    protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
+    protocols["required"] = []
+    schema["title"] = "tripleaudit study"
     return schema
 
 
-def read_config(path: str | Path) -> dict[str, Any]:
-    """Read and validate a study file; the form of :func:`validated`."""
-    return validated(read_yaml(path))
+def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[str], set[str]]:
+    """Return a configuration as far as it fits, and what does not fit.
+
+    Returns:
+        The typed configuration; the same as given, without what does not fit; one sentence for each of these; and the
+        names of entries that are left out because of them, which others may speak of.
+    """
+    left = copy.deepcopy(dict(given))
+    sentences: list[str] = []
+    removed: set[tuple[str | int, ...]] = set()
+    gone: set[str] = set()
+    while True:
+        protocols = left.get("protocols")
+        names = protocols if isinstance(protocols, dict) else ()
+        model = _model(tuple(sorted(str(name) for name in names if re.match(SIFT, str(name)))))
+        try:
+            return model.model_validate(left), left, sentences, gone
+        except ValidationError as error:
+            for mistake in mistakes(error, model):
+                # a key that was left out because it did not fit is not missing
+                if not (mistake.kind == "missing" and mistake.key in removed):
+                    sentences.append(mistake.sentence())
+                if mistake.kind == "missing":
+                    gone.add(str(mistake.place[-1]) if mistake.place else "")
+                place = _remove(left, mistake.place, mistake.key)
+                removed.add(place)
 
 
-def validated(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with its defaults filled in.
+def _remove(config: dict[str, Any], place: Sequence[str | int], missing: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Take the entry at a place out of a configuration, the whole list of an item of one, and return the place."""
+    if not place:  # a key of the top level is missing
+        config[str(missing[-1])] = "unnamed"
+        return tuple(missing)
+    parents: list[Any] = [config]
+    for key in place[:-1]:
+        inner = parents[-1]
+        fits = isinstance(inner, dict) and key in inner or isinstance(inner, list) and isinstance(key, int)
+        if not fits:
+            break
+        parents.append(inner[key])
+    for depth in reversed(range(len(parents))):
+        if isinstance(parents[depth], dict) and place[depth] in parents[depth]:
+            del parents[depth][place[depth]]
+            return tuple(place[: depth + 1])
+    raise UserError(f"{HEADING}\n- {'/'.join(map(str, place))}: cannot be used")
+
+
+def refused(problems: Iterable[str]) -> UserError:
+    """Return the error that lists all problems, one a line."""
+    return UserError("\n".join([HEADING, *(f"- {problem}" for problem in dict.fromkeys(problems))]))
+
+
+def read_files(paths: Iterable[str | Path]) -> tuple[dict[str, Any], list[str]]:
+    """Read configuration files, later ones winning key by key.
+
+    Returns:
+        The configuration, and one sentence for each key that a file has twice.
 
     Raises:
-        UserError: one line for each problem, with the key and what was expected.
+        UserError: a file cannot be read.
     """
-    schema = load_schema()
-    found = list(problems(config, schema))
-    if found:
-        raise UserError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
-    return with_defaults(copy.deepcopy(config), schema, schema)
+    config: dict[str, Any] = {}
+    twice: list[str] = []
+    for path in paths:
+        value, found = read_with_repeated(path)
+        twice += found
+        _update(config, value)
+    return config, twice
 
 
-def problems(config: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield one sentence for each place where the configuration does not fit the schema."""
-    errors = Draft202012Validator(schema).iter_errors(config)
-    for error in sorted(errors, key=lambda item: list(map(str, item.absolute_path))):
-        yield from _explained(error)
-
-
-def _explained(error) -> Iterator[str]:
-    where = "/".join(map(str, error.absolute_path)) or "(top level)"
-    if error.validator == "additionalProperties" and error.schema["additionalProperties"] is False:
-        known = error.schema.get("properties", {})
-        patterns = error.schema.get("patternProperties", {})
-        unknown = [key for key in error.instance if key not in known and not _fits_any(str(key), patterns)]
-        for key in sorted(map(str, unknown)):
-            close = difflib.get_close_matches(key, known, 1)
-            hint = f", did you mean '{close[0]}'?" if close else f"; known are {', '.join(sorted(known)) or 'none'}"
-            yield f"{where}: unknown key '{key}'{hint}"
-    elif error.validator == "pattern" and where == "study":
-        yield (
-            f"study: {error.instance!r} cannot name a study; expected letters, digits, '.', '_' and '-', starting with "
-            "a letter or digit, because everything is written to results/<study>"
-        )
-    elif error.validator == "type":
-        expected = (
-            error.validator_value if isinstance(error.validator_value, str) else " or ".join(error.validator_value)
-        )
-        yield f"{where}: expected {expected}, got {error.instance!r}"
-    else:
-        yield f"{where}: {error.message}"
-
-
-def _fits_any(key: str, patterns: dict[str, Any]) -> bool:
-    return any(re.search(pattern, key) for pattern in patterns)
-
-
-def with_defaults(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Any:
-    """Fill the defaults of ``schema`` into ``value``, at every level that is present, and return it."""
-    if "$ref" in schema:
-        name = schema["$ref"].removeprefix("#/$defs/")
-        schema = {**root["$defs"][name], **{key: item for key, item in schema.items() if key != "$ref"}}
-    if isinstance(value, dict):
-        for key, part in schema.get("properties", {}).items():
-            if key not in value and "default" in part:
-                value[key] = copy.deepcopy(part["default"])
-            if key in value:
-                value[key] = with_defaults(value[key], part, root)
-        for key in value:
-            if key not in schema.get("properties", {}):
-                for part in _parts_for(key, schema):
-                    value[key] = with_defaults(value[key], part, root)
-    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
-        value = [with_defaults(item, schema["items"], root) for item in value]
-    return value
-
-
-def _parts_for(key: str, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    matched = False
-    for pattern, part in schema.get("patternProperties", {}).items():
-        if re.search(pattern, key):
-            matched = True
-            yield part
-    if not matched and isinstance(schema.get("additionalProperties"), dict):
-        yield schema["additionalProperties"]
+def _update(config: dict[str, Any], other: Mapping[str, Any]) -> None:
+    """Merge as Snakemake does: mappings key by key, everything else replaced."""
+    for key, value in other.items():
+        if isinstance(value, Mapping) and isinstance(config.get(key), dict):
+            _update(config[key], value)
+        else:
+            config[key] = value

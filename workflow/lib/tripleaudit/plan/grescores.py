@@ -1,17 +1,190 @@
-"""The plan of a study's GREScores: which systems of which data sets, from which files. Free of heavy imports."""
+"""The section ``grescores``: which systems of which data sets are scored, and from which files."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-LEVELS = ("sentence", "bag", "document")
+from pydantic import Field
+
+from tripleaudit.descriptors import TABLES
+from tripleaudit.errors import UserError
+from tripleaudit.fields import Name, Section, Share, Text, hint
+from tripleaudit.generative import settings
+from tripleaudit.llm.prompts import load_prompt
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Study
+
 GROUND_TRUTH = "groundtruth"
 TRAINED = "trained"
 SOURCES = ("gold", "corpus", "generative")
 DETAILS = ("factualness", "granularity")
-FILES = ("triples", "factualness", "granularity", "similarities", "text")  # keys of the section that name files
+STORED = ("triples", *DETAILS, "similarities")  # kinds of stored files of a system
+
+GreFile = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description=(
+            "A file, by a path under raw_root (or of the registry's raw files), or of your own: project .jsonl or the "
+            "stored forms of GenRES."
+        ),
+    ),
+]
+
+
+class GreEmbedder(Section):
+    """What turns subjects, relations and objects into vectors for US and CS; null leaves both scores out."""
+
+    model: str = Field(
+        "minilm",
+        description="A sentence-transformers model, of the registry (data/registry/models.yaml) or by source.",
+    )
+    endpoint: str | None = Field(
+        None,
+        description="Name of an endpoint of generative/endpoints that answers embedding requests, instead of a model.",
+    )
+    batch_size: int = Field(64, ge=1, description="Strings that are embedded at once.")
+
+
+class GreMatching(Section):
+    """When two triples count as the same."""
+
+    phi: float | None = Field(
+        None,
+        le=1,
+        gt=0,
+        description="Cosine from which two triples are the same; null takes the value calibrated for the embedder.",
+    )
+    combine: Literal["sum", "concat", "sentence"] = Field(
+        "sum",
+        description="A triple's vector is the sum or the concatenation of its parts' vectors, or that of a sentence.",
+    )
+    one_to_one: bool = Field(False, description="CS: a triple recalls at most one gold triple.")
+    directional: bool = Field(False, description="CS: subject and object must match one another, too.")
+    phi_role: float = Field(
+        0.8,
+        le=1,
+        gt=0,
+        description="Cosine from which subjects and objects match with `directional`.",
+    )
+
+
+class GreJudge(Section):
+    """The language model that answers the questions of FS and GS where no stored answers are given."""
+
+    endpoint: str = Field(description="Name of an endpoint of generative/endpoints.")
+    factualness_prompt: str = Field("judge", description="Prompt of FS, by name or path.")
+    granularity_prompt: str = Field("split", description="Prompt of GS, by name or path.")
+    most_unreadable: Share = Field(
+        0.1,
+        description="Share of the judge's answers that may be unreadable (they are missing values); more is an error.",
+    )
+
+
+class GreGold(Section):
+    """Gold triples and, where they were judged, the stored answers; the row "Ground truth"."""
+
+    triples: GreFile
+    factualness: GreFile | None = None
+    granularity: GreFile | None = None
+
+
+class GreTopics(Section):
+    """The topic model of TS; null leaves TS out."""
+
+    number: int = Field(ge=1, description="Number of topics, K.")
+    text: Text | None = Field(None, description="Texts to train on; null takes the texts of the data set itself.")
+    chunk_size: int = Field(
+        2000,
+        ge=1,
+        description="Documents between two updates of the topics; a smaller corpus gets a single update.",
+    )
+    stop_words: bool = Field(True, description="Drop English function words.")
+    lowercase: bool = Field(False, description="Fold case, which the published models do not.")
+    alphanumeric: bool = Field(True, description="Keep only words of letters and digits.")
+
+
+class GreSystem(Section):
+    """The stored output of one system."""
+
+    triples: GreFile
+    factualness: GreFile | None = None
+    granularity: GreFile | None = None
+    similarities: GreFile | None = None
+    setting: Literal["open", "semi-open", "closed", "trained"] = Field(
+        "open",
+        description="What the system was given; closed makes the official CS compare relations, too.",
+    )
+    seed: int | None = Field(None, ge=0, description="Seed of the run; runs of one system share a row.")
+    row: str | None = Field(
+        None,
+        description="Name of the table row that several runs share; by default the system's.",
+    )
+    judge: bool = Field(False, description="Ask the judge where no stored answers are given.")
+
+
+class GreDataset(Section):
+    """A data set, with its gold triples and the systems that are scored on it."""
+
+    level: Literal["sentence", "bag", "document"] = Field(
+        description="Whether a text is a sentence or a document; the table it stands in.",
+    )
+    gold: GreGold | None = Field(
+        None,
+        description='Gold triples and, where they were judged, the stored answers; the row "Ground truth".',
+    )
+    corpus: str | None = Field(
+        None,
+        description="Instead of gold, a corpus of the study, whose original test set gives texts and gold triples.",
+    )
+    generative: str | None = Field(
+        None,
+        description="Instead of gold, a data set of the section generative; its extractions are systems.",
+    )
+    extractors: bool = Field(
+        True,
+        description="Whether the study's extractors of the corpus are systems (with `corpus` or `generative`).",
+    )
+    judged: bool = Field(True, description="Whether the judge is asked about this data set's own systems.")
+    topics: GreTopics | None = Field(None, description="The topic model of TS; null leaves TS out.")
+    systems: dict[Name, GreSystem] = Field(
+        {},
+        description=(
+            "Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."
+        ),
+    )
+
+
+class Grescores(Section):
+    """GREScores of generative extraction: topical similarity, uniqueness, factualness, granularity and
+    completeness of the triples that systems extracted from the texts of data sets."""
+
+    mode: Literal["default", "official"] = Field(
+        "default",
+        description=(
+            "default, or official for the published rules about empty and malformed answers (an empty answer then"
+            " counts as unique and is left out of hard matching)."
+        ),
+    )
+    bootstrap: int = Field(1000, ge=0, description="Resamples of the texts for 95 % intervals; 0 for none.")
+    seed: int = Field(0, ge=0, description="Seed of the resampling and of the topic models.")
+    embedder: GreEmbedder | None = Field(
+        default_factory=GreEmbedder,
+        description="What turns subjects, relations and objects into vectors for US and CS; null leaves both out.",
+    )
+    matching: GreMatching = Field(default_factory=GreMatching, description="When two triples count as the same.")
+    judge: GreJudge | None = Field(
+        None,
+        description="The language model that answers the questions of FS and GS where no stored answers are given.",
+    )
+    datasets: dict[Name, GreDataset] = Field(
+        {},
+        description="The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported values.",
+    )
 
 
 @dataclass(frozen=True)
@@ -31,73 +204,133 @@ class Planned:
     asked: tuple[str, ...] = ()
 
 
-class GrePlan:
-    """The plan of one validated section ``grescores``.
+class GreScores:
+    """The data sets of a study whose extracted triples are scored with the GREScores."""
 
-    Args:
-        section: of the configuration.
-        runs: data set -> the trained extractors to score: ``(name, keys, prediction file)``.
-        extractions: generative data set -> its systems: ``(name, keys, result file)``.
-        golds: data set name -> gold file, for data sets with ``corpus`` or ``generative``.
-        originals: data set name -> the same sentences with the corpus's own relation names, for data sets whose gold
-            file has plain ones (``generative``); the relations of trained extractors are verbalised with them.
-    """
+    def __init__(self, study: "Study", config: Grescores):
+        self.study, self.config = study, config
+        self.datasets = config.datasets
+        self.folder = f"{study.places.study}/gre"
 
-    def __init__(
-        self,
-        section: Mapping[str, Any],
-        runs: Mapping[str, list[tuple[str, dict[str, str], str]]] | None = None,
-        extractions: Mapping[str, list[tuple[str, dict[str, str], str]]] | None = None,
-        golds: Mapping[str, str] | None = None,
-        originals: Mapping[str, str] | None = None,
-    ) -> None:
-        self.section = section
-        self._runs, self._extractions = runs or {}, extractions or {}
-        self._golds, self._originals = golds or {}, originals or {}
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        endpoints, embedder, judge = self.study.language_models, self.config.embedder, self.config.judge
+        if judge is not None:
+            yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
+            for key in ("factualness_prompt", "granularity_prompt"):
+                try:
+                    load_prompt(getattr(judge, key))
+                except UserError as error:
+                    yield f"grescores/judge/{key}: {error}"
+        if embedder is not None and embedder.endpoint is not None:
+            yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
+        elif embedder is not None and self.datasets:
+            yield from self.study.places.problems_of_model("grescores/embedder/model", embedder.model)
+        for name, dataset in self.datasets.items():
+            yield from self._problems_of(f"grescores/datasets/{name}", dataset)
 
-    @property
-    def datasets(self) -> dict[str, Mapping[str, Any]]:
-        """The data sets by name."""
-        return dict(self.section.get("datasets") or {})
+    def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
+        texts, file = self.study.language_models.config.datasets, self.study.places.problems_of_file
+        if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
+            yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
+        if dataset.corpus is not None and dataset.corpus not in self.study.corpora:
+            yield f"{where}/corpus: unknown corpus '{dataset.corpus}'{hint(dataset.corpus, self.study.corpora)}"
+        if dataset.generative is not None and dataset.generative not in texts:
+            known = hint(dataset.generative, texts)
+            yield f"{where}/generative: unknown data set '{dataset.generative}' of the section generative{known}"
+        if dataset.gold is not None:
+            for kind, path in stored(dataset.gold).items():
+                yield from file(f"{where}/gold/{kind}", path)
+        if dataset.topics is not None and dataset.topics.text is not None:
+            yield from file(f"{where}/topics/text", dataset.topics.text)
+        for name, system in dataset.systems.items():
+            if name == GROUND_TRUTH:
+                yield f"{where}/systems: '{GROUND_TRUTH}' is the row of the gold triples"
+            if system.judge and self.config.judge is None:
+                yield f"{where}/systems/{name}/judge: there is no grescores/judge to ask"
+            for kind, path in stored(system).items():
+                yield from file(f"{where}/systems/{name}/{kind}", path)
+
+    # the systems of a data set
+
+    def corpus_of(self, dataset: str) -> tuple[str | None, str]:
+        """Return the corpus and the split of a data set whose texts are the study's own."""
+        chosen = self.datasets[dataset]
+        if chosen.generative is not None:
+            texts = self.study.language_models.config.datasets[chosen.generative]
+            return texts.corpus, texts.split
+        return chosen.corpus, "test"
 
     def gold(self, dataset: str) -> str:
         """Return the gold file of a data set."""
-        own = self.datasets[dataset].get("gold")
-        return own["triples"] if own else self._golds[dataset]
+        chosen = self.datasets[dataset]
+        if chosen.gold is not None:
+            return self.study.places.file(chosen.gold.triples)
+        if chosen.generative is not None:
+            return f"{self.study.places.study}/generative/{chosen.generative}/reference.jsonl"
+        return self.study.set_file(chosen.corpus or "", "original", "nz", "test")
 
     def systems(self, dataset: str) -> list[Planned]:
         """Return the systems of a data set, the ground truth first."""
-        settings = self.datasets[dataset]
-        judge = bool(self.section.get("judge")) and settings.get("judged", True)
-        gold = {**(settings.get("gold") or {}), "triples": self.gold(dataset)}
+        chosen, located = self.datasets[dataset], self.study.places.file
+        judge = self.config.judge is not None and chosen.judged
+        gold = stored(chosen.gold) if chosen.gold is not None else {}
+        gold = {**{kind: located(path) for kind, path in gold.items()}, "triples": self.gold(dataset)}
         found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
-        for name, system in (settings.get("systems") or {}).items():
-            files = {kind: system[kind] for kind in ("triples", *DETAILS, "similarities") if system.get(kind)}
-            keys = {"extractor": system.get("row") or name, "setting": system.get("setting", "open")}
-            if system.get("seed") is not None:
-                keys["seed"] = str(system["seed"])
-            asked = tuple(kind for kind in DETAILS if kind not in files) if system.get("judge") and judge else ()
+        for name, system in chosen.systems.items():
+            files = {kind: located(path) for kind, path in stored(system).items()}
+            keys = {"extractor": system.row or name, "setting": system.setting}
+            keys |= {} if system.seed is None else {"seed": str(system.seed)}
+            asked = tuple(kind for kind in DETAILS if kind not in files) if system.judge and judge else ()
             found.append(Planned(name, keys, files, asked))
-        for name, keys, path in self._extractions.get(settings.get("generative"), []):
-            found.append(Planned(name, keys, {"triples": path}, DETAILS if judge else ()))
-        if settings.get("extractors", True):
-            for name, keys, path in self._runs.get(dataset, []):
-                found.append(Planned(name, {**keys, "setting": TRAINED}, {"triples": path}))
-        return found
+        return found + self._extracted(dataset, judge) + self._trained(dataset)
 
-    def asked(self, dataset: str) -> list[Planned]:
-        """Return the systems that the judge is asked about."""
-        return [system for system in self.systems(dataset) if system.asked]
+    def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
+        """The extractions by language models from the texts of a data set."""
+        models, texts = self.study.language_models, self.datasets[dataset].generative
+        return [
+            Planned(
+                system,
+                {"extractor": system, "setting": models.config.systems[system].setting},
+                {"triples": f"{self.study.places.study}/generative/{texts}/{system}/answers.jsonl"},
+                DETAILS if judge else (),
+            )
+            for name, system in models.extractions
+            if texts is not None and name == texts
+        ]
 
-    def spec(self, dataset: str, judged: Mapping[tuple[str, str], str] | None = None) -> tuple[str, list[str]]:
+    def _trained(self, dataset: str) -> list[Planned]:
+        """The trained extractors that a data set scores: those of its corpus, trained on the original split."""
+        corpus, split = self.corpus_of(dataset)
+        if self.datasets[dataset].gold is not None or not self.datasets[dataset].extractors or split != "test":
+            return []
+        return [
+            Planned(
+                "-".join(Path(run.path).parts),
+                {
+                    "extractor": run.extractor,
+                    "training": run.setting,
+                    "noise": run.noise,
+                    "seed": str(run.seed),
+                    "setting": TRAINED,
+                },
+                {"triples": f"{self.study.places.study}/predictions/{run.path}/test.jsonl"},
+            )
+            for run in self.study.runs
+            if run.corpus == corpus and run.protocol == "original"
+        ]
+
+    def asked(self, dataset: str) -> dict[str, Planned]:
+        """Return the systems that the judge is asked about, by name."""
+        return {system.name: system for system in self.systems(dataset) if system.asked}
+
+    def spec(self, dataset: str) -> tuple[str, list[str]]:
         """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
 
         Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
-
-        Args:
-            judged: (system, kind) -> file with the judge's answers.
         """
         files: list[str] = []
+        texts = self.datasets[dataset].generative
 
         def number(path: str) -> int:
             if path not in files:
@@ -106,134 +339,103 @@ class GrePlan:
 
         systems = []
         for system in self.systems(dataset):
-            paths = {**system.files, **{kind: (judged or {})[system.name, kind] for kind in system.asked}}
-            entry = {"keys": dict(system.keys), **{kind: number(path) for kind, path in paths.items()}}
-            if system.keys["setting"] == TRAINED and dataset in self._originals:
-                entry["original"] = number(self._originals[dataset])
+            judged = {kind: f"{self.folder}/{dataset}/judged/{system.name}/{kind}.json" for kind in system.asked}
+            entry = {"keys": dict(system.keys)}
+            entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
+            if system.keys["setting"] == TRAINED and texts is not None:
+                # the same sentences with the corpus's own relation names, where those of the gold file are plain
+                entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
             systems.append(entry)
         spec = {
             "corpus": dataset,
-            "level": self.datasets[dataset]["level"],
-            "mode": self.section["mode"],
-            "bootstrap": self.section["bootstrap"],
-            "seed": self.section["seed"],
-            "matching": dict(self.section["matching"]),
+            "level": self.datasets[dataset].level,
+            "mode": self.config.mode,
+            "bootstrap": self.config.bootstrap,
+            "seed": self.config.seed,
+            "matching": self.config.matching.full(),
             "gold": number(self.gold(dataset)),
             "systems": systems,
         }
         return json.dumps(spec, sort_keys=True), files
 
-    def topics(self, dataset: str) -> dict[str, Any] | None:
-        """Return the settings of a data set's topic model, None for a data set without TS."""
-        return self.datasets[dataset].get("topics")
+    # what the jobs are given
 
     def topic_text(self, dataset: str) -> str:
-        """Return the file with the training texts of the topic model."""
-        topics = self.topics(dataset)
-        return topics["text"] or self.gold(dataset)
+        """Return the texts to train a topic model on: the configured, else the corpus's training set, else the gold."""
+        topics, (corpus, _) = self.datasets[dataset].topics, self.corpus_of(dataset)
+        if topics is not None and topics.text is not None:
+            return self.study.places.file(topics.text)
+        return self.gold(dataset) if corpus is None else f"{self.study.places.study}/corpora/{corpus}/train.jsonl"
+
+    def topic_model(self, dataset: str) -> list[str]:
+        """Return the topic model of a data set, if it has one."""
+        return [f"{self.folder}/{dataset}/topics/lda.json"] if self.datasets[dataset].topics else []
+
+    def topic_options(self, dataset: str) -> list[str]:
+        """Return the settings of a topic model as command-line options."""
+        topics = self.datasets[dataset].topics
+        if topics is None:
+            return []
+        options = ["--topics", str(topics.number), "--seed", str(self.config.seed)]
+        options += ["--chunk-size", str(topics.chunk_size)]
+        options += ["--lowercase"] if topics.lowercase else []
+        options += [] if topics.stop_words else ["--keep-stop-words"]
+        return options + ([] if topics.alphanumeric else ["--keep-punctuation"])
+
+    @cached_property
+    def embedding_endpoint(self) -> str | None:
+        """The endpoint that embeds strings, None where a model does or nothing is embedded."""
+        return self.config.embedder.endpoint if self.config.embedder is not None else None
+
+    def encoder(self) -> list[str]:
+        """Return the configuration file of the model that embeds strings, if one does."""
+        if self.config.embedder is None or self.embedding_endpoint:
+            return []
+        return [f"{self.study.places.model(self.config.embedder.model)}/config.json"]
+
+    def embedding_options(self) -> list[str]:
+        """Return the settings of the embedder as command-line options."""
+        if self.config.embedder is None:
+            return []
+        if self.embedding_endpoint:
+            return ["--embedding-endpoint", self.embedding_endpoint]
+        return ["--batch-size", str(self.config.embedder.batch_size)]
+
+    def embedding_identity(self) -> dict[str, Any]:
+        """Return what decides the vectors of an endpoint that embeds strings."""
+        name = self.embedding_endpoint
+        return settings.answering(self.study.language_models.section, name) if name else {}
+
+    @cached_property
+    def judge_endpoint(self) -> str | None:
+        """The endpoint that judges, if there is one."""
+        return self.config.judge.endpoint if self.config.judge is not None else None
+
+    def judge_identity(self) -> dict[str, Any]:
+        """Return what decides the judge's answers."""
+        judge = self.config.judge
+        if judge is None:
+            return {}
+        prompts = judge.factualness_prompt, judge.granularity_prompt
+        return settings.answering(self.study.language_models.section, judge.endpoint, *prompts)
+
+    # what comes of it
 
     @property
+    def levels(self) -> set[str]:
+        """Levels of the data sets: sentence, bag, document."""
+        return {dataset.level for dataset in self.datasets.values()}
+
     def tables(self) -> list[str]:
-        """Names of the tables that these data sets fill."""
-        levels = {settings["level"] for settings in self.datasets.values()}
-        names = [f"gre-{level}" for level in LEVELS if level in levels]
-        return names + (["gre-hard-matching"] if names else [])
+        """Return the names of the tables that these data sets fill."""
+        return [name for name in self.study.possible_tables if TABLES[name].needs == "gre"]
+
+    def files(self) -> list[str]:
+        """Return the scores of every data set."""
+        return [f"{self.folder}/{dataset}/scores.csv" for dataset in self.datasets]
 
 
-def study_plan(
-    config: Mapping[str, Any],
-    runs: Iterable[Any],
-    extractions: Iterable[tuple[str, str]],
-    folder: str,
-    located: Callable[[str], str] = str,
-) -> GrePlan:
-    """Return the plan of a whole study, with every file where it lies.
-
-    Args:
-        config: a validated configuration.
-        runs: the study's trainings (:attr:`tripleaudit.plan.study.Study.runs`).
-        extractions: (generative data set, system) for each extraction by a language model.
-        folder: of the study.
-        located: says where a file lies that the configuration names.
-    """
-    section, generative = config["grescores"], config["generative"]
-    datasets = _located(section.get("datasets") or {}, located)
-    own = {name: settings for name, settings in datasets.items() if not settings.get("gold")}
-    systems: dict[str, list[tuple[str, dict[str, str], str]]] = {}
-    for dataset, system in extractions:
-        keys = {"extractor": system, "setting": generative["systems"][system].get("setting") or "open"}
-        path = f"{folder}/generative/{dataset}/{system}/answers.jsonl"
-        systems.setdefault(dataset, []).append((system, keys, path))
-    asked = {name: settings["generative"] for name, settings in own.items() if settings.get("generative")}
-    tests = {name: f"{folder}/protocols/{own[name].get('corpus')}/original/nz/test.jsonl" for name in own}
-    runs = list(runs)
-    return GrePlan(
-        {**section, "datasets": datasets},
-        runs={name: _runs_of(*corpus_of(settings, generative), runs, folder) for name, settings in own.items()},
-        extractions=systems,
-        golds=tests | {name: f"{folder}/generative/{dataset}/reference.jsonl" for name, dataset in asked.items()},
-        originals={name: f"{folder}/generative/{dataset}/texts.jsonl" for name, dataset in asked.items()},
-    )
-
-
-def corpus_of(settings: Mapping[str, Any], generative: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the corpus and the split of a data set whose texts are the study's own."""
-    if settings.get("generative"):
-        dataset = generative["datasets"][settings["generative"]]
-        return dataset["corpus"], dataset.get("split") or "test"
-    return settings.get("corpus"), "test"
-
-
-def _runs_of(corpus: str | None, split: str, runs: Iterable[Any], folder: str) -> list[tuple[str, dict[str, str], str]]:
-    """Return the trained extractors that a data set scores: those of its corpus, trained on the original split."""
-    return [
-        (
-            "-".join(Path(run.path).parts),
-            {"extractor": run.extractor, "training": run.setting, "noise": run.noise, "seed": str(run.seed)},
-            f"{folder}/predictions/{run.path}/test.jsonl",
-        )
-        for run in runs
-        if run.corpus == corpus and run.protocol == "original" and split == "test"
-    ]
-
-
-def _located(value: Any, located: Callable[[str], str]) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            key: located(part) if key in FILES and isinstance(part, str) else _located(part, located)
-            for key, part in value.items()
-        }
-    return value
-
-
-def problems(section: Mapping[str, Any], corpora: Any, generative: Mapping[str, Any] | None = None) -> list[str]:
-    """Return one sentence for each thing in the section that cannot work, before anything runs.
-
-    Args:
-        section: a section that fits its schema.
-        corpora: names of the study's corpora.
-        generative: the section of that name.
-    """
-    generative = generative or {}
-    endpoints = generative.get("endpoints") or {}
-    found = []
-    wanted = [("judge", (section.get("judge") or {}).get("endpoint"))]
-    wanted.append(("embedder", (section.get("embedder") or {}).get("endpoint")))
-    for part, name in wanted:
-        if name is not None and name not in endpoints:
-            known = ", ".join(sorted(endpoints)) or "none"
-            found.append(f"grescores/{part}/endpoint: unknown endpoint '{name}'; known are {known}")
-    for name, dataset in (section.get("datasets") or {}).items():
-        corpus, source = dataset.get("corpus"), dataset.get("generative")
-        if sum(dataset.get(kind) is not None for kind in SOURCES) != 1:
-            found.append(f"grescores/datasets/{name}: expected exactly one of {', '.join(SOURCES)}")
-        if corpus is not None and corpus not in corpora:
-            found.append(f"grescores/datasets/{name}/corpus: unknown corpus '{corpus}'")
-        if source is not None and source not in (generative.get("datasets") or {}):
-            found.append(f"grescores/datasets/{name}/generative: unknown data set '{source}' of the section generative")
-        for system, settings in (dataset.get("systems") or {}).items():
-            if system == GROUND_TRUTH:
-                found.append(f"grescores/datasets/{name}/systems: '{GROUND_TRUTH}' is the row of the gold triples")
-            if settings.get("judge") and not section.get("judge"):
-                found.append(f"grescores/datasets/{name}/systems/{system}/judge: there is no grescores/judge to ask")
-    return found
+def stored(section: GreGold | GreSystem) -> dict[str, str]:
+    """Return the stored files that a section names, by kind."""
+    named = {kind: getattr(section, kind, None) for kind in STORED}
+    return {kind: path for kind, path in named.items() if path}

@@ -106,11 +106,11 @@ def estimate(study: Study, results: Path) -> list[Hours]:
     """
     known = finished(results)
     own = {each.run: each for each in known if each.study == study.name}
-    kind = _device(study.config["gpu"])
+    kind = _device(study.typed.gpu)
     entries = []
     for name in [*study.extractors, *study.classifiers]:
         runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
-        plans = {run: json.loads(study.training_json(run.corpus, name, run.noise)) for run in runs}
+        plans = {run: json.loads(study.trainings.training_json(run.corpus, name, run.noise)) for run in runs}
         to_do = [run for run in runs if run not in own or own[run].asked != plans[run]]
         like = [each for each in known if each.run.extractor == name and kind in (None, _kind(each.device))]
         entries.append(_entry(study, results, name, to_do, len(runs) - len(to_do), plans, like))
@@ -180,7 +180,7 @@ def _source(
 def _nearness(study: Study, run: Run, each: Finished) -> tuple[bool, ...]:
     """Order finished trainings by how much they are like one that is to come."""
     same = each.run
-    layers = study.config["encoder"]["layers"]
+    layers = study.typed.encoder.layers
     return (
         same.corpus == run.corpus,
         each.asked.get("encoder_layers") == layers,

@@ -1,90 +1,324 @@
-"""What follows from the section ``generative`` of a study: its extractions, and what cannot work. No network."""
+"""The section ``generative``: which language models extract triples from which texts. Uses no network."""
 
+import json
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.extraction import SETTINGS
-from tripleaudit.generative.settings import endpoint
+from tripleaudit.fields import Name, Section, Text, checked_fields, hint
+from tripleaudit.generative import settings
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.sources.registry import find_model
 
 
-def systems_of(section: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return ``(data set, system)`` of every extraction of the section, in its order."""
-    datasets = list(section.get("datasets") or {})
-    return [
-        (dataset, name)
-        for name, system in (section.get("systems") or {}).items()
-        for dataset in (system.get("datasets") or datasets)
-    ]
+class Serve(Section):
+    """A local model that the job starts with `transformers serve` and stops again."""
+
+    source: str = Field(
+        description=(
+            "A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source; a GGUF file, or a model folder."
+        ),
+    )
+    device: str = Field("auto", description="cpu, cuda:0, or auto.")
 
 
-def problems(section: Mapping[str, Any], corpora: Mapping[str, Any] | list[str]) -> list[str]:
-    """Return one sentence for each thing in the section that cannot work, before anything runs.
+class Prices(Section):
+    """Money per million tokens; null for an endpoint that costs nothing."""
 
-    Args:
-        section: a section that fits its schema.
-        corpora: names of the study's corpora.
-    """
-    found: list[str] = []
-    endpoints = section.get("endpoints") or {}
-    for name in endpoints:
-        try:
-            chosen = endpoint(section, name)
-        except UserError as error:
-            found.append(str(error))
-            continue
-        if section.get("budget") is not None and chosen.api_key_env and not chosen.prices:
-            found.append(f"generative endpoint '{name}': a budget needs 'prices' for every endpoint with a key")
-        if chosen.serve is not None:
+    input: float = Field(0, ge=0, description="Per million prompt tokens.")
+    output: float = Field(0, ge=0, description="Per million completion tokens.")
+    cached_input: float | None = Field(
+        None, ge=0, description="Per million prompt tokens that the server had in its prompt cache; null is as `input`."
+    )
+
+
+class Server(Section):
+    """Where a language model answers."""
+
+    base_url: str | None = Field(
+        None,
+        description="Address up to and including /v1; null for a local model (`serve`).",
+    )
+    model: str | None = Field(
+        None,
+        description="The model's name at the endpoint; by default the registered name under `serve`.",
+    )
+    api_key_env: str | None = Field(
+        None,
+        description="Name of the environment variable that holds the key, never the key itself; null sends none.",
+    )
+    serve: Serve | None = Field(
+        None,
+        description="A local model that the job starts with `transformers serve` and stops again.",
+    )
+    prices: Prices | None = Field(
+        None,
+        description="Money per million tokens; null for an endpoint that costs nothing.",
+    )
+    temperature: float | None = Field(
+        0,
+        ge=0,
+        description="Sampling temperature, 0 is greedy; null leaves it to the server.",
+    )
+    max_tokens: int = Field(800, ge=1, description="Most tokens of an answer.")
+    seed: int | None = Field(None, description="Seed of sampling, for servers that know one.")
+    top_p: float | None = Field(None, le=1, gt=0, description="Nucleus sampling; null leaves it to the server.")
+    reasoning_effort: str | None = Field(
+        None,
+        description="How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out.",
+    )
+    reasoning_tokens: int | None = Field(
+        None,
+        ge=0,
+        description="Tokens added to every limit where the model reasons before it answers; null is 4096.",
+    )
+    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = Field(
+        "auto", description="The field that limits an answer; auto learns it from the server's errors."
+    )
+    extra: dict[str, Any] = Field({}, description="Further fields of every request, as the server defines them.")
+    headers: dict[str, str] = Field(
+        {}, description="Further headers of every request; `env:NAME` takes a value from the environment variable NAME."
+    )
+    query: dict[str, str] = Field({}, description="Further query parameters of every request, such as api-version.")
+    requests_per_minute: float | None = Field(
+        None, gt=0, description="Most requests a minute, over all jobs that share the cache; null for no limit."
+    )
+    tokens_per_minute: float | None = Field(
+        None,
+        gt=0,
+        description="Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache.",
+    )
+    structured: Literal["auto", "json_schema", "off"] = Field(
+        "auto",
+        description="Structured outputs (JSON schema); auto asks for them until the server rejects it.",
+    )
+    context: int | None = Field(
+        None,
+        ge=1,
+        description="Tokens that prompt and answer may have together; iterated extraction restarts its thread there.",
+    )
+    concurrency: int | None = Field(
+        None,
+        ge=1,
+        description="Most requests in flight; null is 4, or 2 for a local model.",
+    )
+    timeout: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds for one attempt; null is 120, or 600 for a local model.",
+    )
+    max_retries: int = Field(
+        6,
+        ge=0,
+        description="Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out.",
+    )
+    backoff: float = Field(
+        1,
+        ge=0,
+        description="Seconds before the first retry, doubled each time, with jitter; Retry-After goes before.",
+    )
+    max_backoff: float = Field(
+        60,
+        ge=0,
+        description="Longest wait before a retry in seconds, unless the server asks for a longer one.",
+    )
+
+
+class Texts(Section):
+    """Texts to extract from."""
+
+    corpus: str = Field(description="A corpus of the study.")
+    split: Literal["train", "valid", "test"] = Field("test", description="Which split of it.")
+    limit: int | None = Field(None, ge=1, description="How many texts; null takes all.")
+    sample_seed: int | None = Field(
+        None,
+        ge=0,
+        description="Draw the texts at random with this seed; null takes the first ones.",
+    )
+    relations: list[Text] | None = Field(
+        None,
+        min_length=1,
+        description="Relations of closed and semi-open extraction; null takes those of the texts' gold triples.",
+    )
+    entity_types: list[Text] = Field([], description="Types of things that relations link (semi-open extraction).")
+    verbalise: dict[str, Text] = Field(
+        {},
+        description=(
+            "Plain names of relations for prompts and for scoring; others get the last component of their path, "
+            "underscores as blanks, camel case split."
+        ),
+    )
+
+
+class Extraction(Section):
+    """What extracts: a language model, how it is asked, and about which texts."""
+
+    endpoint: str = Field(description="An endpoint by name.")
+    setting: Literal["closed", "semi-open", "open"] = Field(
+        "open",
+        description="closed (entity pair and relations given), semi-open (relations and types given), or open.",
+    )
+    prompt: str | None = Field(
+        None,
+        description=(
+            "A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."
+        ),
+    )
+    datasets: list[str] | None = Field(None, description="Data sets by name; null takes all.")
+    reask: bool = Field(True, description="Ask once more where an answer cannot be read.")
+    max_tokens: int | None = Field(None, ge=1, description="Instead of the endpoint's.")
+    temperature: float | None = Field(None, ge=0, description="Instead of the endpoint's.")
+    seed: int | None = Field(None, description="Instead of the endpoint's.")
+
+
+class Generative(Section):
+    """Extraction by language models behind OpenAI-compatible endpoints; nothing is asked without systems."""
+
+    cache: str = Field(
+        "results/cache/llm",
+        description="Folder of paid answers, kept outside the study's results so that it outlives them; may be shared.",
+    )
+    budget: float | None = Field(
+        None,
+        ge=0,
+        description="Most money the study may ever spend, in the currency of the prices; null for no limit.",
+    )
+    endpoints: dict[Name, Server] = Field({}, description="Where language models answer, by name.")
+    datasets: dict[Name, Texts] = Field({}, description="Texts to extract from, by name.")
+    systems: dict[Name, Extraction] = Field({}, description="What extracts, by name; one row of the GRE tables each.")
+
+
+class LanguageModels:
+    """The extractions by language models of a study, and the endpoints that other sections ask, too."""
+
+    def __init__(self, study: Any, config: Generative):
+        self.study, self.config = study, config
+        self.section: dict[str, Any] = config.full()  # as commands take it
+
+    @classmethod
+    def alone(cls, section: Mapping[str, Any]) -> "LanguageModels":
+        """Return the plan of a section without its study: what it sends, not whether that fits the study.
+
+        Raises:
+            UserError: the section does not fit.
+        """
+        found = cls(None, Generative(**checked_fields(Generative, section, "generative")))
+        found.section = dict(section)  # as it is given, so that what was made from it is found again
+        return found
+
+    @cached_property
+    def json(self) -> str:
+        """The section for jobs."""
+        return json.dumps(self.section)
+
+    @cached_property
+    def extractions(self) -> list[tuple[str, str]]:
+        """``(data set, system)`` of every extraction, in the order of the section."""
+        return [
+            (dataset, name)
+            for name, system in self.config.systems.items()
+            for dataset in (system.datasets or self.config.datasets)
+        ]
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        yield from self._problems_of_endpoints()
+        for name, texts in self.config.datasets.items():
+            if texts.corpus not in self.study.corpora:
+                known = hint(texts.corpus, self.study.corpora)
+                yield f"generative/datasets/{name}/corpus: unknown corpus '{texts.corpus}'{known}"
+        for name, system in self.config.systems.items():
+            where = f"generative/systems/{name}"
+            yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
+            for dataset in system.datasets or ():
+                if dataset not in self.config.datasets:
+                    yield f"{where}/datasets: unknown data set '{dataset}'{hint(dataset, self.config.datasets)}"
             try:
-                find_model(chosen.serve["source"])
+                load_prompt(system.prompt or system.setting)
             except UserError as error:
-                found.append(f"generative endpoint '{name}': {error}")
-    for name, dataset in (section.get("datasets") or {}).items():
-        if dataset["corpus"] not in corpora:
-            found.append(f"generative data set '{name}': unknown corpus '{dataset['corpus']}'")
-    for name, system in (section.get("systems") or {}).items():
-        if system["endpoint"] not in endpoints:
-            found.append(f"generative system '{name}': unknown endpoint '{system['endpoint']}'")
-        for dataset in system.get("datasets") or ():
-            if dataset not in (section.get("datasets") or {}):
-                found.append(f"generative system '{name}': unknown data set '{dataset}'")
-        setting = system.get("setting") or "open"
-        if setting not in SETTINGS:
-            found.append(f"generative system '{name}': setting '{setting}' is none of {', '.join(SETTINGS)}")
-            continue
-        try:
-            load_prompt(system.get("prompt") or setting)
-        except UserError as error:
-            found.append(f"generative system '{name}': {error}")
-    return found
+                yield f"{where}/prompt: {error}"
 
+    def _problems_of_endpoints(self) -> Iterator[str]:
+        for name, server in self.config.endpoints.items():
+            where = f"generative/endpoints/{name}"
+            try:
+                chosen = settings.endpoint(self.section, name)
+            except UserError as error:
+                said = str(error).removeprefix(f"generative endpoint '{name}': ")
+                yield f"{where}: {said}"
+                continue
+            if self.config.budget is not None and chosen.api_key_env and not chosen.prices:
+                yield f"{where}: a budget needs 'prices' for every endpoint with a key"
+            if server.serve is not None:
+                yield from self.study.places.problems_of_model(
+                    f"{where}/serve/source", server.serve.source, weights=False
+                )
 
-def missing_keys(section: Mapping[str, Any], endpoints: Iterable[str] | None = None) -> list[str]:
-    """Return the names of the environment variables that endpoints need and that are not set.
+    def unknown_endpoint(self, where: str, name: str | None) -> Iterator[str]:
+        """Yield a sentence about the name of an endpoint that is not defined."""
+        if name is not None and name not in self.config.endpoints:
+            yield f"{where}: unknown endpoint '{name}'{hint(name, self.config.endpoints)}"
 
-    Args:
-        endpoints: names; by default those of the section's systems.
-    """
-    used = {system["endpoint"] for system in (section.get("systems") or {}).values()}
-    used = used if endpoints is None else set(endpoints)
-    return sorted(name for name in _key_names(section, used) if not os.environ.get(name))
+    def asked(self) -> list[str]:
+        """Return the endpoints of all systems."""
+        return [system.endpoint for system in self.config.systems.values()]
 
+    def endpoint_of(self, system: str) -> str:
+        """Return the endpoint of a system."""
+        return self.config.systems[system].endpoint
 
-def keys_present(section: Mapping[str, Any]) -> list[str]:
-    """Return the names of the environment variables with keys that are set, for jobs on other machines."""
-    return sorted(name for name in _key_names(section, section.get("endpoints") or {}) if os.environ.get(name))
+    def served(self, *endpoints: str | None) -> list[str]:
+        """Return the configuration files of the models that endpoints serve themselves."""
+        servers = [self.config.endpoints[name].serve for name in endpoints if name]
+        return [f"{self.study.places.served(serve.source)}/config.json" for serve in servers if serve is not None]
 
+    def need_network(self, *endpoints: str | None) -> bool:
+        """Whether one of the endpoints is a service elsewhere, not a model that a job serves itself.
 
-def _key_names(section: Mapping[str, Any], endpoints: Iterable[str]) -> set[str]:
-    known = section.get("endpoints") or {}
-    return {known[name]["api_key_env"] for name in endpoints if name in known and known[name].get("api_key_env")}
+        A rule that asks it is local, because compute nodes may have no network.
+        """
+        return any(self.config.endpoints[name].serve is None for name in endpoints if name)
 
+    def identity(self, dataset: str, system: str) -> dict[str, Any]:
+        """Return what decides the result of an extraction (:func:`tripleaudit.generative.settings.identity`)."""
+        return settings.identity(self.section, dataset, system)
 
-def is_gguf(source: str) -> bool:
-    """Whether a model (a registered name or a source) is one GGUF file."""
-    found = find_model(source).source
-    return (found.inner or found.location).lower().endswith(".gguf")
+    def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:
+        """Return what decides the answers of endpoints besides the requests: nothing about transport."""
+        fields = ("model", "temperature", "seed", "top_p", "extra", "context")
+        found = [settings.endpoint(self.section, name) for name in endpoints if name]
+        return [{field: getattr(endpoint, field) for field in fields} for endpoint in found]
+
+    def texts(self, dataset: str) -> str:
+        """Return the split of a corpus that a data set is taken from."""
+        texts = self.config.datasets[dataset]
+        return f"{self.study.places.study}/corpora/{texts.corpus}/{texts.split}.jsonl"
+
+    def files(self) -> list[str]:
+        """Return the reports of all extractions."""
+        folder = f"{self.study.places.study}/generative"
+        return [f"{folder}/{dataset}/{system}/report.json" for dataset, system in self.extractions]
+
+    def tables(self) -> list[str]:
+        """Return no table: what was extracted is scored by the GREScores."""
+        return []
+
+    def missing_keys(self, endpoints: Iterable[str] | None = None) -> list[str]:
+        """Return the names of the environment variables that endpoints need and that are not set.
+
+        Args:
+            endpoints: names; by default those of the section's systems.
+        """
+        used = self.asked() if endpoints is None else endpoints
+        return sorted(name for name in self._key_names(used) if not os.environ.get(name))
+
+    def keys_present(self) -> list[str]:
+        """Return the names of the environment variables with keys that are set, for jobs on other machines."""
+        return sorted(name for name in self._key_names(self.config.endpoints) if os.environ.get(name))
+
+    def _key_names(self, endpoints: Iterable[str]) -> set[str]:
+        servers = [self.config.endpoints[name] for name in endpoints if name in self.config.endpoints]
+        return {server.api_key_env for server in servers if server.api_key_env}

@@ -1,79 +1,257 @@
-"""From the configuration section ``needles`` to plans, tables and checks; free of heavy imports."""
+"""The section ``needles``: which documents, models and needles MINEA is made of, and where its results lie."""
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field
+
+from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
+from tripleaudit.fields import NAME, Section, Text, Unique, hint, model_of
+from tripleaudit.needles.haystack import document_files
 from tripleaudit.needles.plan import RATING, Plan
+from tripleaudit.shipped import shipped
 
-TABLES = ("minea", "needle-criteria", "needle-example", "llm-comparison", "iterations")
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Run, Study
+
+SAME = "same"
 LENGTH_TABLE = "lost-in-the-middle"
-TRIPLE_TABLE = "triple-needles"
 
 
-def plan_json(section: Mapping[str, Any]) -> str:
-    """Return what decides needles, extraction and scores, as canonical JSON (:class:`.plan.Plan`)."""
-    return json.dumps(_values(section), sort_keys=True)
+class NeedleTriples(Section):
+    """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
+
+    corpus: str = Field(description="A corpus of the study whose test sentences are the needles.")
+    text: list[Text] | None = Field(
+        None,
+        min_length=1,
+        description=(
+            "Text files or folders as haystacks; null joins sentences without triples of the corpus's test set "
+            "(setting wz)."
+        ),
+    )
+    documents: int = Field(4, ge=1, description="Number of haystacks.")
+    sentences: int = Field(60, ge=1, description="Sentences of a joined haystack.")
+    max_chars: int | None = Field(None, ge=1, description="Shorten text files to whole paragraphs.")
+    new_facts: int | None = Field(
+        None,
+        ge=1,
+        description="State so many new facts of the demo world instead of the corpus's test sentences; all are unseen.",
+    )
+    per_relation: int | None = Field(None, ge=1, description="Most needle sentences for a relation.")
+    target: float = Field(0.2, gt=0, lt=1, description="Share that needles fill.")
+    minimum: float = Field(0.1, gt=0, lt=1, description="Least share.")
+    maximum: float = Field(0.3, gt=0, lt=1, description="Greatest share.")
+    seed: int = Field(0, ge=0, description="Seed of needles and places.")
+    piece_chars: int = Field(1500, ge=1, description="Length of the pieces shown to language models.")
+    models: Annotated[list[str], Unique] | None = Field(
+        None,
+        description="Endpoints of generative/endpoints that extract; null takes those of needles/models.",
+    )
+    extractors: bool = Field(True, description="Score the trained extractors of the corpus (original split).")
+    relations: list[Text] | None = Field(
+        None,
+        min_length=1,
+        description="Relation names that language models are given; null takes those of the needles.",
+    )
+    iterations: int = Field(0, ge=0, description="Follow-up calls for each piece.")
+    reserve: int = Field(800, ge=1, description="Tokens kept free for an answer.")
+    criteria: Annotated[list[Literal["exact", "partial", "verbalised", "pair"]], Unique] = Field(
+        ["exact", "partial", "verbalised"],
+        min_length=1,
+        description="Criteria that enter MINEA of triples.",
+    )
+    casefold: bool = Field(False, description="Compare entities without case under exact and partial.")
+    bins: int = Field(5, ge=1, description="Positions that a document is divided into.")
 
 
-def made_json(section: Mapping[str, Any]) -> str:
-    """Return what of :func:`plan_json` decides needles and extraction."""
-    return json.dumps({key: value for key, value in _values(section).items() if key not in RATING}, sort_keys=True)
+class _Needles(Section):
+    """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
+    triple needles. Nothing is asked without models."""
+
+    documents: list[Text] = Field(
+        [],
+        description="Text files, or folders of .txt and .md files; looked for under raw_root, too.",
+    )
+    name: str = Field("documents", pattern=NAME, description="What the documents are called in scores and tables.")
+    max_documents: int | None = Field(None, ge=1, description="Take only the first documents; null takes all.")
+    max_chars: int | None = Field(
+        None,
+        ge=1,
+        description="Shorten every document to whole paragraphs within this many characters; null keeps them whole.",
+    )
+    models: Annotated[list[str], Unique] = Field(
+        [],
+        description="Endpoints of generative/endpoints that extract; one row of each table, one run each.",
+    )
+    generator: str | None = Field(
+        None,
+        description="Endpoint that invents the needles; null takes them all from the project's templates.",
+    )
+    needle_file: str | None = Field(None, description="Needles of your own as JSON lines, instead of invented ones.")
+    judge: str | None = Field(
+        "same",
+        description="Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody.",
+    )
+    tokenizer: str | None = Field(
+        None,
+        description=(
+            "A tokenizer.json that counts tokens; null takes the served model's, else the usage that the server "
+            "reports."
+        ),
+    )
+    synonyms: bool = Field(
+        False,
+        description="Relevance with WordNet synonyms; needs NLTK's WordNet data, which is not downloaded.",
+    )
+    triples: NeedleTriples | None = Field(
+        None,
+        description="MINEA of triples, sentences with known triples infused into documents; null leaves it out.",
+    )
 
 
-def _values(section: Mapping[str, Any]) -> dict[str, Any]:
-    known = {item.name for item in dataclasses.fields(Plan)}
-    return {**{key: section[key] for key in section if key in known}, "judge": section.get("judge") is not None}
+Needles = model_of(Plan, base=_Needles, without=("context", "judge"))
 
 
-def judge_of(section: Mapping[str, Any], model: str) -> str | None:
-    """Return the endpoint that judges what ``model`` extracted, ``None`` for nobody."""
-    judge = section.get("judge", "same")
-    return model if judge == "same" else judge
+class NeedleStudies:
+    """MINEA of a study: needles in documents, and triples as needles."""
 
+    def __init__(self, study: "Study", config: Any):
+        self.study, self.config = study, config
+        self.section: dict[str, Any] = config.full()
+        self.folder = f"{study.places.study}/needles"
 
-def triple_models(section: Mapping[str, Any]) -> list[str]:
-    """Return the endpoints that extract triples."""
-    triples = section.get("triples")
-    if not triples:
-        return []
-    models = triples.get("models")
-    return list(section.get("models", []) if models is None else models)
+    @property
+    def models(self) -> list[str]:
+        """The endpoints that extract entities."""
+        return self.config.models
 
+    @property
+    def triples(self) -> NeedleTriples | None:
+        """The settings of triple needles, if the study has them."""
+        return self.config.triples
 
-def tables(section: Mapping[str, Any]) -> list[str]:
-    """Return the tables that a study can fill."""
-    names = list(TABLES) if section.get("models") else []
-    if names and section.get("parts"):
-        names.insert(0, LENGTH_TABLE)
-    return names + ([TRIPLE_TABLE] if section.get("triples") else [])
+    @cached_property
+    def triple_models(self) -> list[str]:
+        """The endpoints that extract triples."""
+        if self.triples is None:
+            return []
+        return list(self.models if self.triples.models is None else self.triples.models)
 
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        asked = [("models", name) for name in self.models]
+        asked += [("triples/models", name) for name in self.triple_models if name not in self.models]
+        asked += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
+        for key, name in asked:
+            if name != SAME:
+                yield from self.study.language_models.unknown_endpoint(f"needles/{key}", name)
+        if self.models and not self.config.documents:
+            yield "needles/documents: expected at least one text file or folder"
+        yield from self._problems_of_files("documents", self.config.documents)
+        for key in ("needle_file", "tokenizer"):
+            path = getattr(self.config, key)
+            if path and not Path(shipped(path)).is_file():
+                yield f"needles/{key}: {path}: no such file"
+        yield from Plan.contradictions(SimpleNamespace(**{**vars(Plan()), **self.section}))
+        try:
+            Plan(schema=self.section["schema"], types=self.config.types).load_schema()
+        except UserError as error:
+            yield f"needles/schema: {error}"
+        if self.triples is not None:
+            yield from self._problems_of_triples(self.triples)
 
-def problems(section: Mapping[str, Any], endpoints: Sequence[str], corpora: Sequence[str], settings: Sequence[str]):
-    """Yield one sentence for each thing in the section that cannot work, before anything runs.
+    def _problems_of_triples(self, triples: NeedleTriples) -> Iterator[str]:
+        where, corpora = "needles/triples", self.study.corpora
+        if triples.corpus not in corpora:
+            yield f"{where}/corpus: unknown corpus '{triples.corpus}'{hint(triples.corpus, corpora)}"
+        if triples.text is None and "wz" not in self.study.settings:
+            yield f"{where}: haystacks of zero-triple sentences need the setting wz; add it, or name text files"
+        if not triples.minimum <= triples.target <= triples.maximum:
+            shares = f"{triples.minimum}, {triples.target} and {triples.maximum}"
+            yield f"{where}: the shares must obey minimum <= target <= maximum, got {shares}"
+        yield from self._problems_of_files("triples/text", triples.text or [])
 
-    Args:
-        endpoints: names of generative/endpoints.
-        corpora: the study's corpora.
-        settings: the study's cardinality settings.
-    """
-    asked = [*section.get("models", []), *triple_models(section)]
-    asked += [name for name in (section.get("generator"), section.get("judge")) if name not in (None, "same")]
-    for name in dict.fromkeys(asked):
-        if name not in endpoints:
-            yield f"needles: unknown endpoint '{name}'; generative/endpoints has {', '.join(endpoints) or 'none'}"
-    if section.get("models") and not section.get("documents"):
-        yield "needles/documents: expected at least one text file or folder"
-    try:
-        Plan.from_mapping(json.loads(plan_json(section))).load_schema()
-    except UserError as error:
-        yield str(error) if str(error).startswith("needles") else f"needles/schema: {error}"
-    triples = section.get("triples")
-    if not triples:
-        return
-    if triples["corpus"] not in corpora:
-        yield f"needles/triples/corpus: unknown corpus '{triples['corpus']}'"
-    if triples.get("text") is None and "wz" not in settings:
-        yield "needles/triples: haystacks of zero-triple sentences need the setting wz; add it, or name text files"
+    def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:
+        missing = [each for path in paths for each in self.study.places.problems_of_file(f"needles/{key}", path)]
+        yield from missing
+        try:
+            if not missing:
+                self._documents(paths, None)
+        except UserError as error:
+            yield f"needles/{key}: {error}"
+
+    def _documents(self, paths: list[str], limit: int | None) -> list[str]:
+        return list(map(str, document_files([self.study.places.file(path) for path in paths], limit)))
+
+    def documents(self) -> list[str]:
+        """Return the text files that needles are put into."""
+        return self._documents(self.config.documents, self.config.max_documents)
+
+    def triple_sentences(self) -> list[str]:
+        """Return the sentences that are needles with known triples."""
+        return [] if self.triples is None else [self.study.set_file(self.triples.corpus, "original", "nz", "test")]
+
+    def haystacks(self) -> list[str]:
+        """Return what triple needles are put into: texts, or the corpus's test set with its zero-triple sentences."""
+        if self.triples is None:
+            return []
+        if self.triples.text:
+            return self._documents(self.triples.text, self.triples.documents)
+        return [self.study.set_file(self.triples.corpus, "original", "wz", "test")]
+
+    @cached_property
+    def plan_json(self) -> str:
+        """What decides needles, extraction and scores, as canonical JSON (:class:`tripleaudit.needles.plan.Plan`)."""
+        known = {item.name for item in dataclasses.fields(Plan)}
+        values = {key: value for key, value in self.section.items() if key in known}
+        return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
+
+    @cached_property
+    def made_json(self) -> str:
+        """What of :attr:`plan_json` decides needles and extraction, as canonical JSON."""
+        made = {key: value for key, value in json.loads(self.plan_json).items() if key not in RATING}
+        return json.dumps(made, sort_keys=True)
+
+    @cached_property
+    def triples_json(self) -> str:
+        """What decides triple needles, as canonical JSON."""
+        return json.dumps(self.section["triples"] or {}, sort_keys=True)
+
+    def judge_of(self, model: str) -> str | None:
+        """Return the endpoint that judges what ``model`` extracted, ``None`` for nobody."""
+        return model if self.config.judge == SAME else self.config.judge
+
+    def other_judge(self, model: str) -> str | None:
+        """Return the endpoint that judges what ``model`` extracted, if it is another one."""
+        judge = self.judge_of(model)
+        return judge if judge != model else None
+
+    @cached_property
+    def triple_runs(self) -> "list[Run]":
+        """The extractors that triple needles are shown to: those trained on the original split of the corpus."""
+        if self.triples is None or not self.triples.extractors:
+            return []
+        return [run for run in self.study.runs if run.corpus == self.triples.corpus and run.protocol == "original"]
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables that the section fills."""
+        return [name for name, table in TABLES.items() if table.needs == "needles" and table.possible(self.study)]
+
+    def table_options(self, name: str) -> str:
+        """Return the options of one table as JSON."""
+        return json.dumps((self.study.report.asked or {}).get(name, {}))
+
+    def files(self) -> list[str]:
+        """Return every scores file about needles."""
+        return (
+            [f"{self.folder}/models/{lm}/scores.csv" for lm in self.models]
+            + [f"{self.folder}/triples/models/{lm}/scores.csv" for lm in self.triple_models]
+            + [f"{self.folder}/triples/extractors/{run.path}/scores.csv" for run in self.triple_runs]
+        )

@@ -13,41 +13,33 @@ from tripleaudit.generative.extraction import build_task
 from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.llm.cache import DEFAULT_CACHE
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits, TokenCounter
 from tripleaudit.llm.estimate import Estimate
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.needles.haystack import document_files, read_documents
+from tripleaudit.needles.haystack import read_documents
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
 from tripleaudit.needles.stages import Corpus, corpus_from_needles
 from tripleaudit.needles.triples import load_triple_needles
-from tripleaudit.plan import needles as needle_settings
-from tripleaudit.plan.grescores import GrePlan, Planned, study_plan
-from tripleaudit.plan.language_models import is_gguf, missing_keys, systems_of
+from tripleaudit.plan.grescores import Planned
+from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
-from tripleaudit.sources.registry import raw_files
 
 Row = dict[str, Any]
 READ = ("triples", "original")  # files of a system that decide which strings it has
 
 
-def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
-    """Return the form of :func:`extraction` for all stages of a study that ask language models.
-
-    Args:
-        folder: of the study, ``results/<study>``.
-        downloads: where models and raw files are fetched to.
-    """
-    section = study.config["generative"]
-    result = extraction(section, study.name, folder)
+def plan(study: Study) -> dict[str, Any]:
+    """Return the form of :func:`extraction` for all stages of a study that ask language models."""
+    folder = Path(study.places.study)
+    result = extraction(study.language_models, study.name, folder)
     rows, unknown = [], list(result["unknown"])
     for stage in (_judging, _embedding, _needles, _triple_needles):
-        for row in stage(study, folder, downloads):
+        for row in stage(study, folder):
             if isinstance(row, str):
                 unknown.append(row)
             else:
@@ -56,7 +48,7 @@ def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
     for row in rows:
         total += Estimate(**{name: row[name] for name in Estimate.__slots__})
     asked = {row["endpoint"] for row in rows}
-    missing = set(result["missing_keys"]) | set(missing_keys(section, asked))
+    missing = set(result["missing_keys"]) | set(study.language_models.missing_keys(asked))
     return {
         **result,
         "jobs": [*result["jobs"], *rows],
@@ -66,7 +58,7 @@ def plan(study: Study, folder: Path, downloads: Path) -> dict[str, Any]:
     }
 
 
-def extraction(section: Mapping[str, Any], study: str, results: Path) -> dict[str, Any]:
+def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, Any]:
     """Return what the extractions of a section would still send; reads texts and cache, sends nothing.
 
     Returns:
@@ -75,12 +67,12 @@ def extraction(section: Mapping[str, Any], study: str, results: Path) -> dict[st
         a job whose result exists, made as the section now says, are not counted.
     """
     jobs, total, unknown = [], Estimate(), []
-    cache = Path(section.get("cache") or DEFAULT_CACHE)
-    for dataset, name in systems_of(section):
+    section, cache = models.section, Path(models.config.cache)
+    for dataset, name in models.extractions:
         system = section["systems"][name]
         texts = results / "generative" / dataset / "texts.jsonl"
         report = results / "generative" / dataset / name / "report.json"
-        asked = settings.identity(section, dataset, name)
+        asked = models.identity(dataset, name)
         done = report.exists() and read_json(report).get("identity") == json.loads(json.dumps(asked))
         figures = Estimate()
         if not texts.exists():
@@ -99,8 +91,8 @@ def extraction(section: Mapping[str, Any], study: str, results: Path) -> dict[st
         "jobs": jobs,
         "total": asdict(total),
         "unknown": sorted(set(unknown)),
-        "missing_keys": missing_keys(section),
-        "budget": section.get("budget"),
+        "missing_keys": models.missing_keys(),
+        "budget": models.config.budget,
         "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
     }
 
@@ -147,20 +139,19 @@ def as_table(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+def _judging(study: Study, folder: Path) -> Iterator[Row | str]:
     """What the judge of the GREScores would be asked."""
-    section, judge = study.config["generative"], study.config["grescores"]["judge"]
-    if not judge:
+    section, gre = study.language_models.section, study.grescores
+    judge, cache = gre.config.judge, Path(study.language_models.config.cache)
+    if judge is None:
         return
-    plan_ = _gre_plan(study, folder, downloads)
     prompts = {
-        "factualness": (load_prompt(judge["factualness_prompt"]), judge_requests),
-        "granularity": (load_prompt(judge["granularity_prompt"]), split_requests),
+        "factualness": (load_prompt(judge.factualness_prompt), judge_requests),
+        "granularity": (load_prompt(judge.granularity_prompt), split_requests),
     }
-    cache = Path(section.get("cache") or DEFAULT_CACHE)
-    for dataset in plan_.datasets:
-        for system in plan_.asked(dataset):
-            with Client(settings.endpoint(section, judge["endpoint"]), cache) as client:
+    for dataset in gre.datasets:
+        for system in gre.asked(dataset).values():
+            with Client(settings.endpoint(section, judge.endpoint), cache) as client:
                 report = folder / "gre" / dataset / "judged" / system.name / "report.json"
                 done = _judged(
                     report, system, client.endpoint.model, {k: p.sha256[:12] for k, (p, _) in prompts.items()}
@@ -175,27 +166,20 @@ def _judging(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
                     for kind in system.asked:
                         prompt, requests = prompts[kind]
                         figures += client.estimate(requests(answers, client, prompt))
-            yield _row(dataset, f"{system.name} (judge)", judge["endpoint"], done, figures)
+            yield _row(dataset, f"{system.name} (judge)", judge.endpoint, done, figures)
 
 
-def _gre_plan(study: Study, folder: Path, downloads: Path) -> GrePlan:
-    asked = systems_of(study.config["generative"])
-    return study_plan(study.config, study.runs, asked, str(folder), lambda path: str(_located(study, path, downloads)))
-
-
-def _embedding(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+def _embedding(study: Study, folder: Path) -> Iterator[Row | str]:
     """The strings that US and CS would have an endpoint embed; what a system says is known once it has answered."""
-    section, name = study.config["generative"], (study.config["grescores"]["embedder"] or {}).get("endpoint")
+    gre, section = study.grescores, study.language_models.section
+    name, cache = gre.embedding_endpoint, Path(study.language_models.config.cache)
     if not name:
         return
-    plan_ = _gre_plan(study, folder, downloads)
-    cache = Path(section.get("cache") or DEFAULT_CACHE)
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
-    for dataset in plan_.datasets:
-        judgements = {(system.name, kind): "" for system in plan_.asked(dataset) for kind in system.asked}
-        text, files = plan_.spec(dataset, judgements)
+    for dataset in gre.datasets:
+        text, files = gre.spec(dataset)
         spec = json.loads(text)
-        there = [number for number, path in enumerate(files) if path and Path(path).exists()]
+        there = [number for number, path in enumerate(files) if Path(path).exists()]
         if spec["gold"] not in there:
             yield f"{dataset} (embeddings: its gold triples are not there yet)"
             continue
@@ -222,21 +206,20 @@ def _judged(report: Path, system: Planned, model: str, prompts: Mapping[str, str
     )
 
 
-def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+def _needles(study: Study, folder: Path) -> Iterator[Row | str]:
     """What the models that invent, extract and judge needles would be asked, at most."""
-    config, section = study.config["needles"], study.config["generative"]
-    if not config["models"]:
+    needles, section = study.needles, study.language_models.section
+    config, cache = needles.config, Path(study.language_models.config.cache)
+    if not needles.models:
         return
-    paths = document_files([str(_located(study, path, downloads)) for path in config["documents"]], None)
-    documents = read_documents(list(map(str, paths)), config["max_chars"], config["max_documents"])
-    values = json.loads(needle_settings.plan_json(config))
-    cache = Path(section.get("cache") or DEFAULT_CACHE)
+    documents = read_documents(needles.documents(), config.max_chars, config.max_documents)
+    values = json.loads(needles.plan_json)
     made = folder / "needles" / "corpus"
     corpus = Corpus.load(made) if (made / "corpus.json").is_file() else None
-    generator = config["generator"] if corpus is None and not config["needle_file"] else None
+    generator = config.generator if corpus is None and not config.needle_file else None
     counted = False
-    for lm in config["models"]:
-        judge = needle_settings.judge_of(config, lm)
+    for lm in needles.models:
+        judge = needles.judge_of(lm)
         with (
             Client(settings.endpoint(section, lm), cache) as client,
             Client(settings.endpoint(section, judge or lm), cache) as judging,
@@ -245,13 +228,13 @@ def _needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]
             context = client.endpoint.context if values.get("context") is None else values["context"]
             plan_ = Plan.from_mapping({**values, "context": context})
             own = corpus
-            if own is None and config["needle_file"]:
-                own = corpus_from_needles(documents, load_needles(shipped(config["needle_file"])), plan_)
+            if own is None and config.needle_file:
+                own = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), plan_)
             report = folder / "needles" / "models" / lm / "report.json"
             done = report.is_file() and _same_plan(report, plan_, client.endpoint.model)
             stages: dict[str, Estimate] = {}
             if not done:
-                counter = _counter(study, config["tokenizer"], client.endpoint, downloads)
+                counter = _counter(study, config.tokenizer, client.endpoint)
                 source = generating if generator else None
                 stages = rehearse(documents, plan_, client, counter, source, judging, own)
         for stage, name in (("needles", generator), ("extraction", lm), ("judge", judge)):
@@ -267,12 +250,11 @@ def _same_plan(report: Path, plan_: Plan, model: str) -> bool:
     return known.get("model") == model and known.get("plan") == json.loads(json.dumps(plan_.made_json()))
 
 
-def _triple_needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row | str]:
+def _triple_needles(study: Study, folder: Path) -> Iterator[Row | str]:
     """What the models that extract triples from documents with needles would be asked, at most."""
-    options, section = study.config["needles"]["triples"], study.config["generative"]
-    cache = Path(section.get("cache") or DEFAULT_CACHE)
-    made = folder / "needles" / "triples"
-    for lm in needle_settings.triple_models(study.config["needles"]):
+    options, section = study.needles.triples, study.language_models.section
+    cache, made = Path(study.language_models.config.cache), folder / "needles" / "triples"
+    for lm in study.needles.triple_models if options is not None else ():
         if (made / "models" / lm / "calls.jsonl").is_file():
             yield _row("triple needles", f"{lm} (extraction)", lm, True, Estimate())
             continue
@@ -282,9 +264,9 @@ def _triple_needles(study: Study, folder: Path, downloads: Path) -> Iterator[Row
         records = load_sentences(made / "pieces.jsonl")
         found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
         with Client(settings.endpoint(section, lm), cache) as client:
-            limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
-            counter = _counter(study, None, client.endpoint, downloads)
-            figures = rehearse_triples(records, options.get("relations") or sorted(found), limits, client, counter)
+            limits = Limits(options.iterations, client.endpoint.context, options.reserve)
+            counter = _counter(study, None, client.endpoint)
+            figures = rehearse_triples(records, options.relations or sorted(found), limits, client, counter)
         yield _row("triple needles", f"{lm} (extraction)", lm, False, figures)
 
 
@@ -292,25 +274,12 @@ def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate
     return {"dataset": dataset, "system": system, "endpoint": endpoint, "done": done, **asdict(figures)}
 
 
-def _counter(study: Study, tokenizer: str | None, endpoint: Any, downloads: Path) -> Callable[[], TokenCounter]:
+def _counter(study: Study, tokenizer: str | None, endpoint: Any) -> Callable[[], TokenCounter]:
     """Count tokens as the workflow's jobs do: threads begin anew where their context is full."""
     path = Path(shipped(tokenizer)) if tokenizer else None
     if path is None and endpoint.serve:
-        source = endpoint.serve["source"]
-        kind = "lm" if is_gguf(source) else "models"
-        local = study.local_model(source)
-        path = Path(local or downloads / kind / study.model_slug(source)) / "tokenizer.json"
+        path = Path(study.places.served(endpoint.serve["source"])) / "tokenizer.json"
     if path is None or not path.is_file():
         return TokenCounter
     counter = TokenCounter.from_tokenizer(path)
     return lambda: TokenCounter(counter.text)
-
-
-def _located(study: Study, path: str, downloads: Path) -> Path:
-    """Find a file that the configuration names: under the raw root, fetched there, shipped, or the user's own."""
-    root = study.config["raw_root"]
-    if root and (Path(root) / path).exists():
-        return Path(root) / path
-    if path in raw_files():
-        return Path(root or downloads / "raw") / path
-    return Path(shipped(path))

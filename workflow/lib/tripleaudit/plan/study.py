@@ -1,28 +1,24 @@
-"""A study as a plan: which trainings, test sets and scores follow from a configuration. Free of heavy imports."""
+"""A study as a plan: which trainings, test sets, scores, tables and files follow from a configuration."""
 
 import itertools
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import EXTRACTORS, TABLES, suggestion, use_plugins
+from tripleaudit.descriptors import use_plugins
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.registry import base_name, implied_training
-from tripleaudit.plan.grescores import GrePlan
-from tripleaudit.shipped import DATA, shipped
-from tripleaudit.sources import registry
-from tripleaudit.training.settings import deciding
-from tripleaudit.yaml_files import read_yaml
-
-PRESETS = DATA / "presets.yaml"
-CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
-DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
-ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
-NEEDS = ("audits", "scores", "runs", "gre")  # inputs of the tables that one rule makes; others have rules of their own
+from tripleaudit.plan.collections import Collections
+from tripleaudit.plan.configuration import parsed, read_files, refused
+from tripleaudit.plan.corpora import Corpora
+from tripleaudit.plan.grescores import GreScores
+from tripleaudit.plan.language_models import LanguageModels
+from tripleaudit.plan.needles import NeedleStudies
+from tripleaudit.plan.places import Places
+from tripleaudit.plan.report import Report
+from tripleaudit.plan.training import CLASSIFIER, Trainings
+from tripleaudit.yaml_files import read_with_repeated
 
 
 @dataclass(frozen=True, order=True)
@@ -47,96 +43,132 @@ class Run:
 
 
 class Study:
-    """The plan of one validated configuration (:func:`tripleaudit.plan.configuration.validated`)."""
+    """The plan of one configuration.
 
-    def __init__(self, config: dict[str, Any]):
-        self.config = config
-        self.name: str = config["study"]
-        self.corpora: list[str] = list(config["corpora"])
-        self.protocols: list[str] = ["original", *(p for p in config["protocols"] if p != "original")]
-        self.settings: list[str] = [s for s in ("nz", "wz") if s in config["settings"]]
-        self.extractors: list[str] = list(config["extractors"])
-        self.classifiers: list[str] = [CLASSIFIER + head for head in config["zcc"]]
-        self.noises: list[str] = ["none"] + (["noising"] if config["noising"] is not None else [])
-        self.seeds: list[int] = config["seeds"]
-        self._slugs: dict[str, str] = {}
-        self._check()
+    Args:
+        given: the configuration.
+        study: folder of what the study makes; by default ``results/<study>``.
+        downloads: folder of what is fetched.
+        problems: what is known to be wrong with the configuration already.
 
-    def _check(self) -> None:
-        found: list[str] = []
-        for name, reference in self.config["own_extractors"].items():
-            file = reference.rpartition(":")[0]
-            if not Path(file).is_file():
-                found.append(f"own_extractors/{name}: {file}: no such file")
-            elif name in EXTRACTORS and EXTRACTORS[name].module:
-                found.append(f"own_extractors/{name}: the name '{name}' is a built-in extractor's")
-            else:
-                use_plugins([f"{name}={reference}"])
-        known = [name for name, spec in EXTRACTORS.items() if not spec.classifier]
-        found = [
-            f"extractors/{name}: unknown extractor '{name}'{suggestion(name, known)}"
-            for name in self.extractors
-            if name not in known
-        ] + found
-        if self.classifiers and "wz" not in self.settings:
-            found.append("zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings")
-        chosen = [(f"extractors/{name}", base_name(name), own) for name, own in self.config["extractors"].items()]
-        chosen += [(f"zcc/{head}", "zcc", own) for head, own in self.config["zcc"].items()]
-        for where, key, own in chosen:
-            preset = (own or {}).get("preset")
-            by_corpus = preset if isinstance(preset, dict) else {}
-            known_presets = ", ".join(self.presets.get(key, {})) or "none"
-            found += [
-                f"{where}/preset: unknown preset '{name}'; known are {known_presets}"
-                for name in dict.fromkeys(by_corpus.values() if by_corpus else [preset])
-                if name is not None and name not in self.presets.get(key, {})
-            ]
-            found += [
-                f"{where}/preset: there is no corpus '{corpus}'{suggestion(corpus, self.corpora)}"
-                for corpus in by_corpus
-                if corpus not in self.corpora
-            ]
-        for corpus, options in self.config["corpora"].items():
-            found += self._problems_of_files(corpus, (options or {}).get("files"))
-        try:
-            registry.find_model(self.config["encoder"]["model"])
-        except UserError as error:
-            found.append(f"encoder/model: {error}")
-        if found:
-            raise UserError("Configuration is not usable:\n" + "\n".join(f"- {problem}" for problem in found))
+    Raises:
+        UserError: the configuration cannot be used; the message lists every problem of every section, one a line.
 
-    def _problems_of_files(self, corpus: str, files: dict[str, Any] | None) -> Iterator[str]:
-        if files is None:
+    Attributes:
+        config: the configuration with its defaults, as JSON values.
+        data, trainings, language_models, grescores, needles, collections, report: the plan of each section.
+        places: where the files lie that the configuration names.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        study: str = "",
+        downloads: str = "resources/downloads",
+        problems: Iterable[str] = (),
+    ):
+        problems = [*problems, *_with_plugins(given.get("plugins"))]
+        typed, self.given, found, gone = parsed(given)
+        self.typed = typed
+        self.name: str = typed.study
+        self.places = Places(study or f"results/{self.name}", downloads, typed.raw_root)
+        self.settings: list[str] = [setting for setting in ("nz", "wz") if setting in typed.settings]
+        self.seeds: list[int] = typed.seeds
+        self.extractors: list[str] = list(typed.extractors)
+        heads = {CLASSIFIER + head: each for head, each in typed.zcc if head in typed.zcc.model_fields_set}
+        self.classifiers: list[str] = list(heads)
+        self.noises: list[str] = ["none"] + (["noising"] if typed.noising is not None else [])
+        self.data = Corpora(self, typed.corpora, typed.protocols)
+        self.trainings = Trainings(self, typed.training, typed.extractors, heads, typed.own_extractors)
+        self.language_models = LanguageModels(self, typed.generative)
+        self.grescores = GreScores(self, typed.grescores)
+        self.needles = NeedleStudies(self, typed.needles)
+        self.collections = Collections(self, typed.collections)
+        self.report = Report(self, typed.tables)
+        # what speaks of an entry that is left out because it does not fit says nothing new
+        others = [each for each in self.problems() if not any(f"'{name}'" in each for name in gone)]
+        if every := [*problems, *found, *others]:
+            raise refused(every)
+
+    @classmethod
+    def read(cls, *paths: str | Path, raw_root: str | None = None, **options: Any) -> "Study":
+        """Read a study from its files, later ones winning key by key.
+
+        Args:
+            raw_root: instead of the files'.
+            options: of :class:`Study`.
+        """
+        given, twice = read_files(paths)
+        changes = {} if raw_root is None else {"raw_root": raw_root}
+        return cls({**given, **changes}, problems=twice, **options)
+
+    @classmethod
+    def of_workflow(cls, config: Mapping[str, Any], files: Iterable[str | Path]) -> "Study":
+        """Return the plan of a workflow's configuration, with the workflow's own names of folders.
+
+        Args:
+            config: as the workflow merged it from files and options.
+            files: the configuration files, which are read again for keys that they have twice.
+        """
+        problems = []
+        for path in files:
             try:
-                self.registered(corpus)
-            except UserError as error:
-                yield f"corpora/{corpus}: {error}, or files of your own under the key 'files'"
-            return
-        for split, paths in files.items():
-            for path in [paths] if isinstance(paths, str) else paths:
-                if not Path(shipped(path)).exists():
-                    yield f"corpora/{corpus}/files/{split}: {path}: no such file"
+                problems += read_with_repeated(path)[1]
+            except UserError:  # such as an address, or a form that only the workflow reads
+                continue
+        return cls(config, study="<study>", downloads="<downloads>", problems=problems)
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, of every section, before anything runs."""
+        if self.classifiers and "wz" not in self.settings:
+            yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
+        encoder = self.typed.encoder
+        yield from self.places.problems_of_model("encoder/model", encoder.model, encoder.layers)
+        sections = (self.data, self.trainings, self.language_models, self.grescores, self.needles, self.collections)
+        for section in sections:
+            yield from section.problems()
+        yield from self.report.problems()
 
     @cached_property
-    def presets(self) -> dict[str, dict[str, Any]]:
-        """Official settings, ``presets[extractor][name]``."""
-        if not PRESETS.exists():
-            return {}
-        return read_yaml(PRESETS)["presets"]
+    def config(self) -> dict[str, Any]:
+        full = self.typed.full()
+        full["protocols"] = {name: self.data.protocol(name) for name in self.protocols}
+        full["training"] = self.trainings.shared
+        full["extractors"] = {name: self.trainings.sections[name] for name in self.extractors}
+        full["zcc"] = {name.removeprefix(CLASSIFIER): self.trainings.sections[name] for name in self.classifiers}
+        full["tables"] = self.report.asked
+        full["scoring"] = {key: value for key, value in full["scoring"].items() if value is not None}
+        return full
+
+    @property
+    def corpora(self) -> list[str]:
+        """Names of the corpora."""
+        return list(self.data.section)
+
+    @property
+    def protocols(self) -> list[str]:
+        """Names of the protocols, ``original`` first."""
+        return self.data.protocols
+
+    @property
+    def encoder(self) -> str:
+        """The configuration file of the encoder."""
+        return f"{self.places.model(self.typed.encoder.model)}/config.json"
 
     # trainings
 
     @cached_property
     def trainsets(self) -> list[str]:
         """All training sets, as ``protocol-setting``: every protocol in nz, the original one in wz too."""
-        trained = [name for name in self.protocols if name != "augmented" and self.protocol(name).get("train", True)]
-        sets = [f"{name}-nz" for name in trained]
+        options = {name: self.data.protocol(name) for name in self.protocols if name != "augmented"}
+        sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
         return sets + (["original-wz"] if "wz" in self.settings else [])
 
     @cached_property
     def runs(self) -> list[Run]:
         """All trainings of extractors, none twice."""
-        noise_of_wz = self.noises if (self.config["noising"] or {}).get("wz") else ["none"]
+        noising = self.typed.noising
+        noise_of_wz = self.noises if noising is not None and noising.wz else ["none"]
         return [
             Run(corpus, protocol, setting, extractor, noise, seed)
             for corpus, (protocol, setting), extractor in itertools.product(
@@ -161,7 +193,7 @@ class Study:
         return [(run, classifier) for run in first for classifier in self.classifiers]
 
     def run_keys(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
-        """The keys of each training as the scores file names them."""
+        """Return the keys of each training as the scores file names them."""
         return [
             {
                 "study": self.name,
@@ -176,7 +208,7 @@ class Study:
         ]
 
     def testsets(self, run: Run) -> list[tuple[str, str]]:
-        """The ``(test set, testing setting)`` pairs that a training is scored on.
+        """Return the ``(test set, testing setting)`` pairs that a training is scored on.
 
         ``test`` is the test set of the training's own protocol; ``augmented`` belongs to the original nz training.
         """
@@ -186,178 +218,110 @@ class Study:
             pairs.append(("augmented", "nz"))
         return pairs
 
-    # settings of one training
-
-    def settings_of(self, corpus: str, extractor: str) -> dict[str, Any]:
-        """Preset, then ``training``, then the extractor's own settings, the later one winning key by key."""
-        if extractor.startswith(CLASSIFIER):
-            own = self.config["zcc"][extractor.removeprefix(CLASSIFIER)] or {}
-        else:
-            own = self.config["extractors"][extractor] or {}
-        shared = self.config["training"] or {}
-        preset = own.get("preset", shared.get("preset"))
-        if isinstance(preset, dict):
-            preset = preset.get(corpus)
-        merged: dict[str, Any] = implied_training(extractor)
-        for part in (self.presets.get(base_name(extractor), {}).get(preset, {}), shared, own):
-            model = {**merged.get("model", {}), **part.get("model", {})}
-            merged = {**merged, **part, **({"model": model} if model else {})}
-        return merged
-
-    def training_json(self, corpus: str, extractor: str, noise: str) -> str:
-        """The settings of a training besides its data and seed, as canonical JSON."""
-        settings = self.settings_of(corpus, extractor)
-        settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
-        settings["encoder_layers"] = self.config["encoder"]["layers"]
-        if extractor in self.config["own_extractors"]:
-            settings["module"] = self.config["own_extractors"][extractor]
-        if noise == "noising":
-            noising = {key: value for key, value in self.config["noising"].items() if key != "wz"}
-            probability = (self.config["corpora"][corpus] or {}).get("noise_probability")
-            settings["noising"] = noising if probability is None else {**noising, "probability": probability}
-        return json.dumps(settings, sort_keys=True)
-
-    def deciding_json(self, corpus: str, extractor: str, noise: str) -> str:
-        """What of :meth:`training_json` decides the result, as canonical JSON."""
-        return json.dumps(deciding(json.loads(self.training_json(corpus, extractor, noise))), sort_keys=True)
+    def gpus(self, extractor: str) -> int:
+        """Return the GPUs that a training of this extractor takes: one a process, or none in a study on the CPU."""
+        return 0 if self.typed.gpu == 0 else int(self.trainings.resource(extractor, "processes", 1))
 
     def own_module(self, extractor: str) -> str:
-        """The ``file.py:Class`` of an extractor from outside the project; empty for the others."""
-        return self.config["own_extractors"].get(extractor, "")
+        """Return the ``file.py:Class`` of an extractor from outside the project; empty for the others."""
+        return self.typed.own_extractors.get(extractor, "")
 
     def module_options(self, extractor: str) -> list[str]:
-        """Options of the commands that load a trained extractor from outside the project."""
+        """Return options of the commands that load a trained extractor from outside the project."""
         own = self.own_module(extractor)
         return ["--module", own] if own else []
 
-    def resource(self, extractor: str, name: str, default: int | str) -> int | str:
-        """What a job of this extractor asks for: ``mem_mb``, ``runtime``, ``relation_chunk`` or ``processes``."""
-        return self.settings_of("", extractor).get(name, default)
+    # files
 
-    def gpus(self, extractor: str) -> int:
-        """GPUs that a training of this extractor takes: one a process, or none in a study on the CPU."""
-        return 0 if self.config["gpu"] == 0 else int(self.resource(extractor, "processes", 1))
+    def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:
+        """Return one split of the sets of a protocol."""
+        return f"{self.places.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
 
-    # corpora and models
+    def original_splits(self, wildcards: Any) -> dict[str, str]:
+        """Return the original nz splits, from which protocols make theirs."""
+        return {split: self.set_file(wildcards.corpus, "original", "nz", split) for split in ("train", "valid", "test")}
 
-    def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
-        """The registered corpus behind a corpus of the study; None if the study brings files of its own."""
-        options = self.config["corpora"][corpus] or {}
-        return None if "files" in options else registry.corpus(options.get("registry", corpus))
+    def trainset_files(self, wildcards: Any) -> dict[str, str]:
+        """Return training and validation set of a run, and the encoder.
 
-    def shortest_limit(self, corpus: str) -> int:
-        """The length in subwords to which an extractor of the study cuts training sentences, the shortest of them."""
-        settings = [self.settings_of(corpus, name) for name in [*self.extractors, *self.classifiers]]
-        limits = [each.get("model", {}).get("max_length", DEFAULT_LIMIT) for each in settings]
-        return min(limits, default=DEFAULT_LIMIT)
+        A sifted run may choose its epoch on its test set, as the paper did.
+        """
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        select_on = self.data.protocol(protocol).get("select_on", "valid")
+        return {
+            "train": self.set_file(wildcards.corpus, protocol, setting, "train"),
+            "valid": self.set_file(wildcards.corpus, protocol, setting, select_on),
+            "encoder": self.encoder,
+        }
 
-    @property
-    def corpora_to_train_on(self) -> list[str]:
-        """The corpora that have training, validation and test sets."""
-        entries = {corpus: self.registered(corpus) for corpus in self.corpora}
-        return [corpus for corpus, entry in entries.items() if entry is None or len(entry.splits) == 3]
+    def testset_file(self, wildcards: Any) -> str:
+        """Return the test set of a training's own protocol, as large as the study scores it."""
+        protocol = wildcards.trainset.rsplit("-", 1)[0]
+        setting = self.settings[-1] if protocol == "original" else "nz"
+        return self.set_file(wildcards.corpus, protocol, setting, "test")
 
-    def files_of_split(self, corpus: str, split: str) -> list[str]:
-        """The files that a split is made of: own paths, or names below ``raw_root``."""
-        entry = self.registered(corpus)
-        if entry is not None:
-            return [file.name for file in entry.raw_files(split)]
-        files = self.config["corpora"][corpus]["files"]
-        paths = files.get(split, files["train"])  # without a validation file, it is a part of the training file
-        return [paths] if isinstance(paths, str) else list(paths)
+    def testset_files(self, wildcards: Any) -> list[str]:
+        """Return both test sets of an original nz training: the original one and the augmented one."""
+        setting = self.settings[-1]
+        names = (("original", setting), ("augmented", "nz"))
+        return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
 
-    def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str]) -> list[str]:
-        """Options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
-        if self.registered(corpus) is None:
-            return [part for path in inputs for part in ("--source", path)]
-        root = inputs[0].removesuffix(self.files_of_split(corpus, split)[0]).rstrip("/")
-        return ["--raw-root", root or "."]
+    def gold_file(self, wildcards: Any) -> str:
+        """Return the gold test set in one testing setting."""
+        protocol = "augmented" if wildcards.testset == "augmented" else wildcards.trainset.rsplit("-", 1)[0]
+        return self.set_file(wildcards.corpus, protocol, wildcards.testing, "test")
 
-    def prepare_options(self, corpus: str, split: str) -> list[str]:
-        """Options of ``tripleaudit prepare`` that decide what a split holds."""
-        options = self.config["corpora"][corpus] or {}
-        result = ["--occurrence", options.get("occurrence", "first")]
-        if self.registered(corpus) is not None:
-            result += ["--corpus", options.get("registry", corpus), "--split", split]
-        else:
-            result += ["--format", options.get("format", "auto")]
-            if "valid" not in options["files"] and split != "test":
-                result += ["--divide", "train=9,valid=1", "--part", split]
-        if options.get("uncased"):
-            result.append("--uncased")
-        limit = (options.get("limit") or {}).get(split)
-        return result + (["--limit", str(limit)] if limit else [])
+    def seen_file(self, wildcards: Any) -> str:
+        """Return the training triples that decide which test triples count as seen: those of the nz training set."""
+        return self.set_file(wildcards.corpus, wildcards.trainset.rsplit("-", 1)[0], "nz", "train")
 
-    @staticmethod
-    def local_model(model: str) -> str | None:
-        """The folder of a model that needs no fetching, else None."""
-        source = registry.find_model(model).source
-        return shipped(source.location) if source.kind == "local" else None
+    def audited_files(self, wildcards: Any) -> dict[str, Any]:
+        """Return the sets that one audit looks at."""
+        corpus, protocol = wildcards.corpus, wildcards.protocol
+        trained = self.data.trained_on(protocol)
+        with_zero = protocol == "original" and "wz" in self.settings
+        return {
+            "train": self.set_file(corpus, trained, "nz", "train"),
+            "valid": self.set_file(corpus, trained, "nz", "valid"),
+            "test": self.set_file(corpus, protocol, "nz", "test"),
+            "zero": [self.set_file(corpus, protocol, "wz", split) for split in ("train", "valid", "test") if with_zero],
+        }
 
-    def model_slug(self, model: str) -> str:
-        """The folder name of a fetched model: its registered name, or its source with harmless characters."""
-        slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
-        self._slugs[slug] = model
-        return slug
+    def score_files(self, kind: str = "scores") -> list[str]:
+        """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
+        folder = f"{self.places.study}/{kind}"
+        return (
+            [
+                f"{folder}/{run.path}/{testset}-{testing}.csv"
+                for run in self.runs
+                for testset, testing in self.testsets(run)
+            ]
+            + [f"{folder}/{run.path}/classification.csv" for run in self.classifier_runs]
+            + [f"{folder}/{run.path}/{gate}.csv" for run, gate in self.two_step_runs]
+        )
 
-    def model_of_slug(self, slug: str) -> str:
-        """The inverse of :meth:`model_slug`; a registered name stands for itself."""
-        return self._slugs.get(slug, slug)
-
-    # protocols
-
-    def protocol(self, name: str) -> dict[str, Any]:
-        """The options of a protocol; ``original`` has none."""
-        return self.config["protocols"].get(name) or {}
-
-    def protocol_json(self, name: str) -> str:
-        """What decides the sets of a protocol besides the corpus, as canonical JSON."""
-        others = ("train", "select_on", "masked_lm", "vectors", "mlm_steps")  # of other rules, or inputs of the rule
-        options = {key: value for key, value in self.protocol(name).items() if key not in others}
-        return json.dumps(options, sort_keys=True)
+    # what tables ask (:class:`tripleaudit.descriptors.TableSpec`)
 
     @property
-    def masked_lm_options(self) -> list[str]:
-        """Options of ``tripleaudit train-mlm`` for the study's own masked language model."""
-        options = self.protocol("augmented")
-        layers = self.config["encoder"]["layers"]
-        steps = ["--steps", str(options.get("mlm_steps", 300)), "--seed", str(options.get("seed", 0))]
-        return steps + (["--layers", str(layers)] if layers else [])
-
-    def trained_on(self, protocol: str) -> str:
-        """The protocol whose training set a test set is measured against; augmented tests go with the original."""
-        return "original" if protocol == "augmented" else protocol
-
-    # what the papers' tables need
-
-    @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """The tables to make with their options: those asked for, or all that the study can fill."""
-        asked = self.config["tables"]
-        if asked is None:
-            asked = dict.fromkeys(self.possible_tables)
-        impossible = [name for name in asked if name not in self.possible_tables]
-        if impossible:
-            raise UserError(
-                f"Configuration is not usable:\n- tables: this study cannot fill {', '.join(impossible)}; it can fill "
-                + ", ".join(self.possible_tables)
-            )
-        return {name: options or {} for name, options in asked.items()}
+        """The tables to make from audits, scores and facts of trainings, with their options."""
+        return self.report.tables()
 
-    @cached_property
+    @property
     def possible_tables(self) -> list[str]:
         """Names of the tables that the study's parts can fill, in the report's order."""
-        return [name for name, table in TABLES.items() if table.needs in NEEDS and table.possible(self)]
+        return self.report.possible_built
 
-    @cached_property
+    @property
     def gre_levels(self) -> set[str]:
         """Levels of the data sets with GREScores: sentence, bag, document."""
-        return {settings["level"] for settings in GrePlan(self.config["grescores"]).datasets.values()}
+        return self.grescores.levels
 
-    def needs_of_table(self, name: str) -> str:
-        """The kind of input of a table: audits of the data, scores, gre (GREScores), or runs (facts of trainings)."""
-        return TABLES[name].needs
 
-    def table_options(self, name: str) -> str:
-        """The options of one table as canonical JSON."""
-        return json.dumps(self.tables.get(name, {}), sort_keys=True)
+def _with_plugins(items: Any) -> Iterator[str]:
+    """Load the plugins of a study, whose names others of its sections may use; yield what is wrong with them."""
+    for item in items if isinstance(items, list) else ():
+        try:
+            use_plugins([str(item)])
+        except UserError as error:
+            yield f"plugins: {error}"

@@ -27,6 +27,7 @@ class Model:
     sha256: str | None
     size: int | None
     licence: str
+    layers: int | None = None  # of an encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ class RegisteredCorpus:
     division: Division | None
     needs: Mapping[str, tuple[str, ...]]
     zero: Zero | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict, repr=False)  # sentences of each split, where known
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -210,6 +212,7 @@ def models() -> dict[str, Model]:
             entry.get("sha256"),
             entry.get("size"),
             entry["licence"],
+            entry.get("layers"),
         )
         for name, entry in document["models"].items()
     }
@@ -265,7 +268,7 @@ def corpora() -> dict[str, RegisteredCorpus]:
             added = Zero(
                 tuple(zero["files"]), zero["sizes"], zero.get("least", 1.0), zero.get("lower", False), zero["seed"]
             )
-        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs, added)
+        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs, added, entry.get("sentences", {}))
     return result
 
 

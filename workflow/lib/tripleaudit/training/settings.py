@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import among, check_dataclass, checked_fields, form, one_of
+from tripleaudit.fields import AsTuple, among, check_dataclass, checked_fields, form, one_of
 from tripleaudit.scoring.matching import matching_names
 
 OPTIMIZERS = ("adamw", "adam")
@@ -70,8 +70,8 @@ class TrainingSettings:
     learning_rate_points: Annotated[
         tuple,
         form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}}),
+        AsTuple,
         Field(
-            strict=False,
             description="[[epoch, factor], …] of the schedule `steps`: the factor on the learning rate, linear between "
             "the points and constant after the last.",
         ),
