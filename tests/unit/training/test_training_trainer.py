@@ -18,7 +18,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.machine.locks import alone_in
+from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.training import checkpoints
 from tripleaudit.training import run as training_run
@@ -173,8 +173,8 @@ def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
 
 
 def test_a_second_training_in_the_same_folder_is_refused(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(training_run, "alone_in", functools.partial(alone_in, patience=0))
-    with alone_in(tmp_path / "m"), pytest.raises(UserError, match="m: another process is at work in this folder"):
+    monkeypatch.setattr(training_run, "folder_lock", functools.partial(folder_lock, patience=0))
+    with folder_lock(tmp_path / "m"), pytest.raises(UserError, match="m: another process is at work in this folder"):
         run(home, tmp_path / "m")
     assert list((tmp_path / "m").iterdir()) == []
 

@@ -94,8 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        missing = isinstance(error, ModuleNotFoundError)
-        message = extras.advice(error, command) if missing else storage.sentence(error)
+        message = extras.advice(error, command) if isinstance(error, ModuleNotFoundError) else storage.sentence(error)
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)

@@ -44,7 +44,9 @@ def run(args: argparse.Namespace) -> int:
             elements = Elements(EndpointEncoder(stack.enter_context(client), client.endpoint.model))
         elif args.embedder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
-            stack.enter_context(memory.advised("embedding", "grescores/embedder/batch_size", args.batch_size))
+            stack.enter_context(
+                memory.out_of_memory_advice("embedding", "grescores/embedder/batch_size", args.batch_size)
+            )
             if args.threads:
                 import torch
 

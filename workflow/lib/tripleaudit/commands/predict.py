@@ -73,6 +73,8 @@ def _predict(args: argparse.Namespace) -> int:
     pairs.CHUNKS.update(limit=args.relation_chunk)
     model = load_extractor(args.model).to(where)
     gate = load_gate(args.gate).to(where) if args.gate else None
-    with memory.advised("prediction", "prediction/batch_size", args.batch_size, chunk=lambda: pairs.CHUNKS["largest"]):
+    with memory.out_of_memory_advice(
+        "prediction", "prediction/batch_size", args.batch_size, chunk=lambda: pairs.CHUNKS["largest"]
+    ):
         predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
     return 0

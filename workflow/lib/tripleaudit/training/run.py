@@ -19,7 +19,7 @@ from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.machine import storage
-from tripleaudit.machine.locks import alone_in
+from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import processes
@@ -118,7 +118,7 @@ def train_to(
         "encoder": sha256(encoder / "model.safetensors"),
         "code": code.digest_with(extractor, "commands.train"),
     }
-    with alone_in(out) if processes.is_first() else contextlib.nullcontext():
+    with folder_lock(out) if processes.is_first() else contextlib.nullcontext():
         result = train_extractor(
             model,
             dataset,

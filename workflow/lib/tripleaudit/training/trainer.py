@@ -198,7 +198,9 @@ class ExtractorTrainer(Trainer):
         self.progress.training_seconds += start - self.began
         metrics = None
         if processes.is_first():
-            with memory.advised("validation", "evaluation_batch_size", self.settings.evaluation_batch_size):
+            with memory.out_of_memory_advice(
+                "validation", "evaluation_batch_size", self.settings.evaluation_batch_size
+            ):
                 metrics = self.validate(self.model)
         metrics = processes.shared(metrics)
         self.model.train()
@@ -334,7 +336,9 @@ def train_extractor(
     pairs.CHUNKS.update(limit=settings.relation_chunk, largest=0)
     with (
         trainer.lines,
-        memory.advised("training", "batch_size", settings.batch_size, keep=True, chunk=lambda: pairs.CHUNKS["largest"]),
+        memory.out_of_memory_advice(
+            "training", "batch_size", settings.batch_size, keep=True, chunk=lambda: pairs.CHUNKS["largest"]
+        ),
     ):
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trainer.progress.training_seconds += time.monotonic() - trainer.began

@@ -9,7 +9,7 @@ import pytest
 
 CODE = """
 import resource, numpy as np
-from tripleaudit.machine.allocator import keep_freed_memory
+from tripleaudit.machine.memory import keep_freed_memory
 kept = keep_freed_memory()
 np.ones(2**23)  # 64 MiB, more than glibc ever keeps by default
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
