@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.splits import deal, find_zero, text_key
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.corpora.zero import deal, find_zero, text_key
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits

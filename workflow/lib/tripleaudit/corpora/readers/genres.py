@@ -81,3 +81,16 @@ FORMAT = CorpusFormat(
     options=("order",),
     detects=lambda probe: by_text(probe) and guess_order(probe.path) == "sor",
 )
+
+
+def read_processed(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the documents."""
+    return read(path, order="sro")
+
+
+PROCESSED = CorpusFormat(
+    name="genres-processed",
+    order=14,
+    read=read_processed,
+    detects=lambda probe: by_text(probe) and guess_order(probe.path) != "sor",
+)

@@ -4,7 +4,7 @@
 
 * ``text`` and ``triples``, each triple a list ``[subject, relation, object]``, or an object with ``subject``,
   ``relation`` and ``object`` that are strings or ``{"start", "end", "text"}`` (what
-  :func:`tripleaudit.corpora.export.to_dataset_dict` writes);
+  :func:`tripleaudit.corpora.store.to_dataset_dict` writes);
 * ``tokens``, ``entities`` and ``relations`` as in ``entity-relation``;
 * ``text``, ``subject``, ``relation`` and ``object``, one triple a row; rows that follow one another with the same text
   make one sentence, and an empty relation means that the row states none.
