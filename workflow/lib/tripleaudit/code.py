@@ -48,7 +48,7 @@ class Module(NamedTuple):
 
     digest: str
     imports: list[str]
-    calls: list[list[str]]
+    calls: list[tuple[str, str, str]]
 
 
 def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:

@@ -282,8 +282,8 @@ def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
 
 
 def save_extraction(result: Result, folder: str | Path) -> None:
-    """Write ``entities``, ``deduplicated``, ``calls``, ``matches``, ``untouched-matches``, ``repetitions`` and ``parts``
-    as JSON lines, and ``report.json``."""
+    """Write ``entities``, ``deduplicated``, ``calls``, ``matches``, ``untouched-matches``, ``repetitions`` and
+    ``parts`` as JSON lines, and ``report.json``."""
     folder = Path(folder)
     save_entities(folder / "entities.jsonl", result.entities)
     write_jsonl(folder / "deduplicated.jsonl", deduplicated(result.entities))
