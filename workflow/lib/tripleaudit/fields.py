@@ -288,7 +288,7 @@ def checked_fields(kind: type[Any], values: Mapping[str, Any], where: str) -> di
     Raises:
         UserError: one sentence for each that is no field or does not fit, beginning with ``where``.
     """
-    model = kind if issubclass(kind, BaseModel) else model_of(kind)  # type: ignore[arg-type]
+    model = kind if issubclass(kind, BaseModel) else model_of(kind)
     try:
         checked = model.model_validate(dict(values))
     except ValidationError as error:

@@ -89,8 +89,8 @@ def _registered(args: argparse.Namespace):
 
 def _own(args: argparse.Namespace):
     from tripleaudit.corpora.corpus import build_corpus, uncased
+    from tripleaudit.corpora.divide import split_corpus
     from tripleaudit.corpora.readers import check_format, detect_format, read_raw
-    from tripleaudit.corpora.splits import split_corpus
     from tripleaudit.errors import UserError
 
     formats = [detect_format(path) if args.format == "auto" else check_format(args.format) for path in args.source]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, uncased
+from tripleaudit.corpora.divide import deal, find_zero, fitting_sizes, split_corpus, split_like
 from tripleaudit.corpora.readers import read_raw
 from tripleaudit.corpora.readers.common import load_json
 from tripleaudit.corpora.spans import check_occurrence
-from tripleaudit.corpora.splits import deal, find_zero, fitting_sizes, split_corpus, split_like
 from tripleaudit.errors import UserError
 from tripleaudit.files import sha256
 from tripleaudit.sources import registry

@@ -9,6 +9,7 @@ from tripleaudit.descriptors import EXTRACTORS, ExtractorSpec, load_attribute
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 
+BASE = "tripleaudit.extractors.base.Extractor"  # by name: the base asks this module for classes
 MODEL_TYPE_PREFIX = "tripleaudit-"
 
 
@@ -97,12 +98,9 @@ def _checked(extractor: Any, spec: ExtractorSpec) -> type:
     """
     if spec.module:
         return extractor
-    from tripleaudit.extractors.base import Extractor
-
-    if not (isinstance(extractor, type) and issubclass(extractor, Extractor) and extractor is not Extractor):
-        raise UserError(
-            f"{extractor!r} cannot be registered: expected a subclass of tripleaudit.extractors.base.Extractor"
-        )
+    parents = extractor.__mro__[1:] if isinstance(extractor, type) else ()
+    if BASE not in {f"{parent.__module__}.{parent.__qualname__}" for parent in parents}:
+        raise UserError(f"{extractor!r} cannot be registered: expected a subclass of {BASE}")
     name = extractor.__dict__.get("name")
     if not name or extractor.config_class.model_type != MODEL_TYPE_PREFIX + name:
         raise UserError(

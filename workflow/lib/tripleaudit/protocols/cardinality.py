@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tripleaudit.corpora.divide import deal, find_zero, text_key
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.splits import deal, find_zero, text_key
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError

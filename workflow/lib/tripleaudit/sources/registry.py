@@ -81,7 +81,7 @@ class Division:
 
 @dataclass(frozen=True, slots=True)
 class Zero:
-    """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.splits`).
+    """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.divide`).
 
     Attributes:
         files: the raw corpus.
