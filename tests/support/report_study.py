@@ -7,7 +7,7 @@ from pathlib import Path
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.scoring.rows import score_run
+from tripleaudit.scoring.rows import Resampling, RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.builders import make_table
@@ -69,14 +69,10 @@ def write_finished_study(
             counts.append(folder / f"counts/{path}/test-{testing}.csv")
             keys = {"study": "small", "corpus": "demo", "protocol": "original", "training": trainset[-2:]}
             score_run(
-                gold=files[testing, "test"],
-                predictions=predictions,
-                keys={**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
-                out_scores=scores[-1],
-                out_counts=counts[-1],
-                train=files["nz", "train"],
+                RunFiles(files[testing, "test"], predictions, scores[-1], counts[-1], files["nz", "train"]),
+                {**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
+                Resampling(100),
                 only_with_triples=testing == "nz",
-                replicates=100,
             )
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(

@@ -3,13 +3,15 @@
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
 int | None``; with ``INTERNAL = True``, it is one that only the workflow calls. A step of the workflow
 (:mod:`tripleaudit.jobs`) is a function whose options follow from its signature: ``--name VALUE`` for each parameter,
-several values for a sequence, JSON for a mapping, a switch for a truth value. ``--plugin FILE`` before the name of a
+several values for a sequence, JSON for a mapping, a switch for a truth value, and for a dataclass all that its fields
+are. ``--plugin FILE`` before the name of a
 command adds what a file brings, commands of its own among it (:mod:`tripleaudit.descriptors`).
 
 Only the module of the command at hand is imported, and modules import nothing heavy at the top.
 """
 
 import argparse
+import dataclasses
 import importlib
 import inspect
 import json
@@ -17,7 +19,7 @@ import logging
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -108,25 +110,42 @@ def _add_step(parser: argparse.ArgumentParser, reference: str) -> None:
     """Give a parser the options of a step, and its function to run."""
     module, _, name = reference.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
-    parameters = inspect.signature(function).parameters
-    for parameter in parameters.values():
-        kind, required = str(parameter.annotation), parameter.default is parameter.empty
-        option: dict[str, Any] = {"required": required, "default": None if required else parameter.default}
-        if parameter.annotation is bool:
-            option = {"action": "store_true"}
-        elif "Mapping" in kind:
-            option |= {"type": partial(_json, parameter.name), "metavar": "JSON"}
-        elif "Sequence" in kind:
-            option |= {"nargs": "*", "type": float if "float" in kind else str}
-        elif parameter.annotation in (int, float):
-            option["type"] = parameter.annotation
-        parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
+    groups = {name: _parameters(one.annotation) for name, one in _parameters(function).items()}
+    for name, parameter in _parameters(function).items():
+        for option in (groups[name] or {name: parameter}).values():
+            _add_option(parser, option)
 
     def run(args: argparse.Namespace) -> None:
         logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
-        function(**{name: getattr(args, name) for name in parameters})
+        given = {
+            name: parameter.annotation(**{option: getattr(args, option) for option in groups[name]})
+            if groups[name]
+            else getattr(args, name)
+            for name, parameter in _parameters(function).items()
+        }
+        function(**given)
 
     parser.set_defaults(run=run)
+
+
+def _parameters(called: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or a dataclass; none of any other type."""
+    known = inspect.isfunction(called) or dataclasses.is_dataclass(called)
+    return inspect.signature(called).parameters if known else {}
+
+
+def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
+    kind, required = str(parameter.annotation), parameter.default is parameter.empty
+    option: dict[str, Any] = {"required": required, "default": None if required else parameter.default}
+    if parameter.annotation is bool:
+        option = {"action": "store_true"}
+    elif "Mapping" in kind:
+        option |= {"type": partial(_json, parameter.name), "metavar": "JSON"}
+    elif "Sequence" in kind:
+        option |= {"nargs": "*", "type": float if "float" in kind else str}
+    elif parameter.annotation in (int, float):
+        option["type"] = parameter.annotation
+    parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
 
 
 def _json(name: str, text: str) -> Any:

@@ -2,7 +2,7 @@
 
 import logging
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.report.browser import MAX_BYTES, browser_data
-from tripleaudit.report.inputs import ReportFiles, StudyFacts, predicted_of
+from tripleaudit.report.inputs import ReportFiles, StudyFacts
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.page import page, plot_rank, plot_title
 from tripleaudit.report.svg import inline_svg
@@ -80,7 +80,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
         facts,
         [(table, *evidence.answer(table.name)) for table in tables],
         {path.stem: inline_svg(path, f"plot{place}", plot_title(path.stem)) for place, path in _plots(files)},
-        browser_data(files.predicted, max_bytes) if files.predicted else None,
+        browser_data(files.predicted, max_bytes) if files.predictions else None,
         origin_of(files.provenance, [*files.scores, *files.gre, *files.needles]),
         commands,
     )
@@ -90,35 +90,8 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     return len(encoded)
 
 
-def write_study_report(
-    *,
-    facts: Mapping[str, Any],
-    out: str | Path,
-    predictions: Sequence[str | Path] = (),
-    gold: Sequence[str | Path] = (),
-    browsed: Sequence[str | Path] = (),
-    tables: Sequence[str | Path] = (),
-    plots: Sequence[str | Path] = (),
-    scores: Sequence[str | Path] = (),
-    counts: Sequence[str | Path] = (),
-    audits: Sequence[str | Path] = (),
-    runs: Sequence[str | Path] = (),
-    gre: Sequence[str | Path] = (),
-    needles: Sequence[str | Path] = (),
-    provenance: Sequence[str | Path] = (),
-) -> None:
-    """Write the report from files by kind, as the fields of :class:`ReportFiles` name them.
-
-    Args:
-        facts: fields of :class:`StudyFacts`.
-        predictions, gold, browsed: what the error browser shows: prediction files, and of each the gold sentences and
-            the per-sentence counts.
-    """
-    files = ReportFiles(
-        tables, plots, scores, counts, audits, runs, gre, needles,
-        predicted=[predicted_of(*paths) for paths in zip(predictions, gold, browsed, strict=True)],
-        provenance=provenance,
-    )  # fmt: skip
+def write_study_report(files: ReportFiles, facts: Mapping[str, Any], out: str | Path) -> None:
+    """Write the report; ``facts`` are the fields of :class:`StudyFacts`."""
     size = make_report(files, StudyFacts(**facts), out)
     logging.info("%s has %.1f MB", out, size / 1e6)
 

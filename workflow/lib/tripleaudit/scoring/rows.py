@@ -1,6 +1,7 @@
 """Scoring one run: from gold sentences and predictions to rows of the scores file and per-sentence counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,90 +69,109 @@ def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: in
     return rows
 
 
-def score_run(
-    *,
-    gold: str | Path,
-    predictions: str | Path,
-    keys: Mapping[str, Any],
-    out_scores: str | Path,
-    out_counts: str | Path,
-    train: str | Path | None = None,
-    decisions: str | Path | None = None,
-    threshold: float = gate.THRESHOLD,
-    only_with_triples: bool = False,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-) -> list[Score]:
-    """Score one extractor's prediction file (project JSONL) and write scores, counts and provenance.
+@dataclass(frozen=True)
+class Resampling:
+    """The bootstrap of the intervals: number of resamples (0 for no intervals) and seed."""
 
-    Args:
-        gold: gold sentences.
-        predictions: predictions for the same sentences, or for more: those of a WZ test set serve its NZ part too.
-        keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
+    replicates: int = REPLICATES
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Files of the scoring of one extractor.
+
+    Attributes:
+        gold: gold sentences, project JSONL.
+        predictions: for the same sentences, or for more: those of a WZ test set serve its NZ part too.
         out_scores: the tidy CSV; its provenance is written beside it (``.provenance.json``).
         out_counts: the per-sentence counts.
         train: the training sentences that decide triple types; without them there are no strata.
         decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`) for two-step extraction.
+    """
+
+    gold: str | Path
+    predictions: str | Path
+    out_scores: str | Path
+    out_counts: str | Path
+    train: str | Path | None = None
+    decisions: str | Path | None = None
+
+
+def score_run(
+    files: RunFiles,
+    keys: Mapping[str, Any],
+    resampling: Resampling = Resampling(),
+    threshold: float = gate.THRESHOLD,
+    only_with_triples: bool = False,
+) -> list[Score]:
+    """Score one extractor's prediction file and write scores, counts and provenance.
+
+    Args:
+        keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
         threshold: of the gate.
         only_with_triples: leave out sentences without gold triples.
-        replicates, seed: of the bootstrap.
 
     Raises:
         UserError: a file is bad, or the files do not belong together.
     """
-    right, guess = load_sentences(gold), load_sentences(predictions)
-    right, guess = _pair(right, guess, str(gold), str(predictions), only_with_triples)
-    inputs = {"gold": gold, "predictions": predictions}
+    right, guess = load_sentences(files.gold), load_sentences(files.predictions)
+    right, guess = _pair(right, guess, str(files.gold), str(files.predictions), only_with_triples)
+    inputs = {"gold": files.gold, "predictions": files.predictions}
     settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}
-    if decisions is not None:
-        guess = gate.gated(guess, gate.load_decisions(decisions), threshold)
-        inputs["decisions"] = decisions
+    if files.decisions is not None:
+        guess = gate.gated(guess, gate.load_decisions(files.decisions), threshold)
+        inputs["decisions"] = files.decisions
         settings["threshold"] = threshold
-    if train is not None:
-        inputs["train"] = train
-    settings["bootstrap"] = {"replicates": replicates, "seed": seed}
-    counts = count_run(right, guess, keys, load_sentences(train) if train is not None else None)
-    rows = score_rows(counts, replicates=replicates, seed=seed)
-    _write(rows, counts, out_scores, out_counts, provenance_of(inputs, settings))
+    if files.train is not None:
+        inputs["train"] = files.train
+    settings["bootstrap"] = asdict(resampling)
+    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train is not None else None)
+    rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
+    _write(files, rows, counts, provenance_of(inputs, settings))
     return rows
 
 
+@dataclass(frozen=True)
+class ClassifierFiles:
+    """Files of the scoring of a classifier: gold sentences and decisions, and as :class:`RunFiles` what is written.
+
+    Attributes:
+        out_curve: the precision-recall curve with the run's keys and its operating point.
+    """
+
+    gold: str | Path
+    decisions: str | Path
+    out_scores: str | Path
+    out_counts: str | Path
+    out_curve: str | Path | None = None
+
+
 def score_classifier(
-    *,
-    gold: str | Path,
-    decisions: str | Path,
+    files: ClassifierFiles,
     keys: Mapping[str, Any],
-    out_scores: str | Path,
-    out_counts: str | Path,
-    out_curve: str | Path | None = None,
+    resampling: Resampling = Resampling(),
     threshold: float = gate.THRESHOLD,
-    replicates: int = REPLICATES,
-    seed: int = 0,
 ) -> list[Score]:
     """Score a zero-cardinality classifier on the class "has triples" and write scores, counts and provenance.
 
-    Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``; ``out_curve`` gets the
-    precision-recall curve with the run's keys and its operating point.
+    Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``.
     """
-    right = load_sentences(gold)
-    scores = gate.scores_for(right, gate.load_decisions(decisions))
+    right = load_sentences(files.gold)
+    scores = gate.scores_for(right, gate.load_decisions(files.decisions))
     table = gate.classification_counts(right, scores, threshold)
     ids = [sentence.id for sentence in right]
     counts = SentenceCounts(_named(keys), ids, [None] * len(right), {CLASSIFICATION: table})
     curve = gate.precision_recall_curve(right, scores)
-    rows = score_rows(counts, replicates=replicates, seed=seed)
+    rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
     for name, value in (("average_precision", curve["average_precision"]), ("threshold", threshold)):
         rows.append(Score(keys_of(keys), "all", CLASSIFICATION, name, value))
-    settings = {
-        "keys": _named(keys),
-        "threshold": threshold,
-        "bootstrap": {"replicates": replicates, "seed": seed},
-    }
-    _write(rows, counts, out_scores, out_counts, provenance_of({"gold": gold, "decisions": decisions}, settings))
-    if out_curve is not None:
+    settings = {"keys": _named(keys), "threshold": threshold, "bootstrap": asdict(resampling)}
+    _write(files, rows, counts, provenance_of({"gold": files.gold, "decisions": files.decisions}, settings))
+    if files.out_curve is not None:
         total = micro(table)
         point = {"threshold": threshold, "precision": total.precision, "recall": total.recall, "f1": total.f1}
-        write_json(out_curve, {"keys": _named(keys), "operating_point": point, **curve})
+        write_json(files.out_curve, {"keys": _named(keys), "operating_point": point, **curve})
     return rows
 
 
@@ -172,12 +192,8 @@ def _named(keys: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _write(
-    rows: list[Score],
-    counts: SentenceCounts,
-    out_scores: str | Path,
-    out_counts: str | Path,
-    provenance: dict[str, Any],
+    files: RunFiles | ClassifierFiles, rows: list[Score], counts: SentenceCounts, provenance: dict[str, Any]
 ) -> None:
-    counts.save(out_counts)
-    write_json(sidecar_of(out_scores), provenance)
-    write_scores(out_scores, rows)
+    counts.save(files.out_counts)
+    write_json(sidecar_of(files.out_scores), provenance)
+    write_scores(files.out_scores, rows)

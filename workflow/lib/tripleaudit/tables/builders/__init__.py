@@ -1,6 +1,5 @@
 """The tables by paper and theme: builders and answers, and one ``TableSpec`` for each table."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,31 +25,15 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     return replace(table, name=name)
 
 
-def make_table(
-    name: str,
-    out_prefix: str | Path,
-    *,
-    scores: Sequence[str | Path] = (),
-    counts: Sequence[str | Path] = (),
-    audits: Sequence[str | Path] = (),
-    runs: Sequence[str | Path] = (),
-    options: Mapping[str, Any] | str | None = None,
-    files: Mapping[str, Sequence[str | Path]] | None = None,
-) -> list[Path]:
+def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
     """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex`` and ``.html``.
 
     Args:
         name: of the table, see :data:`tripleaudit.descriptors.TABLES`.
         out_prefix: path without ending.
-        scores: tidy scores files of one study.
-        counts: files of per-sentence counts, for intervals over several seeds and the winner's mark.
-        audits: :func:`tripleaudit.tables.audits.study_audit` files.
-        runs: JSON facts of trainings.
-        options: of the table (:data:`tripleaudit.tables.evidence.OPTIONS`), a mapping or JSON.
-        files: further files by kind.
+        inputs: files and options, as :func:`tripleaudit.tables.evidence.load_inputs` takes them.
 
     Raises:
         UserError: unknown table or option, or a bad file. Missing scores leave gaps.
     """
-    inputs = load_inputs(scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)
-    return write_table(build_table(name, inputs), out_prefix)
+    return write_table(build_table(name, load_inputs(**inputs)), out_prefix)

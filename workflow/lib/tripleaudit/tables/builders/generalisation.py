@@ -63,35 +63,24 @@ def rearranged(inputs: TableInputs) -> Table:
     """Each extractor is trained and tested on either split."""
     columns = type_columns("Original") + type_columns("Rearranged", lambda run: run._replace(protocol="rearranged"))
     caption = "Results (%) on the original and the rearranged data sets."
-    return _compared(inputs, "rearranged", caption, columns, only="rearranged")
+    return _compared(inputs, "rearranged", caption, columns, "rearranged")
 
 
 def augmented(inputs: TableInputs) -> Table:
     """Trained on the original split, tested on its augmented test set."""
     columns = [ScoreColumn(label, metric) for metric, label in PRF]
     caption = "Results (%) on the augmented test sets, trained on the original split."
-    return _compared(inputs, "augmented", caption, columns, only="augmented", base="augmented", paper=5, strata=False)
+    return _compared(inputs, "augmented", caption, columns, "augmented")
 
 
 def _compared(
-    inputs: TableInputs,
-    name: str,
-    caption: str,
-    columns: Sequence[ScoreColumn],
-    *,
-    only: str = "original",
-    base: str = "original",
-    paper: int = 3,
-    strata: bool = True,
+    inputs: TableInputs, name: str, caption: str, columns: Sequence[ScoreColumn], only: str = "original"
 ) -> Table:
-    """One row for each corpus, extractor and noise setting.
+    """One row for each corpus, extractor and noise setting, of the corpora that have scores on the protocol ``only``.
 
-    Args:
-        only: the protocol that a corpus must have scores on.
-        base: the protocol of a row's run, which columns may replace.
-        paper: number of the table that reports the values.
-        strata: whether columns are type F1.
+    Rows are runs on the original split, which columns may replace; the augmented test set has no strata.
     """
+    base, paper, strata = ("augmented", 5, False) if only == "augmented" else ("original", 3, True)
     rows = extractor_rows(
         inputs,
         (only,),
