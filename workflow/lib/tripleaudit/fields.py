@@ -296,9 +296,9 @@ def checked_fields(kind: type[Any], values: Mapping[str, Any], where: str) -> di
     return {name: getattr(checked, name + "_" * hasattr(BaseModel, name)) for name in values}
 
 
-def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Section] = Section) -> type[Section]:
+def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section) -> type[Any]:
     """Return a model of fields, each with its type and default, beside those of ``base``."""
-    fields = {}
+    fields: dict[str, Any] = {}
     for key, (kind, default) in types.items():
         taken = hasattr(BaseModel, key)  # such as `schema`
         fields[key + "_" * taken] = (kind, Field(default, alias=key) if taken else default)

@@ -89,7 +89,7 @@ class StudyConfig(Section):
         description="CPU threads of a training or prediction; more trainings run side by side with fewer.",
     )
     encoder: Encoder = Field(
-        default_factory=Encoder,
+        Encoder(),
         description="The pretrained encoder under every extractor and classifier.",
     )
     corpora: dict[Name, Annotated[Corpus, OrEmpty, Field(description=Corpus.__doc__)]] = Field(
@@ -118,20 +118,20 @@ class StudyConfig(Section):
             "formats (docs/extending.md)."
         ),
     )
-    noising: Noising | None = Field(
+    noising: Noising | None = Field(  # type: ignore[valid-type]
         None,
         description="Entity Noising; every extractor is trained without and, unless this is null, with it.",
     )
     training: Entry = Field(
-        default_factory=Training,
+        Training(),
         description="Settings of every training; an extractor's own settings win over them, both over its preset.",
     )
     zcc: Zcc = Field(
-        default_factory=Zcc,
+        Zcc(),
         description="The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml).",
     )
-    prediction: Prediction = Field(default_factory=Prediction, description="Settings of prediction.")
-    scoring: Scoring = Field(default_factory=Scoring, description="Settings of scoring.")
+    prediction: Prediction = Field(Prediction(), description="Settings of prediction.")
+    scoring: Scoring = Field(Scoring(), description="Settings of scoring.")
     tables: dict[Name, Annotated[Table, OrEmpty]] | None = Field(
         None,
         description="The tables to make, each with its options; by default all that the study can fill.",
@@ -143,15 +143,15 @@ class StudyConfig(Section):
             "`collection`."
         ),
     )
-    generative: Generative = Field(default_factory=Generative, description=Generative.__doc__)
-    grescores: Grescores = Field(default_factory=Grescores, description=Grescores.__doc__)
-    needles: Needles = Field(default_factory=Needles, description=Needles.__doc__)
+    generative: Generative = Field(Generative(), description=Generative.__doc__)
+    grescores: Grescores = Field(Grescores(), description=Grescores.__doc__)
+    needles: Needles = Field(Needles(), description=Needles.__doc__)  # type: ignore[valid-type]
 
 
 @functools.cache
 def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
     """The model of a configuration whose protocols have these names of sifted sets."""
-    protocols = protocols_model(sifted)
+    protocols: Any = protocols_model(sifted)
     kind = Annotated[protocols, Field(description=protocols.__doc__)]
     return model_from("StudyConfig", {"protocols": (kind, protocols_model(())())}, StudyConfig)
 

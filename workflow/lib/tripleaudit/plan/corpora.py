@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -143,7 +143,7 @@ class Augmented(Section):
     )
     mlm_steps: int = Field(300, ge=1, description="Steps of the masked-LM head's training.")
     options: AugmentedOptions = Field(
-        default_factory=AugmentedOptions, description="Candidate counts and tie rules, see docs/protocols.md."
+        AugmentedOptions(), description="Candidate counts and tie rules, see docs/protocols.md."
     )
     seed: int = Field(0, ge=0, description="Seed of the masked-LM training and of the draws.")
 
@@ -175,15 +175,13 @@ class Sifted(Section):
 class _Protocols(Section):
     """How training and test sets are made from a corpus; `original` always belongs to a study."""
 
-    original: Annotated[Original, OrEmpty] = Field(
-        default_factory=Original, description="The split as it is; it has no options."
-    )
+    original: Annotated[Original, OrEmpty] = Field(Original(), description="The split as it is; it has no options.")
     rearranged: Annotated[Rearranged, OrEmpty] = Field(
-        default_factory=Rearranged,
+        Rearranged(),
         description="Sentences with the rarest triples go to the test side (rte-generalization 3.1).",
     )
     augmented: Annotated[Augmented, OrEmpty] = Field(
-        default_factory=Augmented,
+        Augmented(),
         description="Test entities are replaced by likely words (rte-generalization 3.3); trained on the original.",
     )
 
@@ -231,7 +229,7 @@ class Corpora:
         entries = [self.registered(name) for name in self.section]
         yield from self.study.places.to_get(*(file for entry in entries if entry for file in _raw_files(entry)))
 
-    def _problems_of_limits(self, where: str, name: str, sizes: dict[str, int]) -> Iterator[str]:
+    def _problems_of_limits(self, where: str, name: str, sizes: Mapping[str, int]) -> Iterator[str]:
         limit = self.section[name].limit
         for split, most in limit or ():
             if most is not None and split in sizes and most > sizes[split]:

@@ -173,10 +173,10 @@ class Grescores(Section):
     bootstrap: int = Field(1000, ge=0, description="Resamples of the texts for 95 % intervals; 0 for none.")
     seed: int = Field(0, ge=0, description="Seed of the resampling and of the topic models.")
     embedder: GreEmbedder | None = Field(
-        default_factory=GreEmbedder,
+        GreEmbedder(),
         description="What turns subjects, relations and objects into vectors for US and CS; null leaves both out.",
     )
-    matching: GreMatching = Field(default_factory=GreMatching, description="When two triples count as the same.")
+    matching: GreMatching = Field(GreMatching(), description="When two triples count as the same.")
     judge: GreJudge | None = Field(
         None,
         description="The language model that answers the questions of FS and GS where no stored answers are given.",
@@ -340,7 +340,7 @@ class GreScores:
         systems = []
         for system in self.systems(dataset):
             judged = {kind: f"{self.folder}/{dataset}/judged/{system.name}/{kind}.json" for kind in system.asked}
-            entry = {"keys": dict(system.keys)}
+            entry: dict[str, Any] = {"keys": dict(system.keys)}
             entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
             if system.keys["setting"] == TRAINED and texts is not None:
                 # the same sentences with the corpus's own relation names, where those of the gold file are plain

@@ -159,7 +159,8 @@ class NeedleStudies:
             path = getattr(self.config, key)
             if path and not Path(shipped(path)).is_file():
                 yield f"needles/{key}: {path}: no such file"
-        yield from Plan.contradictions(SimpleNamespace(**{**vars(Plan()), **self.section}))
+        settings: Any = SimpleNamespace(**{**vars(Plan()), **self.section})
+        yield from Plan.contradictions(settings)
         try:
             Plan(schema=self.section["schema"], types=self.config.types).load_schema()
         except UserError as error:

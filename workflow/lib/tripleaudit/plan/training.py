@@ -68,7 +68,7 @@ class _Noising(Section):
 
 
 Noising = model_of(NoiseSettings, base=_Noising)
-Entry = Annotated[Training, OrEmpty]
+Entry = Annotated[Training, OrEmpty]  # type: ignore[valid-type]
 Extractor = Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
 
 
@@ -171,7 +171,7 @@ class Trainings:
             yield from kind.problems(part, f"{where}/model")
         values = {**kind.defaults, **merged}
         values = {key: value for key, value in values.items() if key not in NOT_OF_THE_TRAINING}
-        settings = Training.model_validate(values)
+        settings: Any = Training.model_validate(values)
         problems = list(TrainingSettings.contradictions(settings))
         first, last = settings.evaluate_from, settings.epochs
         if not settings.max_steps and first > last:
