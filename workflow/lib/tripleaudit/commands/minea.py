@@ -17,6 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--types", nargs="+", metavar="TYPE", help="only these types of the schema")
     parser.add_argument("--needles", type=int, default=3, metavar="N", help="of each type and document (default: 3)")
     parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
+    parser.add_argument(
+        "--needle-tokens", type=int, default=2000, metavar="N", help="most tokens of an answer with needles (2000)"
+    )
     parser.add_argument("--iterations", type=int, default=3, help="follow-up calls for each piece (default: 3)")
     parser.add_argument("--piece-chars", type=int, default=4000, metavar="N", help="length of a piece (default: 4000)")
     parser.add_argument("--max-chars", type=int, metavar="N", help="shorten documents to whole paragraphs within N")
@@ -32,6 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of needles and their places (default: 0)")
     parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
     parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
+    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument("--concurrency", type=int, default=4, help="most requests in flight (default: 4)")
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one answer (default: 600)")
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
@@ -42,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import logging
     import sys
 
     from tripleaudit.errors import UserError
@@ -57,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         schema=args.schema,
         types=tuple(args.types) if args.types else None,
         per_type=args.needles,
+        needle_tokens=args.needle_tokens,
         piece_chars=args.piece_chars,
         iterations=args.iterations,
         context=args.context,
@@ -82,7 +89,12 @@ def run(args: argparse.Namespace) -> int:
         if to_send and not args.yes and not _confirmed():
             print("Nothing was sent. Add --yes to send the requests.", file=sys.stderr)
             return 0
-        _work(args, plan, documents, client, counter)
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+        for name in ("httpx", "httpx2", "openai"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        with client.stage("asking", sum(stage.total for stage in stages.values()), at_most=True):
+            _work(args, plan, documents, client, counter)
+        print(_summary(client), file=sys.stderr)
     return 0
 
 
@@ -103,11 +115,25 @@ def _client(args: argparse.Namespace):
         args.model,
         api_key_env=args.key_env,
         timeout=args.timeout,
+        temperature=args.temperature,
+        reasoning_effort=args.reasoning_effort,
         concurrency=args.concurrency,
         prices=Prices(*args.prices) if args.prices else Prices(),
         serve={"source": str(args.model_dir)} if args.model_dir else None,
     )
     return Client(endpoint, args.cache, budget=args.budget, server=server)
+
+
+def _summary(client) -> str:
+    """Say what this run sent and what its result rests on."""
+    now, all_ = client.totals, client.bill()
+    lines = [f"Sent {now.sent:,} requests, {now.cached:,} answers were stored."]
+    if client.endpoint.prices:
+        lost = f", at most {all_['lost']:.4f} more for attempts without an answer" if all_["lost"] else ""
+        lines.append(f"Cost {now.cost:.4f} now, {all_['cost']:.4f} in all for this result{lost}.")
+    thought = f" ({all_['reasoning_tokens']:,} of them thought)" if all_["reasoning_tokens"] else ""
+    lines.append(f"Tokens in all: {all_['prompt_tokens']:,} in, {all_['completion_tokens']:,} out{thought}.")
+    return "\n".join(lines)
 
 
 def _confirmed() -> bool:

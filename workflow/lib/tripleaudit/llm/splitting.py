@@ -25,6 +25,10 @@ CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 LIST_LINE = re.compile(r"[ \t]*(?:[-*+•‣·]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+\S")
 TABLE_LINE = re.compile(r"[^\t|\r\n]*(?:\||\t)[^\t|\r\n]*(?:\||\t)")
 
+MARKED_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
+UNDERLINE = re.compile(r" {0,3}(?:={3,}|-{3,})[ \t]*")
+CODE_INDENT = re.compile(r"(?: {4}|\t)[ \t]*\S")
+
 Span = tuple[int, int]
 
 
@@ -41,7 +45,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def blocks(text: str) -> list[Span]:
-    """Return the places that must stay whole: fenced code, lists and tables of two or more lines.
+    """Return the places that must stay whole: code (fenced or indented), lists and tables of two or more lines.
 
     List items may be separated by blank lines. A block starts at its first line and ends with the last character
     of its last line.
@@ -50,6 +54,7 @@ def blocks(text: str) -> list[Span]:
     fences = [match.start() for match in CODE_FENCE.finditer(text)]
     for opening, closing in zip(fences[::2], fences[1::2], strict=False):
         found.append((opening, _line_end(text, closing)))
+    found += _indented(text)
     for pattern in (LIST_LINE, TABLE_LINE):
         run: list[Span] = []
         for start, end in _lines(text):
@@ -63,6 +68,22 @@ def blocks(text: str) -> list[Span]:
         if len(run) > 1:
             found.append((run[0][0], run[-1][1]))
     return sorted(found)
+
+
+def headings(text: str) -> list[int]:
+    """Return where headings start: lines marked by ``#``, underlined lines, and short lines that stand alone.
+
+    A line stands alone between blank lines; as a heading it has at most 80 characters and no mark at its end.
+    """
+    lines = [(start, text[start:end]) for start, end in _lines(text)]
+    around = [("", ""), *lines, ("", "")]
+    found = []
+    for (_, before), (start, line), (_, after) in zip(around, lines, around[2:], strict=False):
+        alone = not before.strip() and not after.strip() and line.strip() and len(line.strip()) <= 80
+        short = alone and line.strip()[-1].isalnum() and not line[0].isspace()
+        if MARKED_HEADING.match(line) or (line.strip() and UNDERLINE.fullmatch(after)) or short:
+            found.append(start)
+    return found
 
 
 def split(text: str, limit: int, protected: Sequence[Span] = ()) -> list[Span]:
@@ -158,6 +179,22 @@ def _lines(text: str) -> list[Span]:
         start = match.end()
     spans.append((start, len(text)))
     return spans
+
+
+def _indented(text: str) -> list[Span]:
+    """Return the runs of lines indented as code, after a blank line or at the start, with blank lines inside them."""
+    found: list[Span] = []
+    run: Span | None = None
+    blank = True
+    for start, end in _lines(text):
+        line = text[start:end]
+        if CODE_INDENT.match(line) and (run or blank):
+            run = (run[0] if run else start, end)
+        elif line.strip() and run:
+            found.append(run)
+            run = None
+        blank = not line.strip()
+    return [*found, run] if run else found
 
 
 def _line_end(text: str, position: int) -> int:

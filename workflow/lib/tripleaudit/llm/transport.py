@@ -22,6 +22,7 @@ RETRIED = {408, 409, 425, 429}
 REJECTED = {400, 413, 422}  # this request is not acceptable; others may be
 NO_MONEY = {"insufficient_quota", "billing_hard_limit_reached"}  # sent as 429, but waiting does not help
 LONGEST_RETRY_AFTER = 600.0
+UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of the HTTP library: nothing was sent
 
 
 class EndpointError(UserError):
@@ -133,7 +134,6 @@ class Transport:
 
     async def _attempt(self, kind: str, body: dict[str, Any]) -> "_Outcome":
         """Make one attempt; faults leave as values, since an exception of the library may hold the key."""
-        import httpx
         import openai
 
         ask = self._openai.chat.completions if kind == "chat" else self._openai.embeddings
@@ -159,7 +159,7 @@ class Transport:
             details = Problem(_message(error), inner.get("param"), inner.get("code"))
             return _Outcome(problem, then="reject" if error.status_code in REJECTED else "stop", details=details)
         except openai.APIConnectionError as error:
-            reached = not isinstance(error.__cause__, httpx.ConnectError)
+            reached = type(error.__cause__).__name__ not in UNREACHED
             return _Outcome(self._clean(f"the connection failed ({error.__cause__ or error})"), billed=reached)
         except (ValueError, openai.APIError) as error:  # the body is no JSON
             return _Outcome(f"malformed answer ({type(error).__name__})", billed=True)

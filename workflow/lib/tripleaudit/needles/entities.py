@@ -232,6 +232,9 @@ def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
     if isinstance(kind, list):
         kind = kind[0] if kind else None
     nested = row.pop("properties", None)
+    if isinstance(nested, list):  # pairs, as strict structured outputs have them
+        pairs = [item for item in nested if isinstance(item, dict) and "name" in item and "value" in item]
+        nested = {str(item["name"]): item["value"] for item in pairs if str(item["name"]) not in row}
     if isinstance(nested, dict):
         row = {**nested, **row}
     name = None

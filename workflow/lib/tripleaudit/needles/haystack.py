@@ -14,7 +14,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text, read_jsonl, write_jsonl
-from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences
+from tripleaudit.llm.splitting import blocks, headings, paragraphs, piece_of, sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,13 +293,20 @@ def _choose(
             f"but of the {len(shuffled)} needles ({total} characters) only {inserted} characters fit; "
             f"{'add needles' if total < needed(len(text), minimum) else 'use a longer document or shorter needles'}"
         )
-    return chosen, unit, _gaps(text, units[unit])
+    return chosen, unit, _gaps(text, units[unit], unit)
 
 
-def _gaps(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Places between units, before the first and after the last included, but not inside lists, tables or code."""
+def _gaps(text: str, spans: Sequence[tuple[int, int]], unit: str) -> list[int]:
+    """Places between units, before the first and after the last included, but not inside lists, tables or code.
+
+    Between sentences a needle is followed by a blank alone, so it cannot stand before a heading or a block.
+    """
     whole = blocks(text)
-    return [0, *(s for s, _ in spans[1:] if not any(a < s < b for a, b in whole)), len(text)]
+    barred = {*headings(text), *(start for start, _ in whole)} if unit == "sentence" else set()
+    if barred and any(end >= len(text.rstrip()) for _, end in whole):
+        barred.add(len(text))  # a blank after the last line of a block would be part of it
+    places = [0, *(s for s, _ in spans[1:] if not any(a < s < b for a, b in whole)), len(text)]
+    return [place for place in places if place not in barred] or [0]
 
 
 def _draw(rng: random.Random, gaps: int, count: int) -> list[int]:

@@ -92,14 +92,14 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = False) -> float:
+def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = False) -> float | None:
     """Return the share of the new entities whose name was extracted from the same piece before.
 
-    ``|{e in new : name(e) in names(old)}| / |new|``; nothing new gives 0 (the paper does not say), and an entity
-    without a name repeats nothing.
+    ``|{e in new : name(e) in names(old)}| / |new|``; ``None`` where nothing new came, and an entity without a
+    name repeats nothing.
     """
     if not new:
-        return 0.0
+        return None
     names = {normalise(entity.name, casefold) for entity in old if entity.name}
     return sum(bool(e.name) and normalise(e.name, casefold) in names for e in new) / len(new)
 

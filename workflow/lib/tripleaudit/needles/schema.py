@@ -70,25 +70,25 @@ class Schema:
         return "\n".join(lines)
 
     def answer_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of an extraction answer, for servers with structured outputs.
+        """Return the JSON schema of an extraction answer, as strict structured outputs take it.
 
-        Types and properties stay open, because entities outside the schema are allowed.
+        Strict mode allows no property that is not listed, so what else is known of an entity comes as pairs; types
+        stay open, because entities outside the schema are allowed.
         """
-        entity = {
-            "type": "object",
-            "properties": {
-                "type": {"type": "string"},
-                "name": {"type": ["string", "null"]},
-                "description": {"type": ["string", "null"]},
-                "keywords": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": ["type", "name"],
-        }
-        return {
-            "type": "object",
-            "properties": {"entities": {"type": "array", "items": entity}},
-            "required": ["entities"],
-        }
+        text, texts = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+        maybe = {"type": ["string", "null"]}
+        return _closed(
+            entities={
+                "type": "array",
+                "items": _closed(
+                    type=text,
+                    name=maybe,
+                    description=maybe,
+                    keywords=texts,
+                    properties={"type": "array", "items": _closed(name=text, value=text)},
+                ),
+            }
+        )
 
 
 def load_schema(path: str | Path) -> Schema:
@@ -130,6 +130,11 @@ def schema_from_json(value: Any, where: str = "schema") -> Schema:
         if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
             raise UserError(f"{where}: group {group!r} must be a list of type names")
     return Schema(types, {group: tuple(members) for group, members in groups.items()})
+
+
+def _closed(**properties: Any) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def _type(name: str, row: Any, where: str) -> EntityType:

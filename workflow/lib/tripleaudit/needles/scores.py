@@ -155,7 +155,9 @@ def _parts(corpus: Corpus, stored: Stored, plan: Plan) -> Iterator[tuple[str, st
     ]
     for part in range(plan.parts):
         column = [table[part] for table in tables]
-        yield str(part + 1), "", "redundancy", mean(row["redundancy"] for row in column), None, None
+        known = [row["redundancy"] for row in column if row["redundancy"] is not None]
+        if known:
+            yield str(part + 1), "", "redundancy", mean(known), None, None
         yield str(part + 1), "", "new", sum(row["new"] for row in column), None, None
         yield str(part + 1), "", "empty", sum(row["new"] == 0 for row in column), None, None
     restarted = sum(not row["same_thread"] for row in stored.parts)
