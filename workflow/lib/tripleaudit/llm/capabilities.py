@@ -98,9 +98,24 @@ class Problem:
 
 
 def response_format(schema: Any) -> dict[str, Any]:
-    """Return the request field that asks for an answer of this JSON schema, strict where strict mode allows it."""
+    """Return the request field that asks for an answer of this JSON schema, strict where strict mode allows it.
+
+    Objects that require all of their properties are closed for it, as strict mode demands.
+    """
+    schema = closed(schema)
     strict = strict_problem(schema) is None
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": strict, "schema": schema}}
+
+
+def closed(schema: Any) -> Any:
+    """Return a schema in which every object that requires all of its properties forbids further ones."""
+    if isinstance(schema, list):
+        return [closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {name: closed(value) for name, value in schema.items()}
+    complete = isinstance(own.get("properties"), dict) and set(own["properties"]) == set(own.get("required", ()))
+    return {**own, "additionalProperties": False} if complete and "additionalProperties" not in own else own
 
 
 def strict_problem(schema: Any, where: str = "schema") -> str | None:

@@ -143,6 +143,8 @@ class Ledger:
                 continue
             if "lost" in row:
                 self._lost[key] += row["lost"]
+                if row["lost"] > 0:  # in place of the attempt's reservation
+                    self._open.pop(key, None)
             elif "cost" in row:
                 self._spent += row["cost"]
                 self._open.pop(key, None)
