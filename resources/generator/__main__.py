@@ -5,7 +5,7 @@ import dataclasses
 from pathlib import Path
 
 from generator import SEED, new_facts, state_triple, write_demo
-from tripleaudit.corpora import save_sentences
+from tripleaudit.corpora.store import save_sentences
 
 NEW_FACTS = 500
 

@@ -8,7 +8,8 @@ import yaml
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
 from support.workflow import jobs, snakemake
-from tripleaudit.corpora import Sentence, Span, Triple, load_sentences, save_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences, save_sentences
 
 KEY = "sk-rules-0123456789-secret"
 

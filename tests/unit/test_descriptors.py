@@ -10,7 +10,8 @@ import pytest
 
 from tripleaudit import descriptors
 from tripleaudit.cli import main
-from tripleaudit.corpora import Span, read_corpus
+from tripleaudit.corpora.model import Span
+from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.descriptors import (
     COMMANDS,
     EXTRACTORS,

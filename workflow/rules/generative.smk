@@ -26,7 +26,8 @@ rule fetch_lm:
     conda:
         "../../envs/light.yaml"
     params:
-        source=lambda wildcards: STUDY.places.source(wildcards.model),
+        source=lambda wildcards, input: STUDY.places.source(wildcards.model),
+        pinned=lambda wildcards: pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 

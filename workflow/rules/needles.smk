@@ -1,7 +1,9 @@
 # MINEA: needles in documents, extraction by language models, triples as needles, and their scores and tables.
+from tripleaudit.needles.schema import schema_file
 from tripleaudit.plan.needles import LENGTH_TABLE
 
 NEEDLES = STUDY.needles
+NEEDLE_SCHEMA = jobs.chosen_code("needles corpus", files=[schema_file(NEEDLES.section["schema"])])
 
 
 wildcard_constraints:
@@ -36,6 +38,7 @@ rule make_needles:
         runtime=growing(120),
     params:
         made=NEEDLES.made_json,
+        code=NEEDLE_SCHEMA,
         plan=lambda wildcards, input: NEEDLES.plan_json,
         options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
         generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
@@ -82,6 +85,7 @@ rule extract_needles:
         runtime=growing(240),
     params:
         made=NEEDLES.made_json,
+        code=NEEDLE_SCHEMA,
         plan=lambda wildcards, input: NEEDLES.plan_json,
         judge=lambda wildcards: ["--judge", judge] if (judge := NEEDLES.other_judge(wildcards.lm)) else [],
         identity=lambda wildcards: STUDY.language_models.sampling(wildcards.lm, NEEDLES.other_judge(wildcards.lm)),
@@ -134,6 +138,7 @@ rule score_needles:
     conda:
         "../../envs/light.yaml"
     params:
+        code=NEEDLE_SCHEMA,
         plan=NEEDLES.plan_json,
         name=NEEDLES.config.name,
         synonyms=["--synonyms"] if NEEDLES.config.synonyms else [],

@@ -1,4 +1,10 @@
 # Everything that comes from elsewhere is fetched and verified here, in local rules; no other rule uses the network.
+from tripleaudit.sources import registry
+
+
+def pinned(entry):
+    """What decides the bytes of something fetched: their digest, else where they come from."""
+    return entry.sha256 or str(entry.source)
 
 
 rule fetch_raw:
@@ -15,6 +21,8 @@ rule fetch_raw:
     localrule: True
     conda:
         "../../envs/light.yaml"
+    params:
+        pinned=lambda wildcards: pinned(registry.raw_file(wildcards.file)),
     shell:
         "python -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
@@ -33,6 +41,7 @@ rule fetch_model:
     conda:
         "../../envs/light.yaml"
     params:
-        source=lambda wildcards: STUDY.places.source(wildcards.model),
+        source=lambda wildcards, input: STUDY.places.source(wildcards.model),
+        pinned=lambda wildcards: pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output:q}) > {log:q} 2>&1"

@@ -13,7 +13,8 @@ import pytest
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
 from tripleaudit.cli import main
-from tripleaudit.corpora import Sentence, load_sentences, save_sentences
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences, save_sentences
 
 KEY = "sk-test-0123456789abcdef-do-not-show"
 TEXTS = [Sentence(f"s{number}", f"Person{number} leads Company{number}.") for number in range(40)]

@@ -3,7 +3,8 @@
 import pytest
 from datasets import Dataset, DatasetDict
 
-from tripleaudit.corpora import Sentence, Span, Triple, read_corpus
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import to_dataset_dict
 from tripleaudit.errors import UserError
 

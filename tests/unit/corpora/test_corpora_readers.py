@@ -5,9 +5,11 @@ import json
 
 import pytest
 
-from tripleaudit.corpora import FORMATS, Sentence, Span, Triple, read_corpus, save_sentences
-from tripleaudit.corpora.readers import detect_format
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.predictions import read_predictions
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from generator import FILES, RELATIONS, SEED, Shape, World, generate
-from tripleaudit.corpora import load_sentences
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.shipped import DATA
 

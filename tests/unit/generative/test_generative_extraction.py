@@ -5,8 +5,7 @@ import json
 import pytest
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
-from tripleaudit.corpora import Sentence, Span, Triple
-from tripleaudit.corpora.model import sentence_from_json
+from tripleaudit.corpora.model import Sentence, Span, Triple, sentence_from_json
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
 from tripleaudit.llm.client import Client, Endpoint

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.fake_endpoint import FakeEndpoint, Reply
-from tripleaudit.corpora import load_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits

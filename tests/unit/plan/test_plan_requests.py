@@ -8,7 +8,8 @@ import yaml
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
 from tripleaudit.cli import main
-from tripleaudit.corpora import Sentence, Span, Triple, save_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
 from tripleaudit.needles.triples import TripleNeedle, save_triple_needles
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}

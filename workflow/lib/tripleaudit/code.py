@@ -91,6 +91,8 @@ def has_function(module: str, name: str) -> bool:
 
 def file_version(path: str | Path) -> str:
     """Return the first digits of the digest of a file: of a Python file, what runs; of another one, its bytes."""
+    if not Path(path).is_file():
+        return "missing"  # who reads it will say so
     data = Path(path).read_bytes()
     if str(path).endswith(".py"):
         with contextlib.suppress(SyntaxError):  # who imports the file will hear of it

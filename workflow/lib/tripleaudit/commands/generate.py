@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json, write_jsonl
     from tripleaudit.generative import extraction, settings

@@ -156,7 +156,7 @@ def _triples(args: argparse.Namespace) -> None:
     import random
     from pathlib import Path
 
-    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.needles import triples
     from tripleaudit.needles.haystack import read_documents
@@ -186,7 +186,7 @@ def _triples(args: argparse.Namespace) -> None:
 def _extract_triples(args: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.files import write_jsonl
     from tripleaudit.llm.conversation import Limits
     from tripleaudit.needles.dialogues import extract_triples
@@ -209,7 +209,7 @@ def _extract_triples(args: argparse.Namespace) -> None:
 
 
 def _score_triples(args: argparse.Namespace) -> None:
-    from tripleaudit.corpora import load_sentences
+    from tripleaudit.corpora.store import load_sentences
     from tripleaudit.files import read_jsonl
     from tripleaudit.needles import triples
     from tripleaudit.needles.scores import triple_scores

@@ -97,13 +97,23 @@ def load_schema(path: str | Path) -> Schema:
     Raises:
         UserError: the file is missing or does not follow the format; the message names the file and the place.
     """
-    path = Path(path)
-    if not path.suffix and not path.exists():
-        shipped = shipped_schemas()
-        if path.name not in shipped:
-            raise UserError(f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}")
-        path = shipped[path.name]
+    path = schema_file(path)
     return schema_from_json(read_json(path), str(path))
+
+
+def schema_file(path: str | Path) -> Path:
+    """Return the file of a schema, given as a path or by the name of one that ships with the project.
+
+    Raises:
+        UserError: a bare name stands for none.
+    """
+    path = Path(path)
+    if path.suffix or path.exists():
+        return path
+    shipped = shipped_schemas()
+    if path.name not in shipped:
+        raise UserError(f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}")
+    return shipped[path.name]
 
 
 def shipped_schemas() -> dict[str, Path]:

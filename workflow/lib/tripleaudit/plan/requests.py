@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora import load_sentences
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_json
 from tripleaudit.generative import settings
 from tripleaudit.generative.extraction import build_task
