@@ -42,13 +42,13 @@ class Module(NamedTuple):
     Attributes:
         digest: first digits of the digest of what runs.
         imports: names that it imports, in full.
-        calls: (function or class at the top of the module, what it calls in full, string or beginning of one that it
-            hands over), for calls of the package; ``DATA / "name"`` counts as a call.
+        uses: (function or class at the top of the module, what of the package it uses in full, string or beginning of
+            one that it hands over in a call); ``DATA / "name"`` counts as a call.
     """
 
     digest: str
     imports: list[str]
-    calls: list[tuple[str, str, str]]
+    uses: list[tuple[str, str, str]]
 
 
 def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
@@ -128,7 +128,7 @@ def _closure(entries: tuple[str, ...]) -> dict[str, str]:
     for entry in entries:
         if entry.partition(":")[0] in read and ":" in entry:
             del read[entry]  # the whole module counts already
-    files = {file for name in read for file in _beside_modules(name)} | set(_data_read(read))
+    files = {file for name in read for file in _beside_modules(name)} | set(_data_read(read, entries))
     found = {name: module.digest for name, module in read.items()}
     return found | {f"{PACKAGE}.{file.relative_to(ROOT).as_posix()}": file_version(file) for file in sorted(files)}
 
@@ -142,28 +142,41 @@ def _beside_modules(name: str) -> list[Path]:
     return [file for file in files if file.suffix != ".py"]
 
 
-def _data_read(read: dict[str, Module]) -> Iterator[Path]:
-    """Yield the data files that modules name in calls."""
-    readers = {name for name, module in _package().items() if DATA in module.imports}
+def _data_read(read: dict[str, Module], entries: Sequence[str]) -> Iterator[Path]:
+    """Yield the data files that the functions behind some entries name in calls.
+
+    Followed are the uses of functions and classes from those of the entries on; a class counts with all its methods,
+    and what stands at the top of a module always runs.
+    """
+    readers = {name for name, module in read.items() if DATA in module.imports}
+    uses: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for place, module in read.items():
-        name = place.partition(":")[0]
-        for _, called, text in module.calls:
-            reader, _, function = called.rpartition(".")
-            if called == DATA or (reader in readers and name != reader):
-                yield from _data_named(text)
-            if reader in readers and name != reader:
-                yield from _read_by(reader, function, set())
+        for owner, used, text in module.uses:
+            uses.setdefault((place.partition(":")[0], owner), []).append((used, text))
+    begun = {entry.partition(":")[::2] for entry in entries}
+    seen: set[tuple[str, str]] = set()
+    queue = [node for node in uses if node[1] == "" or node in begun or (node[0], "") in begun]
+    while queue:
+        node = queue.pop()
+        if node not in seen:
+            seen.add(node)
+            for used, text in uses.get(node, ()):
+                module, name = _defined(used)
+                queue.append((module, name))
+                if text and (module in readers or used == DATA):
+                    yield from _data_named(text)
 
 
-def _read_by(reader: str, function: str, seen: set[str]) -> Iterator[Path]:
-    """Yield what a function names in the calls of its own module, directly or through others of it."""
-    seen.add(function)
-    for owner, called, text in _package()[reader].calls:
-        module, _, other = called.rpartition(".")
-        if owner == function and module == reader:
-            yield from _data_named(text)
-            if other not in seen:
-                yield from _read_by(reader, other, seen)
+@functools.cache
+def _defined(used: str) -> tuple[str, str]:
+    """Return the module and the name in it that a used name stands for, through packages that hand it on."""
+    module, _, name = used.rpartition(".")
+    while module and _path(module) is None:  # a method of a class
+        module, _, name = module.rpartition(".")
+    handed_on = [
+        one for one in (_package()[module].imports if module in _package() else ()) if one.endswith(f".{name}")
+    ]
+    return _defined(handed_on[0]) if handed_on and handed_on[0] != used else (module, name)
 
 
 @functools.cache
@@ -222,7 +235,7 @@ def _analysed(tree: ast.Module, module: str, is_package: bool = False) -> Module
     _spell(tree, parts)
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
     imported = sorted(set(_imported(tree, module, is_package)))
-    return Module(digest, [name for _, name in imported], sorted(set(_called(tree, module, dict(imported)))))
+    return Module(digest, [name for _, name in imported], sorted(set(_used(tree, module, dict(imported)))))
 
 
 class _Running(ast.NodeTransformer):
@@ -285,26 +298,28 @@ def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[st
             yield from ((alias.asname or alias.name, f"{source}.{alias.name}") for alias in node.names)
 
 
-def _called(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield :attr:`Module.calls`."""
-    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield :attr:`Module.uses`."""
+    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+    def full(node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            return imported.get(node.id, f"{module}.{node.id}" if node.id in own else "")
+        if isinstance(node, ast.Attribute) and (before := full(node.value)):
+            return f"{before}.{node.attr}"
+        return ""
+
     for top in tree.body:
         owner = getattr(top, "name", "")
         for node in ast.walk(top):
+            given: list[ast.expr] = []
             if isinstance(node, ast.Call):
-                given, function = node.args, node.func
+                given = node.args
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-                given, function = [node.right], node.left
-            else:
-                continue
-            if isinstance(function, ast.Name):
-                called = imported.get(function.id, f"{module}.{function.id}" if function.id in own else "")
-            elif isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-                called = f"{imported.get(function.value.id, '')}.{function.attr}"
-            else:
-                continue
-            if called.startswith(f"{PACKAGE}.") and (isinstance(node, ast.Call) or called == DATA):
-                yield from ((owner, called, text) for text in {"", *map(_text, given)})
+                given = [node.right]
+            name = full(getattr(node, "func", None) or getattr(node, "left", None) or node)
+            if name.startswith(f"{PACKAGE}."):
+                yield from ((owner, name, text) for text in {"", *map(_text, given)})
 
 
 def _text(node: ast.expr) -> str:

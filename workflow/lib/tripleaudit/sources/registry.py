@@ -15,6 +15,7 @@ from tripleaudit.sources.registry_check import problems_of_corpora, problems_of_
 from tripleaudit.sources.source import Source, parse_source
 
 FOLDER = DATA / "registry"
+CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entries alone, which its rule names
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ def raw_file(name: str) -> RawFile:
         UserError: no file has this name.
     """
     if name not in raw_files():
-        raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/corpora.yaml")
+        raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/{CORPORA}")
     return raw_files()[name]
 
 
@@ -203,7 +204,7 @@ def resolve(file: RawFile, raw_root: str | Path | None, downloads: str | Path) -
 @functools.cache
 def models() -> dict[str, Model]:
     """Return all registered models by name."""
-    document = load("models.yaml")
+    document = load(MODELS)
     return {
         name: Model(
             name,
@@ -221,7 +222,7 @@ def models() -> dict[str, Model]:
 @functools.cache
 def raw_files() -> dict[str, RawFile]:
     """Return all registered raw files by name."""
-    document = load("corpora.yaml")
+    document = load(CORPORA)
     repositories = document["repositories"]
     result = {}
     for name, entry in document["files"].items():
@@ -247,7 +248,7 @@ def raw_files() -> dict[str, RawFile]:
 def corpora() -> dict[str, RegisteredCorpus]:
     """Return all registered corpora by name."""
     result = {}
-    for name, entry in load("corpora.yaml")["corpora"].items():
+    for name, entry in load(CORPORA)["corpora"].items():
         whole = {}
         for split, plan in entry.get("splits", {}).items():
             plan = plan if isinstance(plan, dict) else {"files": plan}
@@ -285,7 +286,7 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
             document = yaml.load(stream, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.YAMLError as error:
             raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
-    check = problems_of_models if name == "models.yaml" else problems_of_corpora
+    check = problems_of_models if name == MODELS else problems_of_corpora
     if problems := list(check(document)):
         raise UserError(f"{path} is not usable:\n" + "\n".join(f"- {problem}" for problem in problems))
     return document
