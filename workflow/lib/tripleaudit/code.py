@@ -317,7 +317,8 @@ def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[t
                 given = node.args
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 given = [node.right]
-            name = full(getattr(node, "func", None) or getattr(node, "left", None) or node)
+            named = getattr(node, "func", None) or getattr(node, "left", None) or node
+            name = full(named) if isinstance(named, ast.expr) else ""
             if name.startswith(f"{PACKAGE}."):
                 yield from ((owner, name, text) for text in {"", *map(_text, given)})
 
