@@ -1,14 +1,17 @@
 """Typed settings: the base of every section of a study, the kinds of values they hold, and what is wrong with one.
 
-A setting is written once, as an annotated field with its range and description; from there come its check before
-anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
+A setting is written once, as an annotated field with its range and, as the string below it, its description; from there
+come its check before anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
 """
 
+import ast
 import dataclasses
 import difflib
 import functools
+import inspect
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -32,6 +35,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 class Section(BaseModel):
     """A part of a study's configuration: no unknown keys, no silent conversion, no nan."""
 
+    made_of: ClassVar[type | None] = None  # the dataclass whose fields a model has
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True, protected_namespaces=())
 
     def given(self) -> dict[str, Any]:
@@ -225,6 +229,40 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
+def described(model: type[Section]) -> dict[str, Any]:
+    """Return the JSON schema of a model with the description of every field that has one."""
+    schema = model.model_json_schema(by_alias=True)
+    for name, part in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
+        for kind in _all_sections(Section):
+            if kind.__name__ == name:
+                for key, text in _descriptions(kind).items():
+                    if key in part.get("properties", {}):
+                        part["properties"][key].setdefault("description", text)
+    return schema
+
+
+def _all_sections(kind: type[Section]) -> Iterator[type[Section]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _all_sections(each)
+
+
+def _descriptions(kind: type) -> dict[str, str]:
+    """The strings below the fields of a class and of those that it is made from."""
+    found: dict[str, str] = {}
+    for each in [getattr(kind, "made_of", None), *reversed(kind.__mro__)]:
+        if each is None or each.__module__.partition(".")[0] != __name__.partition(".")[0]:
+            continue
+        try:
+            (tree,) = ast.parse(inspect.getsource(each)).body
+        except (OSError, TypeError):  # of a model that no file has
+            continue
+        for field, text in itertools.pairwise(tree.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[ast.unparse(field.target)] = " ".join(str(text.value.value).split())
+    return found
+
+
 def keys_at(schema: dict[str, Any], place: Iterable[str | int]) -> list[str]:
     """Return the keys that a JSON schema knows at a place."""
     part = schema
@@ -270,7 +308,9 @@ def model_of(kind: type, base: type[Section] = Section, without: tuple[str, ...]
         default = field.default_factory() if callable(field.default_factory) else field.default
         if field.name not in without:
             fields[field.name] = (hints[field.name], default)
-    return model_from(kind.__name__, fields, base)
+    model = model_from(kind.__name__, fields, base)
+    model.made_of = kind
+    return model
 
 
 def check_dataclass(instance: Any, where: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import AsTuple, Number, Unique, among, check_dataclass, checked_fields, hint
+from tripleaudit.fields import AsTuple, Count, Number, Unique, among, check_dataclass, checked_fields, hint
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
@@ -19,6 +19,7 @@ from tripleaudit.needles.needle import KEYWORDS, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
+Threshold = Annotated[float, Field(gt=0, le=1)]
 RATING = ("criteria", "placeholders", "thresholds")  # settings of what follows the extraction
 
 
@@ -29,87 +30,72 @@ class Plan:
     This is the one definition of these keys: the section ``needles`` of a study is made from it.
     """
 
-    schema: Annotated[
-        str,
-        Field(
-            description="Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a file."
-        ),
-    ] = "paper"
-    types: Annotated[
-        tuple[str, ...] | None,
-        Field(min_length=1, description="Only these types of the schema; null takes all."),
-        AsTuple,
-    ] = None
-    needle_types: Annotated[
-        tuple[str, ...] | None,
-        Field(
-            min_length=1,
-            description="Types of the needles, also such that are not in the schema; null takes the extracted ones.",
-        ),
-        AsTuple,
-    ] = None
-    per_type: Annotated[int, Field(ge=1, description="Needles of each type that are made for each document.")] = 3
-    keywords: Annotated[int, Field(ge=1, description="Keywords of a needle.")] = KEYWORDS
-    words: Annotated[
-        tuple[Number, Number], Field(description="Least and greatest number of words of a needle."), AsTuple
-    ] = WORDS
-    refills: Annotated[int, Field(ge=0, description="How often needles that were not valid are asked for again.")] = 3
-    needle_tokens: Annotated[int, Field(ge=1, description="Most tokens of an answer with needles or types.")] = 2000
-    fill: Annotated[
-        str,
-        among((TEMPLATES, "none")),
-        Field(description="Where needles come from that the generator does not deliver."),
-    ] = TEMPLATES
-    target: Annotated[float, Field(gt=0, lt=1, description="Share of the enriched text that needles fill.")] = TARGET
-    minimum: Annotated[float, Field(gt=0, lt=1, description="Least share of the needles.")] = MINIMUM
-    maximum: Annotated[float, Field(gt=0, lt=1, description="Greatest share of the needles.")] = MAXIMUM
-    seed: Annotated[int, Field(ge=0, description="Seed of needles and places.")] = 0
-    piece_chars: Annotated[int, Field(ge=1, description="Length of the pieces that documents are split into.")] = 4000
-    pieces: Annotated[int | None, Field(ge=1, description="Number of pieces instead of their length.")] = None
-    iterations: Annotated[int, Field(ge=0, description="Follow-up calls for each piece.")] = 3
-    context: Annotated[
-        int | None, Field(description="Tokens that prompt and answer may have together; null for no limit.")
-    ] = None
-    reserve: Annotated[int, Field(ge=1, description="Tokens kept free for an answer; also its limit.")] = 4095
-    stop_early: Annotated[
-        bool,
-        Field(description="Stop asking about a piece after an answer without anything new; off reproduces the paper."),
-    ] = False
-    structured: Annotated[
-        bool, Field(description="Send the JSON schema of the answer to servers with structured outputs.")
-    ] = False
-    untouched: Annotated[
-        bool,
-        Field(
-            description="Extract the documents without needles, too (false positives, displaced entities, iterations)."
-        ),
-    ] = True
-    parts: Annotated[
-        int, Field(ge=0, description="Parts of the length experiment (lost-in-the-middle); 0 leaves it out.")
-    ] = 0
-    part_iterations: Annotated[int, Field(ge=0, description="Follow-up calls in the length experiment.")] = 0
-    judge: Annotated[bool, Field(description="Ask for the criterion llm.")] = True
-    candidates: Annotated[int, Field(ge=1, description="Extracted entities that the judge sees.")] = CANDIDATES
-    judge_tokens: Annotated[int, Field(ge=1, description="Most tokens of a judge's answer.")] = 60
-    excerpt: Annotated[int, Field(ge=1, description="Characters of a document in prompts for needles.")] = 4000
-    discover: Annotated[
-        bool, Field(description="Ask which Schema.org types fit each document; the answer is kept with the needles.")
-    ] = False
-    casefold: Annotated[bool, Field(description="Compare names and keywords without case.")] = False
-    thresholds: Annotated[
-        tuple[Annotated[float, Field(gt=0, le=1)], ...],
-        Field(min_length=1, description="Shares of keywords for the criteria k."),
-        Unique,
-        AsTuple,
-    ] = THRESHOLDS
-    criteria: Annotated[
-        tuple[str, ...], Field(min_length=1, description="Criteria that enter MINEA."), Unique, AsTuple
-    ] = CRITERIA
-    placeholders: Annotated[
-        tuple[str, ...],
-        Field(description="Values that count as not filled in (incompleteness, bias avoidance), in lower case."),
-        AsTuple,
-    ] = PLACEHOLDERS
+    schema: str = "paper"
+    """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a file."""
+    types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
+    """Only these types of the schema; null takes all."""
+    needle_types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
+    """Types of the needles, also such that are not in the schema; null takes the extracted ones."""
+    per_type: Number = 3
+    """Needles of each type that are made for each document."""
+    keywords: Number = KEYWORDS
+    """Keywords of a needle."""
+    words: Annotated[tuple[Number, Number], AsTuple] = WORDS
+    """Least and greatest number of words of a needle."""
+    refills: Count = 3
+    """How often needles that were not valid are asked for again."""
+    needle_tokens: Number = 2000
+    """Most tokens of an answer with needles or types."""
+    fill: Annotated[str, among((TEMPLATES, "none"))] = TEMPLATES
+    """Where needles come from that the generator does not deliver."""
+    target: Annotated[float, Field(gt=0, lt=1)] = TARGET
+    """Share of the enriched text that needles fill."""
+    minimum: Annotated[float, Field(gt=0, lt=1)] = MINIMUM
+    """Least share of the needles."""
+    maximum: Annotated[float, Field(gt=0, lt=1)] = MAXIMUM
+    """Greatest share of the needles."""
+    seed: Count = 0
+    """Seed of needles and places."""
+    piece_chars: Number = 4000
+    """Length of the pieces that documents are split into."""
+    pieces: Number | None = None
+    """Number of pieces instead of their length."""
+    iterations: Count = 3
+    """Follow-up calls for each piece."""
+    context: int | None = None
+    """Tokens that prompt and answer may have together; null for no limit."""
+    reserve: Number = 4095
+    """Tokens kept free for an answer; also its limit."""
+    stop_early: bool = False
+    """Stop asking about a piece after an answer without anything new; off reproduces the paper."""
+    structured: bool = False
+    """Send the JSON schema of the answer to servers with structured outputs."""
+    untouched: bool = True
+    """Extract the documents without needles, too (false positives, displaced entities, iterations)."""
+    parts: Count = 0
+    """Parts of the length experiment (lost-in-the-middle); 0 leaves it out."""
+    part_iterations: Count = 0
+    """Follow-up calls in the length experiment."""
+    judge: bool = True
+    """Ask for the criterion llm."""
+    candidates: Number = CANDIDATES
+    """Extracted entities that the judge sees."""
+    judge_tokens: Number = 60
+    """Most tokens of a judge's answer."""
+    excerpt: Number = 4000
+    """Characters of a document in prompts for needles."""
+    discover: bool = False
+    """Ask which Schema.org types fit each document; the answer is kept with the needles."""
+    casefold: bool = False
+    """Compare names and keywords without case."""
+    thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
+        THRESHOLDS
+    )
+    """Shares of keywords for the criteria k."""
+    criteria: Annotated[tuple[str, ...], Field(min_length=1), Unique, AsTuple] = CRITERIA
+    """Criteria that enter MINEA."""
+    placeholders: Annotated[tuple[str, ...], AsTuple] = PLACEHOLDERS
+    """Values that count as not filled in (incompleteness, bias avoidance), in lower case."""
 
     def __post_init__(self) -> None:
         check_dataclass(self, "needles")

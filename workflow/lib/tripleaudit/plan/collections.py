@@ -11,7 +11,7 @@ from tripleaudit.collection.files import collection_files
 from tripleaudit.collection.index import shard_names
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
-from tripleaudit.fields import Paths, Runtime, Section
+from tripleaudit.fields import Count, Number, Paths, Runtime, Section, Share, Text
 from tripleaudit.shipped import shipped
 
 if TYPE_CHECKING:
@@ -24,57 +24,40 @@ SPEED = ("batch_size", "window")
 class Collection(Section):
     """One collection."""
 
-    files: Paths = Field(
-        description=(
-            "Files, folders or patterns; plain text with a sentence a line (.txt) or JSON lines with `text` and, "
-            "if there is one, `id` (.jsonl), each also as .gz."
-        ),
-    )
-    extractor: str = Field(
-        min_length=1,
-        description="An extractor that the study trains, or the folder of a trained one.",
-    )
-    gate: str | None = Field(
-        description=(
-            "The zero-cardinality classifier that reads every sentence first, zcc-binary or zcc-mcml of the study"
-            " or the folder of a trained one; null for none."
-        ),
-    )
-    corpus: str | None = Field(
-        None,
-        description="The corpus that extractor and gate are trained on; by default the study's only one.",
-    )
-    trainset: str = Field(
-        "original-nz",
-        description=(
-            "The training set of the extractor, protocol and setting; behind a gate, original-nz is the usual one."
-        ),
-    )
-    noise: Literal["none", "noising"] = Field(
-        "none",
-        description="Whether the extractor is the one trained with Entity Noising.",
-    )
-    seed: int | None = Field(None, ge=0, description="Seed of the trainings; by default the study's first one.")
-    shards: int = Field(
-        8,
-        ge=1,
-        le=99999,
-        description="Number of parts of equally many lines; each is a job, is rerun alone, and is one output file.",
-    )
-    threshold: float = Field(0.5, ge=0, le=1, description="The gate lets a sentence through above this score.")
-    batch_size: int = Field(64, ge=1, description="Sentences at a time.")
-    window: int = Field(4096, ge=1, description="Sentences that are sorted by length together, and held in memory.")
-    max_chars: int = Field(10000, ge=1, description="Longer texts are counted and left out.")
-    write: Literal["all", "triples"] = Field(
-        "all",
-        description="Write every sentence (as scoring needs it), or only those with triples.",
-    )
-    on_error: Literal["stop", "skip"] = Field(
-        "stop",
-        description="Lines that are not UTF-8, not JSON or without text: stop with an error, or count and skip them.",
-    )
-    mem_mb: int = Field(4000, ge=500, description="Memory that a cluster job asks for.")
-    runtime: Runtime = Field("4h", description="Time that a cluster job asks for, minutes or '4h'.")
+    files: Paths
+    """Files, folders or patterns; plain text with a sentence a line (.txt) or JSON lines with `text` and, if there is
+    one, `id` (.jsonl), each also as .gz."""
+    extractor: Text
+    """An extractor that the study trains, or the folder of a trained one."""
+    gate: str | None
+    """The zero-cardinality classifier that reads every sentence first, zcc-binary or zcc-mcml of the study or the
+    folder of a trained one; null for none."""
+    corpus: str | None = None
+    """The corpus that extractor and gate are trained on; by default the study's only one."""
+    trainset: str = "original-nz"
+    """The training set of the extractor, protocol and setting; behind a gate, original-nz is the usual one."""
+    noise: Literal["none", "noising"] = "none"
+    """Whether the extractor is the one trained with Entity Noising."""
+    seed: Count | None = None
+    """Seed of the trainings; by default the study's first one."""
+    shards: int = Field(8, ge=1, le=99999)
+    """Number of parts of equally many lines; each is a job, is rerun alone, and is one output file."""
+    threshold: Share = 0.5
+    """The gate lets a sentence through above this score."""
+    batch_size: Number = 64
+    """Sentences at a time."""
+    window: Number = 4096
+    """Sentences that are sorted by length together, and held in memory."""
+    max_chars: Number = 10000
+    """Longer texts are counted and left out."""
+    write: Literal["all", "triples"] = "all"
+    """Write every sentence (as scoring needs it), or only those with triples."""
+    on_error: Literal["stop", "skip"] = "stop"
+    """Lines that are not UTF-8, not JSON or without text: stop with an error, or count and skip them."""
+    mem_mb: int = Field(4000, ge=500)
+    """Memory that a cluster job asks for."""
+    runtime: Runtime = "4h"
+    """Time that a cluster job asks for, minutes or '4h'."""
 
 
 class Collections:

@@ -11,14 +11,28 @@ from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import NAME, Name, OrEmpty, Section, Text, Unique, among, mistakes, model_from
+from tripleaudit.fields import (
+    NAME,
+    Count,
+    Name,
+    Number,
+    OrEmpty,
+    Section,
+    Share,
+    Text,
+    Unique,
+    among,
+    described,
+    mistakes,
+    model_from,
+)
 from tripleaudit.plan.collections import Collection
 from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, protocols_model
 from tripleaudit.plan.grescores import Grescores
 from tripleaudit.plan.language_models import Generative
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.report import Table
-from tripleaudit.plan.training import Entry, Noising, OwnExtractor, Training, Zcc
+from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 from tripleaudit.yaml_files import read_with_repeated
 
 HEADING = "Configuration is not usable:"
@@ -36,116 +50,68 @@ _HasNz = AfterValidator(_has_nz)
 class Prediction(Section):
     """Settings of prediction."""
 
-    batch_size: int = Field(32, ge=1, description="Sentences at a time.")
+    batch_size: Number = 32
+    """Sentences at a time."""
 
 
 class Scoring(Section):
     """Settings of scoring."""
 
-    bootstrap: int = Field(1000, ge=0, description="Resamples for the 95 % intervals.")
-    seed: int = Field(0, ge=0, description="Seed of the resampling.")
-    gate: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Score of a classifier above which a sentence has triples and is let through; 0.5 if not given.",
-    )
+    bootstrap: Count = 1000
+    """Resamples for the 95 % intervals."""
+    seed: Count = 0
+    """Seed of the resampling."""
+    gate: Share | None = None
+    """Score of a classifier above which a sentence has triples and is let through; 0.5 if not given."""
 
 
 class StudyConfig(Section):
     """One study, corpora x protocols x settings x extractors x noising x seeds x tables."""
 
-    study: str = Field(
-        max_length=60,
-        pattern=NAME,
-        description=(
-            "Name of the study; everything it makes lies in results/<study>. Letters, digits, dot, dash, underscore."
-        ),
-    )
-    description: str = Field(
-        "",
-        description="One or two sentences on what the study asks; printed at the top of its report.",
-    )
-    raw_root: str | None = Field(
-        None,
-        description=(
-            "Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."
-        ),
-    )
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Unique] = Field(
-        [1],
-        min_length=1,
-        description="Random seeds; every training is repeated once for each.",
-    )
-    gpu: Annotated[Any, among(("auto", 0, 1))] = Field(
-        "auto",
-        description=(
-            "Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."
-        ),
-    )
-    threads: int = Field(
-        4,
-        ge=1,
-        description="CPU threads of a training or prediction; more trainings run side by side with fewer.",
-    )
-    encoder: Encoder = Field(
-        Encoder(),
-        description="The pretrained encoder under every extractor and classifier.",
-    )
-    corpora: dict[Name, Annotated[Corpus, OrEmpty, Field(description=Corpus.__doc__)]] = Field(
-        {},
-        description="The corpora, by name; none where only stored outputs are scored.",
-    )
-    protocols: Any = Field(None, description="…")
-    settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = Field(
-        ["nz"],
-        description="Cardinality settings, nz = sentences with triples only, wz = with zero-triple sentences.",
-    )
-    extractors: dict[
-        str, Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
-    ] = Field(
-        {},
-        description="The extractors to train, by name, each with the settings that differ from preset and `training`.",
-    )
-    own_extractors: dict[str, OwnExtractor] = Field(
-        {},
-        description="Extractors of your own, name -> path/to/file.py:Class (docs/extending.md).",
-    )
-    plugins: list[Text] = Field(
-        [],
-        description=(
-            "Files, or installed entry points, that add tables, extractors, protocols, matching rules, scores or "
-            "formats (docs/extending.md)."
-        ),
-    )
-    noising: Noising | None = Field(  # type: ignore[valid-type]
-        None,
-        description="Entity Noising; every extractor is trained without and, unless this is null, with it.",
-    )
-    training: Entry = Field(
-        Training(),
-        description="Settings of every training; an extractor's own settings win over them, both over its preset.",
-    )
-    zcc: Zcc = Field(
-        Zcc(),
-        description="The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml).",
-    )
-    prediction: Prediction = Field(Prediction(), description="Settings of prediction.")
-    scoring: Scoring = Field(Scoring(), description="Settings of scoring.")
-    tables: dict[Name, Annotated[Table, OrEmpty]] | None = Field(
-        None,
-        description="The tables to make, each with its options; by default all that the study can fill.",
-    )
-    collections: dict[Name, Collection] = Field(
-        {},
-        description=(
-            "Large text collections, by name, whose triples a trained extractor extracts; made by the target "
-            "`collection`."
-        ),
-    )
-    generative: Generative = Field(Generative(), description=Generative.__doc__)
-    grescores: Grescores = Field(Grescores(), description=Grescores.__doc__)
-    needles: Needles = Field(Needles(), description=Needles.__doc__)  # type: ignore[valid-type]
+    study: str = Field(max_length=60, pattern=NAME)
+    """Name of the study; everything it makes lies in results/<study>. Letters, digits, dot, dash, underscore."""
+    description: str = ""
+    """One or two sentences on what the study asks; printed at the top of its report."""
+    raw_root: str | None = None
+    """Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."""
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Unique] = Field([1], min_length=1)
+    """Random seeds; every training is repeated once for each."""
+    gpu: Annotated[Any, among(("auto", 0, 1))] = "auto"
+    """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."""
+    threads: Number = 4
+    """CPU threads of a training or prediction; more trainings run side by side with fewer."""
+    encoder: Encoder = Encoder()
+    """The pretrained encoder under every extractor and classifier."""
+    corpora: dict[Name, Annotated[Corpus, OrEmpty, Field(description=Corpus.__doc__)]] = {}
+    """The corpora, by name; none where only stored outputs are scored."""
+    protocols: Any = None  # made for each configuration, because the names of sifted sets are free
+    settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = ["nz"]
+    """Cardinality settings, nz = sentences with triples only, wz = with zero-triple sentences."""
+    extractors: dict[str, Extractor] = {}
+    """The extractors to train, by name, each with the settings that differ from preset and `training`."""
+    own_extractors: dict[str, OwnExtractor] = {}
+    """Extractors of your own, name -> path/to/file.py:Class (docs/extending.md)."""
+    plugins: list[Text] = []
+    """Files, or installed entry points, that add tables, extractors, protocols, matching rules, scores or formats
+    (docs/extending.md)."""
+    noising: Noising | None = None
+    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
+    training: Entry = Training()
+    """Settings of every training; an extractor's own settings win over them, both over its preset."""
+    zcc: Zcc = Zcc()
+    """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""
+    prediction: Prediction = Prediction()
+    """Settings of prediction."""
+    scoring: Scoring = Scoring()
+    """Settings of scoring."""
+    tables: dict[Name, Annotated[Table, OrEmpty]] | None = None
+    """The tables to make, each with its options; by default all that the study can fill."""
+    collections: dict[Name, Collection] = {}
+    """Large text collections, by name, whose triples a trained extractor extracts; made by the target `collection`.
+    """
+    generative: Generative = Generative()
+    grescores: Grescores = Grescores()
+    needles: Needles = Needles()
 
 
 @functools.cache
@@ -159,7 +125,7 @@ def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
 def load_schema() -> dict[str, Any]:
     """Return the JSON schema of a configuration, made from the models."""
     name = "sift"
-    schema = _model((name,)).model_json_schema(by_alias=True)
+    schema = described(_model((name,)))
     protocols = schema["$defs"]["Protocols"]
     protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
     protocols["required"] = []

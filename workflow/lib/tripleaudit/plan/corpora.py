@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
-from tripleaudit.fields import OrEmpty, Paths, Section, Share, model_from, one_of
+from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, model_from, one_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
 
@@ -31,76 +31,63 @@ def format_names() -> list[str]:
 class Encoder(Section):
     """The pretrained encoder under every extractor and classifier."""
 
-    model: str = Field(
-        "minilm",
-        description=(
-            "A model of workflow/lib/tripleaudit/data/registry/models.yaml, or a source (local folder, hub:name, "
-            "pypi:wheel)."
-        ),
-    )
-    layers: int | None = Field(None, ge=1, description="Use only the first layers of the encoder; null uses all.")
+    model: str = "minilm"
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml, or a source (local folder, hub:name, pypi:wheel).
+    """
+    layers: Number | None = None
+    """Use only the first layers of the encoder; null uses all."""
 
 
 class Files(Section):
     """Your own files instead of a registered corpus, one path or a list of paths for each split."""
 
-    train: Paths = Field(description="Training sentences.")
-    valid: Paths | None = Field(
-        None,
-        description="Validation sentences; by default a seeded tenth of the training sentences.",
-    )
-    test: Paths = Field(description="Test sentences.")
+    train: Paths
+    """Training sentences."""
+    valid: Paths | None = None
+    """Validation sentences; by default a seeded tenth of the training sentences."""
+    test: Paths
+    """Test sentences."""
 
 
 class Limit(Section):
     """Keep only the first sentences of each split, for quick runs; null keeps all."""
 
-    train: int | None = Field(None, ge=1, description="Training sentences at most.")
-    valid: int | None = Field(None, ge=1, description="Validation sentences at most.")
-    test: int | None = Field(None, ge=1, description="Test sentences at most.")
+    train: Number | None = None
+    """Training sentences at most."""
+    valid: Number | None = None
+    """Validation sentences at most."""
+    test: Number | None = None
+    """Test sentences at most."""
 
 
 class Corpus(Section):
     """One corpus, registered or of your own; nothing after its name means the registered one."""
 
-    registry: str | None = Field(
-        None,
-        description="Name in workflow/lib/tripleaudit/data/registry/corpora.yaml; by default the corpus's own name.",
-    )
-    files: Files | None = Field(
-        None,
-        description="Your own files instead of a registered corpus, one path or a list of paths for each split.",
-    )
-    format: Annotated[str, one_of(format_names, "format")] = Field(
-        "auto",
-        description="Format of the files, see `tripleaudit prepare --help`; auto looks at their content.",
-    )
-    occurrence: Literal["first", "all"] = Field(
-        "first",
-        description="Which mention of an entity string is its span, the first one or all of them.",
-    )
-    uncased: bool = Field(
-        False,
-        description="Lower-case sentences and entities and strip their accents, as an uncased encoder reads them.",
-    )
-    limit: Limit | None = Field(
-        None,
-        description="Keep only the first sentences of each split, for quick runs; null keeps all.",
-    )
-    noise_probability: Share | None = Field(
-        None,
-        description="Entity Noising probability for this corpus, instead of noising/probability.",
-    )
+    registry: str | None = None
+    """Name in workflow/lib/tripleaudit/data/registry/corpora.yaml; by default the corpus's own name."""
+    files: Files | None = None
+    """Your own files instead of a registered corpus, one path or a list of paths for each split."""
+    format: Annotated[str, one_of(format_names, "format")] = "auto"
+    """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
+    occurrence: Literal["first", "all"] = "first"
+    """Which mention of an entity string is its span, the first one or all of them."""
+    uncased: bool = False
+    """Lower-case sentences and entities and strip their accents, as an uncased encoder reads them."""
+    limit: Limit | None = None
+    """Keep only the first sentences of each split, for quick runs; null keeps all."""
+    noise_probability: Share | None = None
+    """Entity Noising probability for this corpus, instead of noising/probability."""
 
 
 class AugmentedOptions(Section):
     """Rarer options of the augmented test set."""
 
-    k: int | None = Field(None, ge=1, description="Similar entities to draw from.")
-    beams: int | None = Field(
-        None, ge=1, description="Partial candidates kept while an entity of several words is filled."
-    )
-    batch_size: int | None = Field(None, ge=1, description="Masked sentences at a time.")
+    k: Number | None = None
+    """Similar entities to draw from."""
+    beams: Number | None = None
+    """Partial candidates kept while an entity of several words is filled."""
+    batch_size: Number | None = None
+    """Masked sentences at a time."""
 
 
 class Original(Section):
@@ -110,57 +97,50 @@ class Original(Section):
 class Rearranged(Section):
     """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
 
-    counts: Literal["corpus", "remaining"] | None = Field(
-        None,
-        description=(
-            "How rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet moved."
-        ),
-    )
-    ties: Literal["most-triples", "corpus-order"] | None = Field(
-        None,
-        description="Which of equally rare triples goes first (docs/protocols.md); most-triples if not given.",
-    )
-    valid_size: int | None = Field(
-        None,
-        ge=0,
-        description="Validation sentences with triples; as many as now if not given.",
-    )
-    test_size: int | None = Field(None, ge=1, description="Test sentences with triples; as many as now if not given.")
-    seed: int = Field(0, ge=0, description="Divides the held-out sentences between validation and test.")
-    train: bool = Field(True, description="false makes the sets and their statistics, and trains nothing on them.")
+    counts: Literal["corpus", "remaining"] | None = None
+    """How rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet moved."""
+    ties: Literal["most-triples", "corpus-order"] | None = None
+    """Which of equally rare triples goes first (docs/protocols.md); most-triples if not given."""
+    valid_size: Count | None = None
+    """Validation sentences with triples; as many as now if not given."""
+    test_size: Number | None = None
+    """Test sentences with triples; as many as now if not given."""
+    seed: Count = 0
+    """Divides the held-out sentences between validation and test."""
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
 
 
 class Augmented(Section):
     """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original split."""
 
-    masked_lm: str | None = Field(
-        None,
-        description="A masked language model by source; null trains a head on the encoder over the training text.",
-    )
-    vectors: str | None = Field(
-        None,
-        description="Word vectors in GloVe's or word2vec's text form; null derives them from the encoder.",
-    )
-    mlm_steps: int = Field(300, ge=1, description="Steps of the masked-LM head's training.")
-    options: AugmentedOptions = Field(
-        AugmentedOptions(), description="Candidate counts and tie rules, see docs/protocols.md."
-    )
-    seed: int = Field(0, ge=0, description="Seed of the masked-LM training and of the draws.")
+    masked_lm: str | None = None
+    """A masked language model by source; null trains a head on the encoder over the training text."""
+    vectors: str | None = None
+    """Word vectors in GloVe's or word2vec's text form; null derives them from the encoder."""
+    mlm_steps: Number = 300
+    """Steps of the masked-LM head's training."""
+    options: AugmentedOptions = AugmentedOptions()
+    """Candidate counts and tie rules, see docs/protocols.md."""
+    seed: Count = 0
+    """Seed of the masked-LM training and of the draws."""
 
 
 class Sifted(Section):
     """Training sentences that hold chosen test triples are dropped (rte-generalization 3.2)."""
 
-    rule: Literal["frequency", "sample"] = Field(description="frequency as published, sample as the paper's text says.")
-    max_count: int | None = Field(
-        None, ge=1, description="frequency: hide test triples in at most n training sentences."
-    )
-    percent: float | None = Field(None, ge=0, le=100, description="sample: hide this share of the unique test triples.")
-    seed: int = Field(0, ge=0, description="sample: seed of the draw.")
-    train: bool = Field(True, description="false makes the sets and their statistics, and trains nothing on them.")
-    select_on: Literal["valid", "test"] = Field(
-        "valid", description="Sentences on which the best epoch is chosen; the paper used test."
-    )
+    rule: Literal["frequency", "sample"]
+    """frequency as published, sample as the paper's text says."""
+    max_count: Number | None = None
+    """frequency: hide test triples in at most n training sentences."""
+    percent: float | None = Field(None, ge=0, le=100)
+    """sample: hide this share of the unique test triples."""
+    seed: Count = 0
+    """sample: seed of the draw."""
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+    select_on: Literal["valid", "test"] = "valid"
+    """Sentences on which the best epoch is chosen; the paper used test."""
 
     @model_validator(mode="after")
     def _has_the_number_of_its_rule(self) -> "Sifted":
@@ -175,15 +155,12 @@ class Sifted(Section):
 class _Protocols(Section):
     """How training and test sets are made from a corpus; `original` always belongs to a study."""
 
-    original: Annotated[Original, OrEmpty] = Field(Original(), description="The split as it is; it has no options.")
-    rearranged: Annotated[Rearranged, OrEmpty] = Field(
-        Rearranged(),
-        description="Sentences with the rarest triples go to the test side (rte-generalization 3.1).",
-    )
-    augmented: Annotated[Augmented, OrEmpty] = Field(
-        Augmented(),
-        description="Test entities are replaced by likely words (rte-generalization 3.3); trained on the original.",
-    )
+    original: Annotated[Original, OrEmpty] = Original()
+    """The split as it is; it has no options."""
+    rearranged: Annotated[Rearranged, OrEmpty] = Rearranged()
+    """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
+    augmented: Annotated[Augmented, OrEmpty] = Augmented()
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
 
 
 @functools.cache

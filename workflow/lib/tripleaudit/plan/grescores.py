@@ -11,7 +11,7 @@ from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Name, Section, Share, Text, hint
+from tripleaudit.fields import Count, Name, Number, Section, Share, Text, hint
 from tripleaudit.generative import settings
 from tripleaudit.llm.prompts import load_prompt
 
@@ -39,50 +39,40 @@ GreFile = Annotated[
 class GreEmbedder(Section):
     """What turns subjects, relations and objects into vectors for US and CS; null leaves both scores out."""
 
-    model: str = Field(
-        "minilm",
-        description="A sentence-transformers model, of the registry (data/registry/models.yaml) or by source.",
-    )
-    endpoint: str | None = Field(
-        None,
-        description="Name of an endpoint of generative/endpoints that answers embedding requests, instead of a model.",
-    )
-    batch_size: int = Field(64, ge=1, description="Strings that are embedded at once.")
+    model: str = "minilm"
+    """A sentence-transformers model, of the registry (data/registry/models.yaml) or by source."""
+    endpoint: str | None = None
+    """Name of an endpoint of generative/endpoints that answers embedding requests, instead of a model."""
+    batch_size: Number = 64
+    """Strings that are embedded at once."""
 
 
 class GreMatching(Section):
     """When two triples count as the same."""
 
-    phi: float | None = Field(
-        None,
-        le=1,
-        gt=0,
-        description="Cosine from which two triples are the same; null takes the value calibrated for the embedder.",
-    )
-    combine: Literal["sum", "concat", "sentence"] = Field(
-        "sum",
-        description="A triple's vector is the sum or the concatenation of its parts' vectors, or that of a sentence.",
-    )
-    one_to_one: bool = Field(False, description="CS: a triple recalls at most one gold triple.")
-    directional: bool = Field(False, description="CS: subject and object must match one another, too.")
-    phi_role: float = Field(
-        0.8,
-        le=1,
-        gt=0,
-        description="Cosine from which subjects and objects match with `directional`.",
-    )
+    phi: float | None = Field(None, le=1, gt=0)
+    """Cosine from which two triples are the same; null takes the value calibrated for the embedder."""
+    combine: Literal["sum", "concat", "sentence"] = "sum"
+    """A triple's vector is the sum or the concatenation of its parts' vectors, or that of a sentence."""
+    one_to_one: bool = False
+    """CS: a triple recalls at most one gold triple."""
+    directional: bool = False
+    """CS: subject and object must match one another, too."""
+    phi_role: float = Field(0.8, le=1, gt=0)
+    """Cosine from which subjects and objects match with `directional`."""
 
 
 class GreJudge(Section):
     """The language model that answers the questions of FS and GS where no stored answers are given."""
 
-    endpoint: str = Field(description="Name of an endpoint of generative/endpoints.")
-    factualness_prompt: str = Field("judge", description="Prompt of FS, by name or path.")
-    granularity_prompt: str = Field("split", description="Prompt of GS, by name or path.")
-    most_unreadable: Share = Field(
-        0.1,
-        description="Share of the judge's answers that may be unreadable (they are missing values); more is an error.",
-    )
+    endpoint: str
+    """Name of an endpoint of generative/endpoints."""
+    factualness_prompt: str = "judge"
+    """Prompt of FS, by name or path."""
+    granularity_prompt: str = "split"
+    """Prompt of GS, by name or path."""
+    most_unreadable: Share = 0.1
+    """Share of the judge's answers that may be unreadable (they are missing values); more is an error."""
 
 
 class GreGold(Section):
@@ -96,16 +86,18 @@ class GreGold(Section):
 class GreTopics(Section):
     """The topic model of TS; null leaves TS out."""
 
-    number: int = Field(ge=1, description="Number of topics, K.")
-    text: Text | None = Field(None, description="Texts to train on; null takes the texts of the data set itself.")
-    chunk_size: int = Field(
-        2000,
-        ge=1,
-        description="Documents between two updates of the topics; a smaller corpus gets a single update.",
-    )
-    stop_words: bool = Field(True, description="Drop English function words.")
-    lowercase: bool = Field(False, description="Fold case, which the published models do not.")
-    alphanumeric: bool = Field(True, description="Keep only words of letters and digits.")
+    number: Number
+    """Number of topics, K."""
+    text: Text | None = None
+    """Texts to train on; null takes the texts of the data set itself."""
+    chunk_size: Number = 2000
+    """Documents between two updates of the topics; a smaller corpus gets a single update."""
+    stop_words: bool = True
+    """Drop English function words."""
+    lowercase: bool = False
+    """Fold case, which the published models do not."""
+    alphanumeric: bool = True
+    """Keep only words of letters and digits."""
 
 
 class GreSystem(Section):
@@ -115,76 +107,56 @@ class GreSystem(Section):
     factualness: GreFile | None = None
     granularity: GreFile | None = None
     similarities: GreFile | None = None
-    setting: Literal["open", "semi-open", "closed", "trained"] = Field(
-        "open",
-        description="What the system was given; closed makes the official CS compare relations, too.",
-    )
-    seed: int | None = Field(None, ge=0, description="Seed of the run; runs of one system share a row.")
-    row: str | None = Field(
-        None,
-        description="Name of the table row that several runs share; by default the system's.",
-    )
-    judge: bool = Field(False, description="Ask the judge where no stored answers are given.")
+    setting: Literal["open", "semi-open", "closed", "trained"] = "open"
+    """What the system was given; closed makes the official CS compare relations, too."""
+    seed: Count | None = None
+    """Seed of the run; runs of one system share a row."""
+    row: str | None = None
+    """Name of the table row that several runs share; by default the system's."""
+    judge: bool = False
+    """Ask the judge where no stored answers are given."""
 
 
 class GreDataset(Section):
     """A data set, with its gold triples and the systems that are scored on it."""
 
-    level: Literal["sentence", "bag", "document"] = Field(
-        description="Whether a text is a sentence or a document; the table it stands in.",
-    )
-    gold: GreGold | None = Field(
-        None,
-        description='Gold triples and, where they were judged, the stored answers; the row "Ground truth".',
-    )
-    corpus: str | None = Field(
-        None,
-        description="Instead of gold, a corpus of the study, whose original test set gives texts and gold triples.",
-    )
-    generative: str | None = Field(
-        None,
-        description="Instead of gold, a data set of the section generative; its extractions are systems.",
-    )
-    extractors: bool = Field(
-        True,
-        description="Whether the study's extractors of the corpus are systems (with `corpus` or `generative`).",
-    )
-    judged: bool = Field(True, description="Whether the judge is asked about this data set's own systems.")
-    topics: GreTopics | None = Field(None, description="The topic model of TS; null leaves TS out.")
-    systems: dict[Name, GreSystem] = Field(
-        {},
-        description=(
-            "Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."
-        ),
-    )
+    level: Literal["sentence", "bag", "document"]
+    """Whether a text is a sentence or a document; the table it stands in."""
+    gold: GreGold | None = None
+    """Gold triples and, where they were judged, the stored answers; the row "Ground truth"."""
+    corpus: str | None = None
+    """Instead of gold, a corpus of the study, whose original test set gives texts and gold triples."""
+    generative: str | None = None
+    """Instead of gold, a data set of the section generative; its extractions are systems."""
+    extractors: bool = True
+    """Whether the study's extractors of the corpus are systems (with `corpus` or `generative`)."""
+    judged: bool = True
+    """Whether the judge is asked about this data set's own systems."""
+    topics: GreTopics | None = None
+    """The topic model of TS; null leaves TS out."""
+    systems: dict[Name, GreSystem] = {}
+    """Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."""
 
 
 class Grescores(Section):
     """GREScores of generative extraction: topical similarity, uniqueness, factualness, granularity and
     completeness of the triples that systems extracted from the texts of data sets."""
 
-    mode: Literal["default", "official"] = Field(
-        "default",
-        description=(
-            "default, or official for the published rules about empty and malformed answers (an empty answer then"
-            " counts as unique and is left out of hard matching)."
-        ),
-    )
-    bootstrap: int = Field(1000, ge=0, description="Resamples of the texts for 95 % intervals; 0 for none.")
-    seed: int = Field(0, ge=0, description="Seed of the resampling and of the topic models.")
-    embedder: GreEmbedder | None = Field(
-        GreEmbedder(),
-        description="What turns subjects, relations and objects into vectors for US and CS; null leaves both out.",
-    )
-    matching: GreMatching = Field(GreMatching(), description="When two triples count as the same.")
-    judge: GreJudge | None = Field(
-        None,
-        description="The language model that answers the questions of FS and GS where no stored answers are given.",
-    )
-    datasets: dict[Name, GreDataset] = Field(
-        {},
-        description="The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported values.",
-    )
+    mode: Literal["default", "official"] = "default"
+    """default, or official for the published rules about empty and malformed answers (an empty answer then counts as
+    unique and is left out of hard matching)."""
+    bootstrap: Count = 1000
+    """Resamples of the texts for 95 % intervals; 0 for none."""
+    seed: Count = 0
+    """Seed of the resampling and of the topic models."""
+    embedder: GreEmbedder | None = GreEmbedder()
+    """What turns subjects, relations and objects into vectors for US and CS; null leaves both out."""
+    matching: GreMatching = GreMatching()
+    """When two triples count as the same."""
+    judge: GreJudge | None = None
+    """The language model that answers the questions of FS and GS where no stored answers are given."""
+    datasets: dict[Name, GreDataset] = {}
+    """The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported values."""
 
 
 @dataclass(frozen=True)

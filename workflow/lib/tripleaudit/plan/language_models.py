@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Name, Section, Text, checked_fields, hint
+from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Text, checked_fields, hint
 from tripleaudit.generative import settings
 from tripleaudit.llm.prompts import load_prompt
 
@@ -17,178 +17,130 @@ from tripleaudit.llm.prompts import load_prompt
 class Serve(Section):
     """A local model that the job starts with `transformers serve` and stops again."""
 
-    source: str = Field(
-        description=(
-            "A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source; a GGUF file, or a model folder."
-        ),
-    )
-    device: str = Field("auto", description="cpu, cuda:0, or auto.")
+    source: str
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source; a GGUF file, or a model folder."""
+    device: str = "auto"
+    """cpu, cuda:0, or auto."""
 
 
 class Prices(Section):
     """Money per million tokens; null for an endpoint that costs nothing."""
 
-    input: float = Field(0, ge=0, description="Per million prompt tokens.")
-    output: float = Field(0, ge=0, description="Per million completion tokens.")
-    cached_input: float | None = Field(
-        None, ge=0, description="Per million prompt tokens that the server had in its prompt cache; null is as `input`."
-    )
+    input: NotNegative = 0
+    """Per million prompt tokens."""
+    output: NotNegative = 0
+    """Per million completion tokens."""
+    cached_input: NotNegative | None = None
+    """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
 
 
 class Server(Section):
     """Where a language model answers."""
 
-    base_url: str | None = Field(
-        None,
-        description="Address up to and including /v1; null for a local model (`serve`).",
-    )
-    model: str | None = Field(
-        None,
-        description="The model's name at the endpoint; by default the registered name under `serve`.",
-    )
-    api_key_env: str | None = Field(
-        None,
-        description="Name of the environment variable that holds the key, never the key itself; null sends none.",
-    )
-    serve: Serve | None = Field(
-        None,
-        description="A local model that the job starts with `transformers serve` and stops again.",
-    )
-    prices: Prices | None = Field(
-        None,
-        description="Money per million tokens; null for an endpoint that costs nothing.",
-    )
-    temperature: float | None = Field(
-        0,
-        ge=0,
-        description="Sampling temperature, 0 is greedy; null leaves it to the server.",
-    )
-    max_tokens: int = Field(800, ge=1, description="Most tokens of an answer.")
-    seed: int | None = Field(None, description="Seed of sampling, for servers that know one.")
-    top_p: float | None = Field(None, le=1, gt=0, description="Nucleus sampling; null leaves it to the server.")
-    reasoning_effort: str | None = Field(
-        None,
-        description="How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out.",
-    )
-    reasoning_tokens: int | None = Field(
-        None,
-        ge=0,
-        description="Tokens added to every limit where the model reasons before it answers; null is 4096.",
-    )
-    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = Field(
-        "auto", description="The field that limits an answer; auto learns it from the server's errors."
-    )
-    extra: dict[str, Any] = Field({}, description="Further fields of every request, as the server defines them.")
-    headers: dict[str, str] = Field(
-        {}, description="Further headers of every request; `env:NAME` takes a value from the environment variable NAME."
-    )
-    query: dict[str, str] = Field({}, description="Further query parameters of every request, such as api-version.")
-    requests_per_minute: float | None = Field(
-        None, gt=0, description="Most requests a minute, over all jobs that share the cache; null for no limit."
-    )
-    tokens_per_minute: float | None = Field(
-        None,
-        gt=0,
-        description="Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache.",
-    )
-    structured: Literal["auto", "json_schema", "off"] = Field(
-        "auto",
-        description="Structured outputs (JSON schema); auto asks for them until the server rejects it.",
-    )
-    context: int | None = Field(
-        None,
-        ge=1,
-        description="Tokens that prompt and answer may have together; iterated extraction restarts its thread there.",
-    )
-    concurrency: int | None = Field(
-        None,
-        ge=1,
-        description="Most requests in flight; null is 4, or 2 for a local model.",
-    )
-    timeout: float | None = Field(
-        None,
-        gt=0,
-        description="Seconds for one attempt; null is 120, or 600 for a local model.",
-    )
-    max_retries: int = Field(
-        6,
-        ge=0,
-        description="Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out.",
-    )
-    backoff: float = Field(
-        1,
-        ge=0,
-        description="Seconds before the first retry, doubled each time, with jitter; Retry-After goes before.",
-    )
-    max_backoff: float = Field(
-        60,
-        ge=0,
-        description="Longest wait before a retry in seconds, unless the server asks for a longer one.",
-    )
+    base_url: str | None = None
+    """Address up to and including /v1; null for a local model (`serve`)."""
+    model: str | None = None
+    """The model's name at the endpoint; by default the registered name under `serve`."""
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key, never the key itself; null sends none."""
+    serve: Serve | None = None
+    """A local model that the job starts with `transformers serve` and stops again."""
+    prices: Prices | None = None
+    """Money per million tokens; null for an endpoint that costs nothing."""
+    temperature: NotNegative | None = 0
+    """Sampling temperature, 0 is greedy; null leaves it to the server."""
+    max_tokens: Number = 800
+    """Most tokens of an answer."""
+    seed: int | None = None
+    """Seed of sampling, for servers that know one."""
+    top_p: float | None = Field(None, le=1, gt=0)
+    """Nucleus sampling; null leaves it to the server."""
+    reasoning_effort: str | None = None
+    """How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out."""
+    reasoning_tokens: Count | None = None
+    """Tokens added to every limit where the model reasons before it answers; null is 4096."""
+    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
+    """The field that limits an answer; auto learns it from the server's errors."""
+    extra: dict[str, Any] = {}
+    """Further fields of every request, as the server defines them."""
+    headers: dict[str, str] = {}
+    """Further headers of every request; `env:NAME` takes a value from the environment variable NAME."""
+    query: dict[str, str] = {}
+    """Further query parameters of every request, such as api-version."""
+    requests_per_minute: Positive | None = None
+    """Most requests a minute, over all jobs that share the cache; null for no limit."""
+    tokens_per_minute: Positive | None = None
+    """Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache."""
+    structured: Literal["auto", "json_schema", "off"] = "auto"
+    """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
+    context: Number | None = None
+    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there."""
+    concurrency: Number | None = None
+    """Most requests in flight; null is 4, or 2 for a local model."""
+    timeout: Positive | None = None
+    """Seconds for one attempt; null is 120, or 600 for a local model."""
+    max_retries: Count = 6
+    """Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out."""
+    backoff: NotNegative = 1
+    """Seconds before the first retry, doubled each time, with jitter; Retry-After goes before."""
+    max_backoff: NotNegative = 60
+    """Longest wait before a retry in seconds, unless the server asks for a longer one."""
 
 
 class Texts(Section):
     """Texts to extract from."""
 
-    corpus: str = Field(description="A corpus of the study.")
-    split: Literal["train", "valid", "test"] = Field("test", description="Which split of it.")
-    limit: int | None = Field(None, ge=1, description="How many texts; null takes all.")
-    sample_seed: int | None = Field(
-        None,
-        ge=0,
-        description="Draw the texts at random with this seed; null takes the first ones.",
-    )
-    relations: list[Text] | None = Field(
-        None,
-        min_length=1,
-        description="Relations of closed and semi-open extraction; null takes those of the texts' gold triples.",
-    )
-    entity_types: list[Text] = Field([], description="Types of things that relations link (semi-open extraction).")
-    verbalise: dict[str, Text] = Field(
-        {},
-        description=(
-            "Plain names of relations for prompts and for scoring; others get the last component of their path, "
-            "underscores as blanks, camel case split."
-        ),
-    )
+    corpus: str
+    """A corpus of the study."""
+    split: Literal["train", "valid", "test"] = "test"
+    """Which split of it."""
+    limit: Number | None = None
+    """How many texts; null takes all."""
+    sample_seed: Count | None = None
+    """Draw the texts at random with this seed; null takes the first ones."""
+    relations: list[Text] | None = Field(None, min_length=1)
+    """Relations of closed and semi-open extraction; null takes those of the texts' gold triples."""
+    entity_types: list[Text] = []
+    """Types of things that relations link (semi-open extraction)."""
+    verbalise: dict[str, Text] = {}
+    """Plain names of relations for prompts and for scoring; others get the last component of their path, underscores as
+    blanks, camel case split."""
 
 
 class Extraction(Section):
     """What extracts: a language model, how it is asked, and about which texts."""
 
-    endpoint: str = Field(description="An endpoint by name.")
-    setting: Literal["closed", "semi-open", "open"] = Field(
-        "open",
-        description="closed (entity pair and relations given), semi-open (relations and types given), or open.",
-    )
-    prompt: str | None = Field(
-        None,
-        description=(
-            "A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."
-        ),
-    )
-    datasets: list[str] | None = Field(None, description="Data sets by name; null takes all.")
-    reask: bool = Field(True, description="Ask once more where an answer cannot be read.")
-    max_tokens: int | None = Field(None, ge=1, description="Instead of the endpoint's.")
-    temperature: float | None = Field(None, ge=0, description="Instead of the endpoint's.")
-    seed: int | None = Field(None, description="Instead of the endpoint's.")
+    endpoint: str
+    """An endpoint by name."""
+    setting: Literal["closed", "semi-open", "open"] = "open"
+    """closed (entity pair and relations given), semi-open (relations and types given), or open."""
+    prompt: str | None = None
+    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
+    datasets: list[str] | None = None
+    """Data sets by name; null takes all."""
+    reask: bool = True
+    """Ask once more where an answer cannot be read."""
+    max_tokens: Number | None = None
+    """Instead of the endpoint's."""
+    temperature: NotNegative | None = None
+    """Instead of the endpoint's."""
+    seed: int | None = None
+    """Instead of the endpoint's."""
 
 
 class Generative(Section):
     """Extraction by language models behind OpenAI-compatible endpoints; nothing is asked without systems."""
 
-    cache: str = Field(
-        "results/cache/llm",
-        description="Folder of paid answers, kept outside the study's results so that it outlives them; may be shared.",
-    )
-    budget: float | None = Field(
-        None,
-        ge=0,
-        description="Most money the study may ever spend, in the currency of the prices; null for no limit.",
-    )
-    endpoints: dict[Name, Server] = Field({}, description="Where language models answer, by name.")
-    datasets: dict[Name, Texts] = Field({}, description="Texts to extract from, by name.")
-    systems: dict[Name, Extraction] = Field({}, description="What extracts, by name; one row of the GRE tables each.")
+    cache: str = "results/cache/llm"
+    """Folder of paid answers, kept outside the study's results so that it outlives them; may be shared."""
+    budget: NotNegative | None = None
+    """Most money the study may ever spend, in the currency of the prices; null for no limit."""
+    endpoints: dict[Name, Server] = {}
+    """Where language models answer, by name."""
+    datasets: dict[Name, Texts] = {}
+    """Texts to extract from, by name."""
+    systems: dict[Name, Extraction] = {}
+    """What extracts, by name; one row of the GRE tables each."""
 
 
 class LanguageModels:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
-from tripleaudit.fields import NAME, Section, Text, Unique, hint, model_of
+from tripleaudit.fields import NAME, Count, Number, Section, Text, Unique, hint, model_of
 from tripleaudit.needles.haystack import document_files
 from tripleaudit.needles.plan import RATING, Plan
 from tripleaudit.shipped import shipped
@@ -27,93 +27,77 @@ LENGTH_TABLE = "lost-in-the-middle"
 class NeedleTriples(Section):
     """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
 
-    corpus: str = Field(description="A corpus of the study whose test sentences are the needles.")
-    text: list[Text] | None = Field(
-        None,
-        min_length=1,
-        description=(
-            "Text files or folders as haystacks; null joins sentences without triples of the corpus's test set "
-            "(setting wz)."
-        ),
-    )
-    documents: int = Field(4, ge=1, description="Number of haystacks.")
-    sentences: int = Field(60, ge=1, description="Sentences of a joined haystack.")
-    max_chars: int | None = Field(None, ge=1, description="Shorten text files to whole paragraphs.")
-    new_facts: int | None = Field(
-        None,
-        ge=1,
-        description="State so many new facts of the demo world instead of the corpus's test sentences; all are unseen.",
-    )
-    per_relation: int | None = Field(None, ge=1, description="Most needle sentences for a relation.")
-    target: float = Field(0.2, gt=0, lt=1, description="Share that needles fill.")
-    minimum: float = Field(0.1, gt=0, lt=1, description="Least share.")
-    maximum: float = Field(0.3, gt=0, lt=1, description="Greatest share.")
-    seed: int = Field(0, ge=0, description="Seed of needles and places.")
-    piece_chars: int = Field(1500, ge=1, description="Length of the pieces shown to language models.")
-    models: Annotated[list[str], Unique] | None = Field(
-        None,
-        description="Endpoints of generative/endpoints that extract; null takes those of needles/models.",
-    )
-    extractors: bool = Field(True, description="Score the trained extractors of the corpus (original split).")
-    relations: list[Text] | None = Field(
-        None,
-        min_length=1,
-        description="Relation names that language models are given; null takes those of the needles.",
-    )
-    iterations: int = Field(0, ge=0, description="Follow-up calls for each piece.")
-    reserve: int = Field(800, ge=1, description="Tokens kept free for an answer.")
+    corpus: str
+    """A corpus of the study whose test sentences are the needles."""
+    text: list[Text] | None = Field(None, min_length=1)
+    """Text files or folders as haystacks; null joins sentences without triples of the corpus's test set (setting wz).
+    """
+    documents: Number = 4
+    """Number of haystacks."""
+    sentences: Number = 60
+    """Sentences of a joined haystack."""
+    max_chars: Number | None = None
+    """Shorten text files to whole paragraphs."""
+    new_facts: Number | None = None
+    """State so many new facts of the demo world instead of the corpus's test sentences; all are unseen."""
+    per_relation: Number | None = None
+    """Most needle sentences for a relation."""
+    target: float = Field(0.2, gt=0, lt=1)
+    """Share that needles fill."""
+    minimum: float = Field(0.1, gt=0, lt=1)
+    """Least share."""
+    maximum: float = Field(0.3, gt=0, lt=1)
+    """Greatest share."""
+    seed: Count = 0
+    """Seed of needles and places."""
+    piece_chars: Number = 1500
+    """Length of the pieces shown to language models."""
+    models: Annotated[list[str], Unique] | None = None
+    """Endpoints of generative/endpoints that extract; null takes those of needles/models."""
+    extractors: bool = True
+    """Score the trained extractors of the corpus (original split)."""
+    relations: list[Text] | None = Field(None, min_length=1)
+    """Relation names that language models are given; null takes those of the needles."""
+    iterations: Count = 0
+    """Follow-up calls for each piece."""
+    reserve: Number = 800
+    """Tokens kept free for an answer."""
     criteria: Annotated[list[Literal["exact", "partial", "verbalised", "pair"]], Unique] = Field(
-        ["exact", "partial", "verbalised"],
-        min_length=1,
-        description="Criteria that enter MINEA of triples.",
+        ["exact", "partial", "verbalised"], min_length=1
     )
-    casefold: bool = Field(False, description="Compare entities without case under exact and partial.")
-    bins: int = Field(5, ge=1, description="Positions that a document is divided into.")
+    """Criteria that enter MINEA of triples."""
+    casefold: bool = False
+    """Compare entities without case under exact and partial."""
+    bins: Number = 5
+    """Positions that a document is divided into."""
 
 
 class _Needles(Section):
     """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
     triple needles. Nothing is asked without models."""
 
-    documents: list[Text] = Field(
-        [],
-        description="Text files, or folders of .txt and .md files; looked for under raw_root, too.",
-    )
-    name: str = Field("documents", pattern=NAME, description="What the documents are called in scores and tables.")
-    max_documents: int | None = Field(None, ge=1, description="Take only the first documents; null takes all.")
-    max_chars: int | None = Field(
-        None,
-        ge=1,
-        description="Shorten every document to whole paragraphs within this many characters; null keeps them whole.",
-    )
-    models: Annotated[list[str], Unique] = Field(
-        [],
-        description="Endpoints of generative/endpoints that extract; one row of each table, one run each.",
-    )
-    generator: str | None = Field(
-        None,
-        description="Endpoint that invents the needles; null takes them all from the project's templates.",
-    )
-    needle_file: str | None = Field(None, description="Needles of your own as JSON lines, instead of invented ones.")
-    judge: str | None = Field(
-        "same",
-        description="Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody.",
-    )
-    tokenizer: str | None = Field(
-        None,
-        description=(
-            "A tokenizer.json that counts tokens; null takes the served model's, else the usage that the server "
-            "reports."
-        ),
-    )
-    synonyms: bool = Field(
-        False,
-        description="Relevance with WordNet synonyms; needs NLTK's WordNet data, which is not downloaded.",
-    )
-    triples: NeedleTriples | None = Field(
-        None,
-        description="MINEA of triples, sentences with known triples infused into documents; null leaves it out.",
-    )
+    documents: list[Text] = []
+    """Text files, or folders of .txt and .md files; looked for under raw_root, too."""
+    name: str = Field("documents", pattern=NAME)
+    """What the documents are called in scores and tables."""
+    max_documents: Number | None = None
+    """Take only the first documents; null takes all."""
+    max_chars: Number | None = None
+    """Shorten every document to whole paragraphs within this many characters; null keeps them whole."""
+    models: Annotated[list[str], Unique] = []
+    """Endpoints of generative/endpoints that extract; one row of each table, one run each."""
+    generator: str | None = None
+    """Endpoint that invents the needles; null takes them all from the project's templates."""
+    needle_file: str | None = None
+    """Needles of your own as JSON lines, instead of invented ones."""
+    judge: str | None = "same"
+    """Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody."""
+    tokenizer: str | None = None
+    """A tokenizer.json that counts tokens; null takes the served model's, else the usage that the server reports."""
+    synonyms: bool = False
+    """Relevance with WordNet synonyms; needs NLTK's WordNet data, which is not downloaded."""
+    triples: NeedleTriples | None = None
+    """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
 
 
 Needles = model_of(Plan, base=_Needles, without=("context", "judge"))

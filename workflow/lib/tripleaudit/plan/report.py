@@ -24,11 +24,12 @@ WITH_SCORES = ("type-f1", "cardinality-drop")  # plots of extractors' scores
 class Table(Section):
     """Options of one table; nothing after its name makes it with the defaults."""
 
-    matching: Annotated[str, one_of(matching_names, "matching rule")] | None = Field(
-        None, description="Matching rule of the table."
-    )
-    digits: int | None = Field(None, ge=0, le=6, description="Decimals shown.")
-    caption: str | None = Field(None, description="Caption instead of the default one.")
+    matching: Annotated[str, one_of(matching_names, "matching rule")] | None = None
+    """Matching rule of the table."""
+    digits: int | None = Field(None, ge=0, le=6)
+    """Decimals shown."""
+    caption: str | None = None
+    """Caption instead of the default one."""
 
 
 class Report:

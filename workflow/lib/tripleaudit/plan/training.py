@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
 PRESETS = DATA / "presets.yaml"
+PRESET = {"type": ["string", "object"]}
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
 DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
 NOT_OF_THE_TRAINING = ("mem_mb", "runtime", "preset", "model")
@@ -31,6 +32,10 @@ def _without_defaults(schema: dict[str, Any]) -> None:
     """A key that is left out is the preset's or the extractor's own, so the schema names no default."""
     for part in schema["properties"].values():
         part.pop("default", None)
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, str) or isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
 class _Training(Section):
@@ -44,18 +49,18 @@ class _Training(Section):
             "the name of a preset, or one for each corpus",
             lambda value: (
                 isinstance(value, str)
-                or isinstance(value, dict)
-                and all(isinstance(name, str) for name in value.values())
+                or (isinstance(value, dict) and all(isinstance(name, str) for name in value.values()))
             ),
             {"type": ["string", "object"]},
         ),
-        Field(description="Official settings (data/presets.yaml, extractor/preset); one name, or one for each corpus."),
     ] = None
-    model: dict[str, Any] = Field(
-        {}, description="Fields of the extractor's own configuration class (max_length, drop_zero, prior, …)."
-    )
-    mem_mb: int = Field(8000, ge=500, description="Memory that a cluster job asks for.")
-    runtime: Annotated[Runtime, Field(description="Time that a cluster job asks for, minutes or '4h'.")] = "8h"
+    """Official settings (data/presets.yaml, extractor/preset); one name, or one for each corpus."""
+    model: dict[str, Any] = {}
+    """Fields of the extractor's own configuration class (max_length, drop_zero, prior, …)."""
+    mem_mb: int = Field(8000, ge=500)
+    """Memory that a cluster job asks for."""
+    runtime: Runtime = "8h"
+    """Time that a cluster job asks for, minutes or '4h'."""
 
 
 Training = model_of(TrainingSettings, base=_Training)
@@ -64,22 +69,22 @@ Training = model_of(TrainingSettings, base=_Training)
 class _Noising(Section):
     """Entity Noising; every extractor is trained without and, unless this is null, with it."""
 
-    wz: bool = Field(False, description="Also train with noising in the wz setting.")
+    wz: bool = False
+    """Also train with noising in the wz setting."""
 
 
 Noising = model_of(NoiseSettings, base=_Noising)
-Entry = Annotated[Training, OrEmpty]  # type: ignore[valid-type]
+Entry = Annotated[Training, OrEmpty]
 Extractor = Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
 
 
 class Zcc(Section):
     """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""
 
-    binary: Annotated[Entry, Field(description="Has the sentence triples? Keys as under `training`.")] = Training()
-    mcml: Annotated[
-        Entry,
-        Field(description="Which relations does it state? (multi-class, multi-label.) Keys as under `training`."),
-    ] = Training()
+    binary: Entry = Training()
+    """Has the sentence triples? Keys as under `training`."""
+    mcml: Entry = Training()
+    """Which relations does it state? (multi-class, multi-label.) Keys as under `training`."""
 
 
 OwnExtractor = Annotated[

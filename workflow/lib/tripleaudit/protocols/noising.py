@@ -20,12 +20,11 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
-from tripleaudit.fields import among, check_dataclass
+from tripleaudit.fields import Share, among, check_dataclass
 from tripleaudit.randomness import generator
 
 logger = logging.getLogger(__name__)
@@ -41,32 +40,16 @@ Place = tuple[int, int]
 class NoiseSettings:
     """How much and how entities are noised; the one definition of these keys of a study's section ``noising``."""
 
-    probability: Annotated[
-        float,
-        Field(ge=0, le=1, description="p_en, share of noised sentences (paper: 0.1 on NYT, 0.05 on WebNLG)."),
-    ] = 0.1
-    keep_length: Annotated[
-        float,
-        Field(
-            ge=0,
-            le=1,
-            description="p_len, probability of an unchanged number of tokens (paper: 0.4); the rest is shared equally "
-            "by one token fewer and one token more.",
-        ),
-    ] = 0.4
-    vocabulary: Annotated[
-        str,
-        among(("words", "pieces")),
-        Field(description="words draws words of the training split, pieces strings together random word pieces."),
-    ] = "words"
-    nested: Annotated[
-        str,
-        among(("skip", "wordwise")),
-        Field(
-            description="skip leaves sentences with overlapping entities as they are, wordwise gives every word inside "
-            "their entities a noise word of its own, so that inner entities stay parts of outer ones."
-        ),
-    ] = "skip"
+    probability: Share = 0.1
+    """p_en, share of noised sentences (paper: 0.1 on NYT, 0.05 on WebNLG)."""
+    keep_length: Share = 0.4
+    """p_len, probability of an unchanged number of tokens (paper: 0.4); the rest is shared equally by one token fewer
+    and one token more."""
+    vocabulary: Annotated[str, among(("words", "pieces"))] = "words"
+    """words draws words of the training split, pieces strings together random word pieces."""
+    nested: Annotated[str, among(("skip", "wordwise"))] = "skip"
+    """skip leaves sentences with overlapping entities as they are, wordwise gives every word inside their entities a
+    noise word of its own, so that inner entities stay parts of outer ones."""
 
     def __post_init__(self):
         check_dataclass(self, "noising")

@@ -4,10 +4,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field
-
 from tripleaudit.errors import UserError
-from tripleaudit.fields import AsTuple, among, check_dataclass, checked_fields, form, one_of
+from tripleaudit.fields import (
+    AsTuple,
+    Count,
+    NotNegative,
+    Number,
+    Positive,
+    Rate,
+    Share,
+    among,
+    check_dataclass,
+    checked_fields,
+    form,
+    one_of,
+)
 from tripleaudit.scoring.matching import matching_names
 
 OPTIMIZERS = ("adamw", "adam")
@@ -24,6 +35,9 @@ def _are_points(value: Any) -> bool:
     )
 
 
+POINTS = form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}})
+
+
 @dataclass(frozen=True)
 class TrainingSettings:
     """How an extractor is trained; an extractor's ``training_defaults`` replace these defaults.
@@ -31,96 +45,75 @@ class TrainingSettings:
     This is the one definition of these keys: a study's sections ``training`` and ``extractors`` are made from it.
     """
 
-    epochs: Annotated[int, Field(ge=1, description="Passes over the training sentences.")] = 10
-    max_steps: Annotated[
-        int,
-        Field(ge=0, description="Stop after this many optimiser steps; 0 means after `epochs`."),
-    ] = 0
-    batch_size: Annotated[int, Field(ge=1, description="Sentences in one forward pass.")] = 8
-    accumulation: Annotated[int, Field(ge=1, description="Forward passes in one optimiser step.")] = 1
-    optimizer: Annotated[
-        str, among(OPTIMIZERS), Field(description="adamw decays weights apart from the gradient; or plain adam.")
-    ] = "adamw"
-    encoder_learning_rate: Annotated[float, Field(gt=0, description="Peak learning rate of the encoder.")] = 3e-5
-    head_learning_rate: Annotated[float, Field(gt=0, description="Peak learning rate of everything above it.")] = 3e-5
-    weight_decay: Annotated[
-        float, Field(ge=0, description="Weight decay, not on biases and normalisation weights.")
-    ] = 0.0
-    adam_epsilon: Annotated[float, Field(gt=0, description="Epsilon of the optimiser.")] = 1e-8
-    adam_beta1: Annotated[float, Field(ge=0, lt=1, description="First decay rate of the optimiser.")] = 0.9
-    adam_beta2: Annotated[float, Field(ge=0, lt=1, description="Second decay rate of the optimiser.")] = 0.999
-    adam_bias_correction: Annotated[
-        bool, Field(description="false leaves Adam's bias correction out, as BertAdam does.")
-    ] = True
-    schedule: Annotated[
-        str,
-        among(SCHEDULES),
-        Field(
-            description="Learning rate of both groups: constant, linear or cosine to 0, cosine_restarts "
-            "(`restart_epochs`), or steps (`learning_rate_points`)."
-        ),
-    ] = "constant"
-    head_schedule: Annotated[
-        str, among(("", *SCHEDULES)), Field(description="Schedule of the head where it differs; empty means the same.")
-    ] = ""
-    warmup: Annotated[
-        float, Field(ge=0, le=1, description="Share of all steps with a rising learning rate, before the schedule.")
-    ] = 0.0
-    restart_epochs: Annotated[float, Field(gt=0, description="Epochs between two warm restarts.")] = 2.0
+    epochs: Number = 10
+    """Passes over the training sentences."""
+    max_steps: Count = 0
+    """Stop after this many optimiser steps; 0 means after `epochs`."""
+    batch_size: Number = 8
+    """Sentences in one forward pass."""
+    accumulation: Number = 1
+    """Forward passes in one optimiser step."""
+    optimizer: Annotated[str, among(OPTIMIZERS)] = "adamw"
+    """adamw decays weights apart from the gradient; or plain adam."""
+    encoder_learning_rate: Positive = 3e-05
+    """Peak learning rate of the encoder."""
+    head_learning_rate: Positive = 3e-05
+    """Peak learning rate of everything above it."""
+    weight_decay: NotNegative = 0.0
+    """Weight decay, not on biases and normalisation weights."""
+    adam_epsilon: Positive = 1e-08
+    """Epsilon of the optimiser."""
+    adam_beta1: Rate = 0.9
+    """First decay rate of the optimiser."""
+    adam_beta2: Rate = 0.999
+    """Second decay rate of the optimiser."""
+    adam_bias_correction: bool = True
+    """false leaves Adam's bias correction out, as BertAdam does."""
+    schedule: Annotated[str, among(SCHEDULES)] = "constant"
+    """Learning rate of both groups: constant, linear or cosine to 0, cosine_restarts (`restart_epochs`), or steps
+    (`learning_rate_points`)."""
+    head_schedule: Annotated[str, among(("", *SCHEDULES))] = ""
+    """Schedule of the head where it differs; empty means the same."""
+    warmup: Share = 0.0
+    """Share of all steps with a rising learning rate, before the schedule."""
+    restart_epochs: Positive = 2.0
+    """Epochs between two warm restarts."""
     learning_rate_points: Annotated[
-        tuple,
-        form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}}),
-        AsTuple,
-        Field(
-            description="[[epoch, factor], …] of the schedule `steps`: the factor on the learning rate, linear between "
-            "the points and constant after the last.",
-        ),
+        tuple, form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}}), AsTuple
     ] = ()
-    clip: Annotated[
-        str,
-        among(CLIPS),
-        Field(description="What `clip_norm` bounds: nothing, the global gradient norm, or that of each parameter."),
-    ] = "none"
-    clip_norm: Annotated[float, Field(gt=0, description="The largest gradient norm.")] = 1.0
-    patience: Annotated[
-        int,
-        Field(ge=0, description="Stop after this many evaluations without a better validation F1; 0 never stops."),
-    ] = 0
-    min_delta: Annotated[float, Field(description="What counts as better.")] = 0.0
-    evaluate_every: Annotated[int, Field(ge=1, description="Epochs between two evaluations on the validation set.")] = 1
-    evaluate_from: Annotated[int, Field(ge=1, description="First epoch with an evaluation, counted from 1.")] = 1
-    evaluation_batch_size: Annotated[
-        int, Field(ge=1, description="Sentences in one forward pass of an evaluation.")
-    ] = 32
-    matching: Annotated[
-        str, one_of(matching_names, "matching rule"), Field(description="How validation triples are compared.")
-    ] = "exact"
-    group_by_length: Annotated[bool, Field(description="Batch sentences of similar length together.")] = True
-    bf16: Annotated[bool, Field(description="bfloat16 where the device is a GPU that has it.")] = True
-    workers: Annotated[int, Field(ge=0, description="Processes that load data; 0 loads in the training process.")] = 0
-    processes: Annotated[
-        int,
-        Field(
-            ge=1,
-            description="Processes that train one extractor together, one on each GPU (or CPU); each batch is divided "
-            "among them.",
-        ),
-    ] = 1
-    relation_chunk: Annotated[
-        int,
-        Field(
-            ge=0,
-            description="Relations scored at once by tplinker, grte and onerel, where memory is short; 0 leaves it to "
-            "them. Changes results by rounding only.",
-        ),
-    ] = 0
-    save_every: Annotated[
-        int, Field(ge=0, description="Steps between two checkpoints, besides those after evaluations; 0 for none.")
-    ] = 0
-    save_minutes: Annotated[
-        float,
-        Field(ge=0, description="Minutes between two checkpoints at most; 0 for none. Never changes the result."),
-    ] = 10.0
+    """[[epoch, factor], …] of the schedule `steps`: the factor on the learning rate, linear between the points and
+    constant after the last."""
+    clip: Annotated[str, among(CLIPS)] = "none"
+    """What `clip_norm` bounds: nothing, the global gradient norm, or that of each parameter."""
+    clip_norm: Positive = 1.0
+    """The largest gradient norm."""
+    patience: Count = 0
+    """Stop after this many evaluations without a better validation F1; 0 never stops."""
+    min_delta: float = 0.0
+    """What counts as better."""
+    evaluate_every: Number = 1
+    """Epochs between two evaluations on the validation set."""
+    evaluate_from: Number = 1
+    """First epoch with an evaluation, counted from 1."""
+    evaluation_batch_size: Number = 32
+    """Sentences in one forward pass of an evaluation."""
+    matching: Annotated[str, one_of(matching_names, "matching rule")] = "exact"
+    """How validation triples are compared."""
+    group_by_length: bool = True
+    """Batch sentences of similar length together."""
+    bf16: bool = True
+    """bfloat16 where the device is a GPU that has it."""
+    workers: Count = 0
+    """Processes that load data; 0 loads in the training process."""
+    processes: Number = 1
+    """Processes that train one extractor together, one on each GPU (or CPU); each batch is divided among them."""
+    relation_chunk: Count = 0
+    """Relations scored at once by tplinker, grte and onerel, where memory is short; 0 leaves it to them. Changes
+    results by rounding only."""
+    save_every: Count = 0
+    """Steps between two checkpoints, besides those after evaluations; 0 for none."""
+    save_minutes: NotNegative = 10.0
+    """Minutes between two checkpoints at most; 0 for none. Never changes the result."""
 
     def __post_init__(self):
         check_dataclass(self, "training")
