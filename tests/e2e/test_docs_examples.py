@@ -88,11 +88,11 @@ def test_plugins_of_every_kind(folder):
     assert printed.startswith("Cleo Ray works for Delta Foods and lives in Rome .\n")  # command and corpus format
     results = folder / "results" / "plugged"
     density = (results / "tables" / "density.csv").read_text().splitlines()
-    assert density == ["Corpus,Protocol,Mean", "notes,Ori.,1.00", "notes,Exch.,1.25"]  # table and protocol
+    assert density == ["Corpus,Protocol,Mean", "notes,Ori.,1.00", "notes,Recall,1.33"]  # table and protocol
     scores = [line.split(",") for line in (results / "scores.csv").read_text().splitlines()]
     rules = {row[9] for row in scores[1:]}
     assert "folded" in rules and "exact-string" in rules
-    assert {row[2] for row in scores[1:]} == {"original", "exchanged"}
+    assert {row[2] for row in scores[1:]} == {"original", "recall"}
     assert "Folded matching" in printed and "| tagger" in printed  # matching rule and extractor
     header = (results / "tables" / "gre-sentence.csv").read_text().splitlines()[0]
     assert "notes Sev." in header and "Sev.: share of texts" in printed  # GREScore

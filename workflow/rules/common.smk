@@ -97,5 +97,5 @@ wildcard_constraints:
     trainset="|".join(map(re.escape, STUDY.trainsets)),
     extractor="|".join(map(re.escape, [*STUDY.extractors, *STUDY.classifiers])) or "none",
     noise="none|noising",
-    testset="test|augmented",
+    testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
     seed=r"\d+",

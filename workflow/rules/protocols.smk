@@ -21,7 +21,7 @@ rule original_split:
 
 
 rule build_protocol:
-    """Rearranged or overlap-sifted training, validation and test sets (rte-generalization 3.1 and 3.2)."""
+    """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
     input:
         unpack(STUDY.original_splits),
     output:
@@ -34,7 +34,7 @@ rule build_protocol:
     benchmark:
         "<benchmarks>/build_protocol/{corpus}/{protocol}.jsonl"
     wildcard_constraints:
-        protocol=r"rearranged|sift-\w+",
+        protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
     conda:
         "../../envs/light.yaml"
     resources:

@@ -14,7 +14,7 @@ def score_keys(wildcards, **keys):
 def tested_keys(wildcards):
     """The keys of a run of its own on one test set."""
     protocol, training = wildcards.trainset.rsplit("-", 1)
-    tested = "augmented" if wildcards.testset == "augmented" else protocol
+    tested = protocol if wildcards.testset == "test" else wildcards.testset
     return score_keys(wildcards, protocol=tested, training=training, testing=wildcards.testing)
 
 

@@ -64,9 +64,9 @@ rule predict:
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
-if "augmented" in STUDY.protocols:
+if STUDY.data.tests_only:
 
-    # one job for both test sets of the original nz training, so that its model is loaded once
+    # one job for all test sets of the original nz training, so that its model is loaded once
     use rule predict as predict_with_augmented with:
         input:
             weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
@@ -75,7 +75,7 @@ if "augmented" in STUDY.protocols:
             test=multiext(
                 "<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
                 "test.jsonl",
-                "augmented.jsonl",
+                *(f"{name}.jsonl" for name in STUDY.data.tests_only),
             ),
         log:
             "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",

@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,7 +26,7 @@ from tripleaudit.fields import (
     model_from,
 )
 from tripleaudit.plan.collections import Collection
-from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, protocols_model
+from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, named_protocols, protocols_model
 from tripleaudit.plan.grescores import Grescores
 from tripleaudit.plan.language_models import Generative
 from tripleaudit.plan.needles import Needles
@@ -147,7 +146,7 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
     while True:
         protocols = left.get("protocols")
         names = protocols if isinstance(protocols, dict) else ()
-        model = _model(tuple(sorted(str(name) for name in names if re.match(SIFT, str(name)))))
+        model = _model(named_protocols(map(str, names)))
         try:
             return model.model_validate(left), left, sentences, gone
         except ValidationError as error:

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from tripleaudit.descriptors import FORMATS
+from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, model_from, one_of
+from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, hint, model_from, one_of
+from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
 
@@ -163,11 +165,30 @@ class _Protocols(Section):
     """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
 
 
+class Added(Section):
+    """A protocol that a plugin adds, with the options that its descriptor names."""
+
+    model_config = {"extra": "allow"}
+
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+    select_on: Literal["valid", "test"] = "valid"
+    """Sentences on which the best epoch is chosen."""
+
+
+def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names that stand for sifted sets, or for protocols of plugins."""
+    plugins = [spec for spec in PROTOCOLS.values() if spec.file]
+    chosen = [name for name in names if re.match(SIFT, name) or any(spec.means(name) for spec in plugins)]
+    return tuple(sorted(chosen))
+
+
 @functools.cache
 def protocols_model(names: Sequence[str]) -> type[Section]:
-    """Return the model of a section with these names of sifted sets beside the other protocols."""
-    sifted = {name: (Annotated[Sifted, Field(description=Sifted.__doc__)], ...) for name in names}
-    return model_from("Protocols", sifted, _Protocols)
+    """Return the model of a section with these names of sifted sets and plugins beside the other protocols."""
+    sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
+    added = (Annotated[Added, OrEmpty], Added())
+    return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)
 
 
 class Corpora:
@@ -200,6 +221,14 @@ class Corpora:
         if vectors and not Path(shipped(vectors)).is_file():
             yield f"protocols/augmented/vectors: {vectors}: no such file"
         yield from self._problems_of_sizes()
+        for name in self.protocols:
+            spec, options = spec_of(name), self.protocol(name)
+            for key in options if spec.file else ():
+                if key not in (*spec.options, *Added.model_fields):
+                    yield f"protocols/{name}: unknown key '{key}'{hint(key, spec.options)}"
+            for key in spec.required if spec.file else ():
+                if key not in options:
+                    yield f"protocols/{name}: the key '{key}' is missing"
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence about raw files that must be got by hand before the study can run."""
@@ -291,6 +320,16 @@ class Corpora:
     def _in_order(self, names: Iterable[str]) -> list[str]:
         return sorted(names, key=list(self.study.given.get("protocols") or {}).index)
 
+    @property
+    def tests_only(self) -> list[str]:
+        """Names of the protocols that have a test set and no training set."""
+        return [name for name in self.protocols if not spec_of(name).train]
+
+    @property
+    def built(self) -> list[str]:
+        """Names of the protocols whose sets follow from the original ones alone."""
+        return [name for name in self.protocols if name != "original" and not spec_of(name).inputs]
+
     def protocol(self, name: str) -> dict[str, Any]:
         """Return the options of a protocol of the study; ``original`` has none."""
         if name not in self.protocols:
@@ -319,10 +358,9 @@ class Corpora:
         found = {"masked_lm": f"{masked_lm}/config.json", "encoder": self.study.encoder}
         return found | ({"vectors": shipped(vectors)} if vectors else {})
 
-    @staticmethod
-    def trained_on(protocol: str) -> str:
+    def trained_on(self, protocol: str) -> str:
         """Return the protocol whose training set a test set is measured against."""
-        return "original" if protocol == "augmented" else protocol
+        return "original" if protocol in self.tests_only else protocol
 
 
 def _raw_files(entry: registry.RegisteredCorpus) -> list[registry.RawFile]:

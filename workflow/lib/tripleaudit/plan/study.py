@@ -160,7 +160,7 @@ class Study:
     @cached_property
     def trainsets(self) -> list[str]:
         """All training sets, as ``protocol-setting``: every protocol in nz, the original one in wz too."""
-        options = {name: self.data.protocol(name) for name in self.protocols if name != "augmented"}
+        options = {name: self.data.protocol(name) for name in self.protocols if name not in self.data.tests_only}
         sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
         return sets + (["original-wz"] if "wz" in self.settings else [])
 
@@ -210,12 +210,13 @@ class Study:
     def testsets(self, run: Run) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs that a training is scored on.
 
-        ``test`` is the test set of the training's own protocol; ``augmented`` belongs to the original nz training.
+        ``test`` is the test set of the training's own protocol; a protocol without a training set, such as
+        ``augmented``, belongs to the original nz training.
         """
         settings = self.settings if run.protocol == "original" else ["nz"]
         pairs = [("test", setting) for setting in settings]
-        if run.trainset == "original-nz" and "augmented" in self.protocols:
-            pairs.append(("augmented", "nz"))
+        if run.trainset == "original-nz":
+            pairs += [(name, "nz") for name in self.data.tests_only]
         return pairs
 
     def gpus(self, extractor: str) -> int:
@@ -261,14 +262,13 @@ class Study:
         return self.set_file(wildcards.corpus, protocol, setting, "test")
 
     def testset_files(self, wildcards: Any) -> list[str]:
-        """Return both test sets of an original nz training: the original one and the augmented one."""
-        setting = self.settings[-1]
-        names = (("original", setting), ("augmented", "nz"))
+        """Return the test sets of an original nz training: the original one and those without a training set."""
+        names = [("original", self.settings[-1]), *((name, "nz") for name in self.data.tests_only)]
         return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
 
     def gold_file(self, wildcards: Any) -> str:
         """Return the gold test set in one testing setting."""
-        protocol = "augmented" if wildcards.testset == "augmented" else wildcards.trainset.rsplit("-", 1)[0]
+        protocol = wildcards.trainset.rsplit("-", 1)[0] if wildcards.testset == "test" else wildcards.testset
         return self.set_file(wildcards.corpus, protocol, wildcards.testing, "test")
 
     def seen_file(self, wildcards: Any) -> str:
