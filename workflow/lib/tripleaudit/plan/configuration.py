@@ -123,7 +123,7 @@ def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
 
 def load_schema() -> dict[str, Any]:
     """Return the JSON schema of a configuration, made from the models."""
-    name = "sift"
+    name = "sift-1"
     schema = described(_model((name,)))
     protocols = schema["$defs"]["Protocols"]
     protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
