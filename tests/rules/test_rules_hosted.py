@@ -1,4 +1,4 @@
-"""The workflow as a module out of a repository: `github(...)`, with a repository on this disk as the host."""
+"""The workflow as a module out of a repository: `github(...)` and `gitfile(...)`, with a repository on this disk."""
 
 import os
 import shutil
@@ -44,8 +44,10 @@ def hosted(tmp_path_factory):
     return folder
 
 
-def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, tmp_path):
-    address = 'github("audit/tripleaudit", path="workflow/Snakefile", tag="v1")'
+@pytest.mark.parametrize("kind", ["github", "gitfile"])
+def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, tmp_path, kind):
+    repository = "audit/tripleaudit" if kind == "github" else hosted
+    address = f'{kind}("{repository}", path="workflow/Snakefile", tag="v1")'
     files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
     (tmp_path / "Snakefile").write_text(SNAKEFILE.format(snakefile=address, files=files), encoding="utf-8")
     rewritten = {
