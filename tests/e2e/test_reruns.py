@@ -19,7 +19,7 @@ from support.workflow import ROOT, jobs, snakemake, write_study
 
 pytestmark = pytest.mark.slow
 
-PARTS = ("Snakefile", "workflow", "profiles", "config", "resources/demo")
+PARTS = ("Snakefile", "workflow", "profiles", "config", "envs", "resources/demo")
 CHANGED = "params have changed since last execution:"
 
 
@@ -37,7 +37,7 @@ def settings(url: str, document: Path) -> dict:
     endpoint = {"base_url": url, "model": "fake", "max_retries": 0}
     return {
         "protocols": {"original": None, "sift-1": {"rule": "frequency", "max_count": 1}},
-        "extractors": {"casrel": {"epochs": 1, "workers": 0}, "onerel": {"epochs": 1}},
+        "extractors": {"casrel": {"epochs": 1, "workers": 0}, "onerel": {"epochs": 1, "evaluate_from": 1}},
         "noising": None,
         "zcc": {"binary": {}},
         "generative": {

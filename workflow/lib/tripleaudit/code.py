@@ -42,8 +42,8 @@ class Module(NamedTuple):
     Attributes:
         digest: first digits of the digest of what runs.
         imports: names that it imports, in full.
-        uses: (function or class at the top of the module, what of the package it uses in full, string or beginning of
-            one that it hands over in a call); ``DATA / "name"`` counts as a call.
+        uses: (function, class or variable at the top of the module, what of the package it uses in full, string or
+            beginning of one that it hands over in a call); ``DATA / "name"`` counts as a call.
     """
 
     digest: str
@@ -300,7 +300,7 @@ def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[st
 
 def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield :attr:`Module.uses`."""
-    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own = set(map(_name_of, tree.body))
 
     def full(node: ast.expr) -> str:
         if isinstance(node, ast.Name):
@@ -310,7 +310,7 @@ def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[t
         return ""
 
     for top in tree.body:
-        owner = getattr(top, "name", "")
+        owner = _name_of(top)
         for node in ast.walk(top):
             given: list[ast.expr] = []
             if isinstance(node, ast.Call):
@@ -321,6 +321,14 @@ def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[t
             name = full(named) if isinstance(named, ast.expr) else ""
             if name.startswith(f"{PACKAGE}."):
                 yield from ((owner, name, text) for text in {"", *map(_text, given)})
+
+
+def _name_of(top: ast.stmt) -> str:
+    """Return the name that a statement at the top of a module defines, empty for none or several."""
+    if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return top.name
+    targets = top.targets if isinstance(top, ast.Assign) else [getattr(top, "target", None)]
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
 
 def _text(node: ast.expr) -> str:
