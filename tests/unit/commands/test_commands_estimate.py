@@ -10,8 +10,8 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import build_task
-from tripleaudit.generative.settings import endpoint, identity
 from tripleaudit.llm.client import Client
+from tripleaudit.llm.section import endpoint, identity
 
 
 def section(tmp_path, url):

@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative import settings
+from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.plan.language_models import Generative, LanguageModels, Server
 from tripleaudit.plan.places import is_gguf

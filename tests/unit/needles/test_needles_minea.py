@@ -4,8 +4,7 @@ import pytest
 
 from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import Entity
-from tripleaudit.needles.identification import Index, identify, rated, with_judgement
-from tripleaudit.needles.minea import CRITERIA, overall, type_scores, wilson
+from tripleaudit.needles.minea import CRITERIA, Index, identify, overall, rated, type_scores, wilson, with_judgement
 from tripleaudit.needles.needle import Needle
 
 # needles found by the best criterion, of all, behind the rates of table 3

@@ -32,7 +32,7 @@ STEPS = {
     "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
-    "rate-needles": Step("needles.identification:rate_matches", "which needles were found, by thresholds of keywords"),
+    "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
     "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
     "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
     "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),

@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> None:
     import json
     from pathlib import Path
 
-    from tripleaudit.generative import settings
+    from tripleaudit.llm import section as settings
     from tripleaudit.plan import hours, requests
     from tripleaudit.plan.language_models import LanguageModels
 

@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from tripleaudit.files import write_json
-    from tripleaudit.generative import settings
     from tripleaudit.grescores.judging import judge, split
     from tripleaudit.grescores.systems import read_system
+    from tripleaudit.llm import section as settings
     from tripleaudit.llm.prompts import load_prompt
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")

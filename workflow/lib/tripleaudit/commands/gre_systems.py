@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         elements = None
         if args.embedding_endpoint:
-            from tripleaudit.generative.settings import open_client, read_section
+            from tripleaudit.llm.section import open_client, read_section
 
             section, study = read_section(args.section, args.study)
             client = open_client(section, args.embedding_endpoint, study)

@@ -265,7 +265,7 @@ def _json(text: str, where: str) -> dict:
 def _client(args: argparse.Namespace, endpoint: str | None = None, model_config: list[str] | None = None):
     from pathlib import Path
 
-    from tripleaudit.generative import settings
+    from tripleaudit.llm import section as settings
 
     section, study = settings.read_section(args.section, args.budget_of)
     config = args.model_config if endpoint is None else model_config

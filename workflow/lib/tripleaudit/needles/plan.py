@@ -13,8 +13,7 @@ from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.identification import CANDIDATES
-from tripleaudit.needles.minea import CRITERIA, THRESHOLDS
+from tripleaudit.needles.minea import CANDIDATES, CRITERIA, THRESHOLDS
 from tripleaudit.needles.needle import KEYWORDS, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 

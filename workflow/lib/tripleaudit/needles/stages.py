@@ -20,7 +20,7 @@ from tripleaudit.needles import dialogues as ex
 from tripleaudit.needles.entities import Entity, deduplicated, load_entities, save_entities
 from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, infusion_from_json, load_documents, save_documents
-from tripleaudit.needles.identification import Index, Match, judge, rate_matches, with_judgement
+from tripleaudit.needles.minea import Index, Match, judge, rate_matches, with_judgement
 from tripleaudit.needles.needle import Needle, load_needles, problem, save_needles
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType

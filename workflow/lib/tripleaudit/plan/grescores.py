@@ -12,7 +12,7 @@ from pydantic import Field
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Count, Name, Number, Section, Share, Text, hint
-from tripleaudit.generative import settings
+from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 
 if TYPE_CHECKING:

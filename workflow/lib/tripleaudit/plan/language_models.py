@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Text, checked_fields, hint
-from tripleaudit.generative import settings
+from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 
 
@@ -235,7 +235,7 @@ class LanguageModels:
         return any(self.config.endpoints[name].serve is None for name in endpoints if name)
 
     def identity(self, dataset: str, system: str) -> dict[str, Any]:
-        """Return what decides the result of an extraction (:func:`tripleaudit.generative.settings.identity`)."""
+        """Return what decides the result of an extraction (:func:`tripleaudit.llm.section.identity`)."""
         return settings.identity(self.section, dataset, system)
 
     def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_json
-from tripleaudit.generative import settings
 from tripleaudit.generative.extraction import build_task
 from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
 from tripleaudit.grescores.systems import read_system
+from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits, TokenCounter
 from tripleaudit.llm.estimate import Estimate
