@@ -127,6 +127,16 @@ def expected(entries: tuple[str, ...], root: Path) -> set[str]:
     return found | whole
 
 
+def test_what_stays_outside_imports_nothing_that_counts():
+    outside = [name for name in code.OUTSIDE if compiled(name, PACKAGE)]
+    folder = PACKAGE / "machine"
+    outside += [f"tripleaudit.machine.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__"]
+    assert len(outside) > 5 and set(code.OUTSIDE) == {"tripleaudit.machine", "tripleaudit.errors"}
+    for name in outside:
+        names = {one for one in imported(compiled(name, PACKAGE)) if one.startswith("tripleaudit.")}
+        assert all(one.startswith(code.OUTSIDE) for one in names), name
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy of the package that a test may change, and that versions are read off."""

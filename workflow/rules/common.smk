@@ -74,6 +74,25 @@ def plot_code(plot):
     return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
 
 
+def score_keys(wildcards, **keys):
+    """The keys of a run in the scores file, as JSON."""
+    named = {name: getattr(wildcards, name) for name in ("corpus", "extractor", "noise", "seed")}
+    return json.dumps({"study": STUDY.name, **named, **keys})
+
+
+def tested_keys(wildcards):
+    """The keys of a run of its own on one test set."""
+    protocol, training = wildcards.trainset.rsplit("-", 1)
+    tested = protocol if wildcards.testset == "test" else wildcards.testset
+    return score_keys(wildcards, protocol=tested, training=training, testing=wildcards.testing)
+
+
+def section_for_job(wildcards, input):
+    """The section of the configuration. Snakemake does not compare params that are made from the input, so that a new
+    price, address or time-out reruns nothing; what decides a result is in the other params of a rule."""
+    return STUDY.language_models.json
+
+
 def refuse_lost_arrays():
     """Stop before SLURM's executor loses jobs: of a rule in arrays it forgets those that --jobs holds back, and waits
     for them without end."""

@@ -6,12 +6,6 @@ envvars:
     *STUDY.language_models.keys_present(),
 
 
-def section_for_job(wildcards, input):
-    """The section of the configuration. Snakemake does not compare params that are made from the input, so that a new
-    price, address or time-out reruns nothing; what decides a result is in the other params of a rule."""
-    return STUDY.language_models.json
-
-
 rule fetch_lm:
     """Fetch one language model as a GGUF file and verify it."""
     output:
@@ -27,7 +21,7 @@ rule fetch_lm:
         "../../envs/light.yaml"
     params:
         source=lambda wildcards, input: STUDY.places.source(wildcards.model),
-        pinned=lambda wildcards: pinned(registry.find_model(STUDY.places.source(wildcards.model))),
+        pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 

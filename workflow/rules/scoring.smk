@@ -5,19 +5,6 @@ RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["
 GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []
 
 
-def score_keys(wildcards, **keys):
-    """The keys of a run in the scores file, as JSON."""
-    named = {name: getattr(wildcards, name) for name in ("corpus", "extractor", "noise", "seed")}
-    return json.dumps({"study": STUDY.name, **named, **keys})
-
-
-def tested_keys(wildcards):
-    """The keys of a run of its own on one test set."""
-    protocol, training = wildcards.trainset.rsplit("-", 1)
-    tested = protocol if wildcards.testset == "test" else wildcards.testset
-    return score_keys(wildcards, protocol=tested, training=training, testing=wildcards.testing)
-
-
 rule score:
     """Micro and type P/R/F1 with intervals of one prediction file, under every matching rule."""
     input:

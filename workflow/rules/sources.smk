@@ -2,11 +2,6 @@
 from tripleaudit.sources import registry
 
 
-def pinned(entry):
-    """What decides the bytes of something fetched: their digest, else where they come from."""
-    return entry.sha256 or str(entry.source)
-
-
 rule fetch_raw:
     """Fetch one registered raw file and verify it."""
     output:
@@ -22,7 +17,7 @@ rule fetch_raw:
     conda:
         "../../envs/light.yaml"
     params:
-        pinned=lambda wildcards: pinned(registry.raw_file(wildcards.file)),
+        pinned=lambda wildcards: jobs.pinned(registry.raw_file(wildcards.file)),
     shell:
         "python -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
@@ -42,6 +37,6 @@ rule fetch_model:
         "../../envs/light.yaml"
     params:
         source=lambda wildcards, input: STUDY.places.source(wildcards.model),
-        pinned=lambda wildcards: pinned(registry.find_model(STUDY.places.source(wildcards.model))),
+        pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output:q}) > {log:q} 2>&1"

@@ -17,7 +17,7 @@ from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, GRE_SCORES, MATCHINGS, PROTOCOLS, Registry, plugin_files
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import class_reference
-from tripleaudit.sources.registry import RegisteredCorpus
+from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 
 
 class Step(NamedTuple):
@@ -131,6 +131,11 @@ def corpus_code(format: str, entry: RegisteredCorpus | None, split: str) -> dict
     found = described_code("prepare", FORMATS, *formats) if formats else {}
     made = hashlib.sha256(repr((entry, files)).encode()).hexdigest()[: code.DIGITS]
     return {**found, f"registered {entry.name}": made}
+
+
+def pinned(entry: RawFile | Model) -> str:
+    """Return what decides the bytes of something fetched: their digest, else where they come from."""
+    return entry.sha256 or str(entry.source)
 
 
 def export_environment(library: Path | None, gpu: str | int, offline: bool = False) -> None:
