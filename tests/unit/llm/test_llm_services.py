@@ -2,12 +2,17 @@
 
 import json
 import multiprocessing
+import os
+import random
+import signal
 import threading
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, hang, status
+from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, hang, malformed, status
 from tripleaudit.errors import UserError
 from tripleaudit.llm.capabilities import Problem, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
@@ -299,6 +304,54 @@ def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
         other.close()  # it is gone, and its reservation may have been billed: nothing to wait for
         with Client(paid, tmp_path, budget=0.03) as client, pytest.raises(BudgetExceeded):
             client.complete_all(requests(2))
+
+
+def job(url: str, folder: str) -> None:
+    endpoint = Endpoint(url, "fake", concurrency=4, backoff=0.01, max_backoff=0.02, timeout=0.5, prices=Prices(3, 7))
+    with Client(endpoint, folder) as client:
+        client.complete_all(requests(150, max_tokens=20))
+
+
+def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
+    """Refused, truncated and filtered answers among them; what a killed job had in flight may come twice, no more."""
+    replies = [Reply("one"), Reply("two", "length"), Reply(None, refusal="no"), Reply("", "content_filter")]
+    draw = random.Random(3)
+    troubles = [status(429, retry_after=0), status(503), drop(), malformed()]
+
+    def answer(body):
+        return replies[int(body["messages"][0]["content"].split()[-1]) % 4]
+
+    def faults(number, body):
+        return draw.choice(troubles) if draw.random() < 0.2 else None
+
+    context = multiprocessing.get_context("fork")
+    with FakeEndpoint(answer, faults=faults, latency=0.01) as fake:
+        kills = surplus = 0
+        while kills < 17:
+            stored = {path.stem for path in tmp_path.glob("??/*.json")}
+            before = len(fake.answered)
+            victim = context.Process(target=job, args=(fake.url, str(tmp_path)))
+            victim.start()
+            until = before + draw.randint(1, 6)
+            while len(fake.answered) < until and victim.is_alive():
+                time.sleep(0.002)
+            assert victim.is_alive(), "the job came to its end before it could be killed"
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.join(10)
+            kills += 1
+            own = Endpoint(fake.url, "fake")
+            again = {Request(body["messages"], max_tokens=20).key(own) for body in fake.answered[before:]}
+            assert not again & stored  # what is stored is never asked for
+        job(fake.url, str(tmp_path))
+        asked = Counter(body["messages"][0]["content"] for body in fake.answered)
+        surplus = asked.total() - len(asked)
+        billed = sum((3 * row["prompt_tokens"] + 7 * row["completion_tokens"]) / 1e6 for row in fake.books)
+    assert len(asked) == 150 and len(list(tmp_path.glob("??/*.json"))) == 150
+    assert surplus <= 17 * 4
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    most = surplus * max(3 * row["prompt_tokens"] + 7 * row["completion_tokens"] for row in fake.books) / 1e6
+    assert billed - most - 1e-12 <= ledger.spent() <= billed + 1e-12
+    assert ledger.committed() == pytest.approx(ledger.spent() + ledger.lost())  # no reservation is left open
 
 
 # --- throughput
