@@ -45,7 +45,8 @@ def test_original_is_the_data_set_itself():
     [
         ("shuffled", {}, "unknown protocol 'shuffled'"),
         ("sifted", {}, "option 'rule' is missing"),
-        ("rearranged", {"rule": "frequency"}, "unknown option 'rule', expected valid_size"),
+        ("rearranged", {"percent": 5}, "unknown option 'percent', expected valid_size"),
+        ("rearranged", {"rule": "frequency"}, "rule is 'frequency', expected one of key-triple, every-triple"),
         ("original", {"seed": 1}, "unknown option 'seed', expected none"),
         ("augmented", {}, "expected a masked language model and word vectors, or an encoder"),
         ("rearranged", {"test_size": 30}, "too few for 1 validation and 30 test sentences"),
