@@ -48,7 +48,7 @@ def test_original_is_the_data_set_itself():
         ("rearranged", {"percent": 5}, "unknown option 'percent', expected valid_size"),
         ("rearranged", {"rule": "frequency"}, "rule is 'frequency', expected one of key-triple, every-triple"),
         ("original", {"seed": 1}, "unknown option 'seed', expected none"),
-        ("augmented", {}, "expected a masked language model and word vectors, or an encoder"),
+        ("augmented", {}, "expected a masked language model, or an encoder"),
         ("rearranged", {"test_size": 30}, "too few for 1 validation and 30 test sentences"),
     ],
 )
@@ -92,7 +92,7 @@ def test_split_writes_three_sets_and_a_report_that_audit_reads(files, tmp_path, 
         (["--protocol", "sifted"], "option 'rule' is missing"),
         (["--protocol", "rearranged", "--percent", "5"], "--percent belongs to protocol sifted, not rearranged"),
         (["--protocol", "rearranged", "--test-size", "99"], "too few"),
-        (["--protocol", "augmented"], "expected a masked language model and word vectors"),
+        (["--protocol", "augmented"], "expected a masked language model, or an encoder"),
     ],
 )
 def test_split_refuses_in_one_line(files, tmp_path, capsys, arguments, message):

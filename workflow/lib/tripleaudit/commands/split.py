@@ -39,6 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
     augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 30)")
     augmented.add_argument("--beams", type=int, metavar="N", help="partial candidates of long entities (default: 5)")
+    augmented.add_argument(
+        "--roles", choices=("files", "text"), help="entities that are subject and object (default: files)"
+    )
+    augmented.add_argument(
+        "--fallback", choices=("files", "text"), help="words without a neighbour of the kind (default: files)"
+    )
     augmented.add_argument("--mlm-steps", type=int, metavar="N", help="training steps of the masked LM (default: 200)")
     cardinality = parser.add_argument_group("cardinality")
     cardinality.add_argument("--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences")
@@ -48,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 _BELONGS = {
     "rearranged": ("valid_size", "test_size", "rule", "max_count", "counts", "ties"),
     "sifted": ("rule", "max_count", "percent"),
-    "augmented": ("k", "beams", "mlm_steps", "masked_lm", "vectors", "encoder"),
+    "augmented": ("k", "beams", "roles", "fallback", "mlm_steps", "masked_lm", "vectors", "encoder"),
     "cardinality": ("zero_sizes", "raw"),
 }
 _PLACES = ("masked_lm", "vectors", "encoder", "raw")

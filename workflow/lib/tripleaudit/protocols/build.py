@@ -96,14 +96,16 @@ def _augment(
     from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
     from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 
-    if (masked_lm is None or vectors is None) and encoder is None:
-        raise UserError("augmented: expected a masked language model and word vectors, or an encoder to make them from")
+    if masked_lm is None and encoder is None:
+        raise UserError("augmented: expected a masked language model, or an encoder to make one from")
     options = dict(options)
     batch_size = options.pop("batch_size", 64)
     training = {key: options.pop(f"mlm_{key}") for key in ("steps", "layers") if f"mlm_{key}" in options}
-    known = load_vectors(vectors) if vectors else derive_vectors(encoder, [*splits.train, *splits.test])
-    nearest = NearestWords(known)
-    check_request(splits, nearest, **{name: options[name] for name in ("k", "beams") if name in options})
+    own = derive_vectors(encoder or masked_lm, [*splits.train, *splits.test])
+    nearest = NearestWords(load_vectors(vectors), own) if vectors else NearestWords(own)
+    check_request(
+        splits, nearest, **{name: options[name] for name in ("k", "beams", "roles", "fallback") if name in options}
+    )
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
             from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
@@ -120,7 +122,7 @@ AUGMENTED = ProtocolSpec(
     label="Aug.",
     order=3,
     build=_augmented,
-    options=("k", "beams", "batch_size", "mlm_steps", "mlm_layers", "seed"),
+    options=("k", "beams", "roles", "fallback", "batch_size", "mlm_steps", "mlm_layers", "seed"),
     inputs=("masked_lm", "vectors", "encoder"),
     train=False,
 )
