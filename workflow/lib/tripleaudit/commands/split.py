@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument("--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model")
     augmented.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form")
     augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
-    augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 30)")
+    augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 11)")
     augmented.add_argument("--beams", type=int, metavar="N", help="partial candidates of long entities (default: 5)")
     augmented.add_argument(
         "--roles", choices=("files", "text"), help="entities that are subject and object (default: files)"

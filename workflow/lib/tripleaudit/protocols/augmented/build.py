@@ -17,7 +17,7 @@ from tripleaudit.protocols.types import SeenTriples
 
 log = logging.getLogger(__name__)
 
-DEFAULT_K = 30
+DEFAULT_K = 11
 DEFAULT_BEAMS = 5
 
 
