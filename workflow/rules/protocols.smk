@@ -20,6 +20,35 @@ rule original_split:
         "> {log:q} 2>&1"
 
 
+rule prepare_published:
+    """Read one split of the published sets of a protocol, in place of sets made here."""
+    input:
+        published_inputs,
+    output:
+        sentences="<study>/published/{corpus}/{protocol}/{split}.jsonl",
+        counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",
+    log:
+        "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
+    benchmark:
+        "<benchmarks>/prepare_published/{corpus}/{protocol}/{split}.jsonl"
+    conda:
+        "../../envs/light.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split, wildcards.protocol),
+        code=lambda wildcards: jobs.corpus_code(
+            "auto", STUDY.published_corpus(wildcards.corpus, wildcards.protocol), wildcards.split
+        ),
+        origin=lambda wildcards, input: STUDY.prepare_origin(
+            wildcards.corpus, wildcards.split, input, wildcards.protocol
+        ),
+    shell:
+        "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
+        "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
+
+
 rule build_protocol:
     """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
     input:
@@ -98,9 +127,8 @@ rule build_augmented:
     params:
         options=STUDY.data.protocol_json("augmented"),
         code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
-        vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],
+        models=augmentation_options,
     shell:
         "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
-        "--masked-lm $(dirname {input.masked_lm:q}) --encoder $(dirname {input.encoder:q}) {params.vectors:q} "
-        "--out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"
+        "{params.models:q} --out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"

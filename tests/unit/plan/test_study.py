@@ -125,3 +125,51 @@ def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
         UserError, match="protocols/rearranged/ties: expected one of 'most-triples' or 'corpus-order', got 'shortest'"
     ):
         study(protocols={"rearranged": {"ties": "shortest"}})
+
+
+def test_published_sets_stand_in_for_those_made_here():
+    plan = study(protocols={"rearranged": {"source": "published", "seed": 3}, "augmented": {"source": "published"}})
+    assert plan.published("webnlg", "rearranged") == "webnlg-rearranged"
+    assert plan.published("webnlg", "original") is None
+    assert json.loads(plan.protocol_json("rearranged")) == {"source": "published"}
+    assert plan.files_of_split("webnlg", "valid", "rearranged") == ["rte-eval/rearranged_WebNLG_all/valid_data.json"]
+    parts = plan.files_of_split("webnlg", "test", "augmented")
+    assert [path.split("/")[-1][:2] for path in parts] == ["ss", "su", "us", "uu"]
+    assert plan.files_of_split("webnlg", "test") == ["webnlg/test_triples.json"]
+
+
+def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
+    plan = Study(
+        validated(
+            {
+                "study": "s",
+                "corpora": {"mine": {"registry": "webnlg", "limit": {"train": 9, "test": 5}, "uncased": True}},
+                "protocols": {"rearranged": {"source": "published"}},
+            }
+        )
+    )
+    options = plan.prepare_options("mine", "train", "rearranged")
+    assert options == [
+        "--occurrence",
+        "first",
+        "--corpus",
+        "webnlg-rearranged",
+        "--split",
+        "train",
+        "--uncased",
+        "--limit",
+        "9",
+    ]
+    assert "--limit" not in plan.prepare_options("mine", "test", "rearranged")
+    assert plan.prepare_options("mine", "test")[-1] == "5"
+
+
+def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
+    with pytest.raises(
+        UserError, match="no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans"
+    ):
+        Study(
+            validated({"study": "s", "corpora": {"conll04": None}, "protocols": {"augmented": {"source": "published"}}})
+        )
+    with pytest.raises(UserError, match="rearranged/rule: has no meaning with source: published"):
+        study(protocols={"rearranged": {"source": "published", "rule": "every-triple"}})

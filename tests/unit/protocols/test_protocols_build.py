@@ -28,6 +28,14 @@ SPLITS = Splits(
 )
 
 
+@pytest.mark.parametrize("name", ["rearranged", "augmented"])
+def test_published_sets_are_passed_on_with_their_audit(name):
+    built, report = build_protocol(name, SPLITS, {"source": "published"})
+    assert built == SPLITS
+    assert report["options"] == {"source": "published"}
+    assert report["audit"]["sentences"] == len(SPLITS.test)
+
+
 def test_the_report_has_sizes_audit_and_details():
     built, report = build_protocol("sift-1", SPLITS)
     assert report["options"] == {"rule": "frequency", "max_count": 2}
@@ -47,6 +55,8 @@ def test_original_is_the_data_set_itself():
         ("sifted", {}, "option 'rule' is missing"),
         ("rearranged", {"percent": 5}, "unknown option 'percent', expected valid_size"),
         ("rearranged", {"rule": "frequency"}, "rule is 'frequency', expected one of key-triple, every-triple"),
+        ("rearranged", {"source": "paper"}, "source is 'paper', expected one of made, published"),
+        ("augmented", {"source": "published", "k": 3}, "option 'k' has no meaning with source: published"),
         ("original", {"seed": 1}, "unknown option 'seed', expected none"),
         ("augmented", {}, "expected a masked language model, or an encoder"),
         ("rearranged", {"test_size": 30}, "too few for 1 validation and 30 test sentences"),

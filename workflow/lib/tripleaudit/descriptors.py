@@ -116,6 +116,7 @@ class ProtocolSpec(Descriptor):
         pattern: regular expression of further names that mean this protocol, such as ``sift-…``.
         defaults: name -> options that the name implies.
         train: whether extractors are trained on its own training set; else those of the original split are tested.
+        published: whether a corpus may come with published sets of it, which ``source: published`` takes as they are.
     """
 
     build: Callable[..., Any]
@@ -124,6 +125,7 @@ class ProtocolSpec(Descriptor):
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     train: bool = True
+    published: bool = False
 
     def __post_init__(self) -> None:
         if not self.options:

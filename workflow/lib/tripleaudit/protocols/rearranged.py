@@ -207,4 +207,4 @@ def _rarest_first(triples: Sequence[Sequence[Strings]], room: int, counts: str, 
     return moved, largest
 
 
-REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange)
+REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange, published=True)
