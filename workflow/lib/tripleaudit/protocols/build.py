@@ -33,7 +33,7 @@ def build_protocol(
     Args:
         name: of a protocol, or ``sift-…``, which is ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the
             published numbers as defaults).
-        splits: the data set; with the option ``source: published`` the published sets themselves, passed on as they are.
+        splits: the data set; with the option ``source: published`` the published sets, passed on as they are.
         options: those of the protocol's descriptor; None stands for a missing value.
         inputs: what the protocol needs besides (:attr:`tripleaudit.descriptors.ProtocolSpec.inputs`); what it does not
             need is left aside.
