@@ -83,7 +83,7 @@ rule train_masked_lm:
     """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
-        encoder=STUDY.encoder,
+        encoder=STUDY.encoder_file,
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
