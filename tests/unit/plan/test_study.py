@@ -173,3 +173,21 @@ def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
         )
     with pytest.raises(UserError, match="rearranged/rule: has no meaning with source: published"):
         study(protocols={"rearranged": {"source": "published", "rule": "every-triple"}})
+
+
+def test_a_preset_that_would_never_validate_is_refused():
+    with pytest.raises(UserError, match="extractors/onerel/evaluate_from: on webnlg the first validation would follow"):
+        study(extractors={"onerel": {"preset": "webnlg", "epochs": 5}})
+    study(extractors={"onerel": {"preset": "webnlg", "epochs": 5, "evaluate_from": 1}})
+
+
+def test_a_corpus_may_have_an_encoder_of_its_own():
+    config = {
+        "study": "s",
+        "encoder": {"model": "minilm"},
+        "corpora": {"webnlg": None, "nyt29": {"encoder": "bert-base-uncased"}},
+    }
+    plan = Study(validated(config))
+    assert [plan.encoder_of(corpus) for corpus in plan.corpora] == ["minilm", "bert-base-uncased"]
+    with pytest.raises(UserError, match="corpora/webnlg/encoder: "):
+        study(corpora={"webnlg": {"encoder": "no such thing"}})
