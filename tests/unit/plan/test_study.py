@@ -190,4 +190,4 @@ def test_a_corpus_may_have_an_encoder_of_its_own():
     plan = Study(validated(config))
     assert [plan.encoder_of(corpus) for corpus in plan.corpora] == ["minilm", "bert-base-uncased"]
     with pytest.raises(UserError, match="corpora/webnlg/encoder: "):
-        study(corpora={"webnlg": {"encoder": "no such thing"}})
+        study(corpora={"webnlg": {"encoder": "ftp://no.where/it"}})

@@ -351,8 +351,9 @@ class Extractor(PreTrainedModel):
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
     def precision(self) -> torch.autocast:
-        """The precision of prediction: bfloat16 autocast on GPUs that have it."""
-        bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        """The precision of prediction: bfloat16 autocast on GPUs that have it, unless it was trained in float32."""
+        wanted = getattr(self.config, "precision", "bf16") == "bf16"  # written by the training
+        bf16 = wanted and self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         return torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
 
     def chunks(

@@ -108,6 +108,7 @@ def train_to(
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
     set_seed(seed)
     model = extractor.from_encoder(encoder, relations, layers, **own)
+    model.config.precision = settings.precision
     noise = None
     if noise_settings is not None:
         pieces = model.aligner.pieces() if noise_settings.vocabulary == "pieces" else None
