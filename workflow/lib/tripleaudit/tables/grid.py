@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row
 from tripleaudit.tables.evidence import TableInputs
@@ -147,11 +148,24 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
         plural = "" if seeds == [1] else "s"
         spread = "" if seeds == [1] else "; values are means ± sample standard deviations over seeds"
         found.append(f"Trained with {number} seed{plural}{spread}.")
+    several = bool(seeds) and seeds[0] > 1
     if any(cell.low is not None for cell in measured):
-        found.append("[low, high] is the 95 % percentile bootstrap interval over test sentences.")
-    if any(cell.bold for cell in measured):
+        levels = "sentences and trained runs" if several else "sentences"
         found.append(
-            "Bold: significantly better than every other row of its group (approximate randomisation paired over "
-            "sentences, Holm-corrected, p < 0.05)."
+            f"[low, high] is the 95 % bootstrap interval over test {levels} (Wilson's at 0 and 100 %; none under "
+            f"{FEWEST} sentences)."
+        )
+    if any(cell.bold for cell in measured):
+        levels = "sentences and runs" if several else "sentences"
+        found.append(
+            f"Bold: significantly better than every other row of its group (randomisation over {levels}, "
+            "Holm-corrected, p < 0.05)."
+        )
+    if seeds and seeds[0] == 2:
+        found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
+    if seeds and not several:
+        found.append(
+            "With one seed a row, its interval and its mark speak of this trained model; another training of the same "
+            "system may differ by more."
         )
     return chosen(*found, *more, reported_note(cells), gaps_note(cells))

@@ -80,9 +80,8 @@ class ScoreIndex:
     ) -> Cell:
         """Return the mean over seeds with its deviation and interval; a gap where nothing was measured.
 
-        The interval is the run's bootstrap interval for one seed. For several seeds it is the interval of their mean
-        (one resample of sentences for all of them) where the per-sentence counts are at hand, else the mean of the
-        seeds' bounds.
+        The interval is the run's own one for one seed. For several seeds it is that of their mean over sentences and
+        runs, which needs the per-sentence counts.
         """
         rows = self._values.get((run, stratum, matching, metric), {})
         if not rows:
@@ -110,10 +109,8 @@ class ScoreIndex:
                 stacked = self._stacked(run, stratum, matching, tuple(rows))
                 self._intervals[key] = None if stacked is None else intervals(stacked)
             joint = self._intervals[key]
-            if joint is not None and metric in joint:
-                return joint[metric].low, joint[metric].high
-        low, high = zip(*bounds, strict=True)
-        return statistics.fmean(low), statistics.fmean(high)
+            return (joint[metric].low, joint[metric].high) if joint else (None, None)
+        return bounds[0]
 
     def _stacked(self, run: RunKey, stratum: str, matching: str, seeds: Sequence[str]) -> np.ndarray | None:
         """Counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or do not fit together."""
