@@ -205,3 +205,11 @@ def test_winner_over_several_runs() -> None:
     good = np.stack([some_counts(100, 0.9, seed) for seed in (1, 2)], axis=1)
     bad = np.stack([some_counts(100, 0.4, seed) for seed in (1, 2)], axis=1)
     assert significant_winner([good, bad], metric="recall") == 0
+
+
+@pytest.mark.parametrize(("rivals", "winner"), [(1, 0), (2, None)])
+def test_a_winner_over_several_rivals_must_pass_holm(monkeypatch, rivals: int, winner: int | None) -> None:
+    """Two p-values of 0.03 are 0.06 after Holm's correction; one stays 0.03."""
+    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **__: 0.03)
+    systems = [some_counts(50, 0.9, 1), *(some_counts(50, 0.4, seed) for seed in range(2, 2 + rivals))]
+    assert significant_winner(systems) == winner
