@@ -60,6 +60,9 @@ image: ## build the container image, and the file that --software-deployment-met
 	docker build --tag tripleaudit .
 	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
 
+mutate: $(READY) ## change 100 places of the code that results hang on, and count how many a test notices (N=100)
+	$(BIN)/python -m tests.benchmarks.mutate --sample $(or $(N),100)
+
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
