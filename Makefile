@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test test-light wheel-test lint format bench image dag clean
+.PHONY: help setup demo report test test-light wheel-test lint format bench mutate image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
