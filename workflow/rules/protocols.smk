@@ -23,7 +23,7 @@ rule original_split:
 rule prepare_published:
     """Read one split of the published sets of a protocol, in place of sets made here."""
     input:
-        published_inputs,
+        STUDY.data.published_inputs,
     output:
         sentences="<study>/published/{corpus}/{protocol}/{split}.jsonl",
         counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",
@@ -37,11 +37,11 @@ rule prepare_published:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split, wildcards.protocol),
+        options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split, wildcards.protocol),
         code=lambda wildcards: jobs.corpus_code(
-            "auto", STUDY.published_corpus(wildcards.corpus, wildcards.protocol), wildcards.split
+            "auto", STUDY.data.published(wildcards.corpus, wildcards.protocol), wildcards.split
         ),
-        origin=lambda wildcards, input: STUDY.prepare_origin(
+        origin=lambda wildcards, input: STUDY.data.prepare_origin(
             wildcards.corpus, wildcards.split, input, wildcards.protocol
         ),
     shell:
@@ -52,7 +52,7 @@ rule prepare_published:
 rule build_protocol:
     """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
     input:
-        unpack(STUDY.original_splits),
+        unpack(STUDY.protocol_inputs),
     output:
         train="<study>/protocols/{corpus}/{protocol}/nz/train.jsonl",
         valid="<study>/protocols/{corpus}/{protocol}/nz/valid.jsonl",
@@ -108,7 +108,7 @@ rule train_masked_lm:
 rule build_augmented:
     """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
     input:
-        unpack(STUDY.original_splits),
+        unpack(STUDY.protocol_inputs),
         unpack(STUDY.data.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
@@ -127,7 +127,7 @@ rule build_augmented:
     params:
         options=STUDY.data.protocol_json("augmented"),
         code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
-        models=augmentation_options,
+        models=STUDY.data.augmentation_options,
     shell:
         "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "

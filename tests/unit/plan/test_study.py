@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,26 +130,26 @@ def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
 
 def test_published_sets_stand_in_for_those_made_here():
     plan = study(protocols={"rearranged": {"source": "published", "seed": 3}, "augmented": {"source": "published"}})
-    assert plan.published("webnlg", "rearranged") == "webnlg-rearranged"
-    assert plan.published("webnlg", "original") is None
-    assert json.loads(plan.protocol_json("rearranged")) == {"source": "published"}
-    assert plan.files_of_split("webnlg", "valid", "rearranged") == ["rte-eval/rearranged_WebNLG_all/valid_data.json"]
-    parts = plan.files_of_split("webnlg", "test", "augmented")
+    assert plan.data.published("webnlg", "rearranged").name == "webnlg-rearranged"
+    assert plan.data.published("webnlg", "original") is None
+    assert json.loads(plan.data.protocol_json("rearranged")) == {"source": "published"}
+    assert plan.data.files_of_split("webnlg", "valid", "rearranged") == [
+        "rte-eval/rearranged_WebNLG_all/valid_data.json"
+    ]
+    parts = plan.data.files_of_split("webnlg", "test", "augmented")
     assert [path.split("/")[-1][:2] for path in parts] == ["ss", "su", "us", "uu"]
-    assert plan.files_of_split("webnlg", "test") == ["webnlg/test_triples.json"]
+    assert plan.data.files_of_split("webnlg", "test") == ["webnlg/test_triples.json"]
 
 
 def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
     plan = Study(
-        validated(
-            {
-                "study": "s",
-                "corpora": {"mine": {"registry": "webnlg", "limit": {"train": 9, "test": 5}, "uncased": True}},
-                "protocols": {"rearranged": {"source": "published"}},
-            }
-        )
+        {
+            "study": "s",
+            "corpora": {"mine": {"registry": "webnlg", "limit": {"train": 9, "test": 5}, "uncased": True}},
+            "protocols": {"rearranged": {"source": "published"}},
+        }
     )
-    options = plan.prepare_options("mine", "train", "rearranged")
+    options = plan.data.prepare_options("mine", "train", "rearranged")
     assert options == [
         "--occurrence",
         "first",
@@ -160,23 +161,24 @@ def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
         "--limit",
         "9",
     ]
-    assert "--limit" not in plan.prepare_options("mine", "test", "rearranged")
-    assert plan.prepare_options("mine", "test")[-1] == "5"
+    assert "--limit" not in plan.data.prepare_options("mine", "test", "rearranged")
+    assert plan.data.prepare_options("mine", "test")[-1] == "5"
 
 
 def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
     with pytest.raises(
         UserError, match="no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans"
     ):
-        Study(
-            validated({"study": "s", "corpora": {"conll04": None}, "protocols": {"augmented": {"source": "published"}}})
-        )
+        Study({"study": "s", "corpora": {"conll04": None}, "protocols": {"augmented": {"source": "published"}}})
     with pytest.raises(UserError, match="rearranged/rule: has no meaning with source: published"):
         study(protocols={"rearranged": {"source": "published", "rule": "every-triple"}})
 
 
 def test_a_preset_that_would_never_validate_is_refused():
-    with pytest.raises(UserError, match="extractors/onerel/evaluate_from: on webnlg the first validation would follow"):
+    with pytest.raises(
+        UserError,
+        match="extractors/onerel/evaluate_from: the first evaluation is after epoch 21, but the training has 5",
+    ):
         study(extractors={"onerel": {"preset": "webnlg", "epochs": 5}})
     study(extractors={"onerel": {"preset": "webnlg", "epochs": 5, "evaluate_from": 1}})
 
@@ -187,7 +189,8 @@ def test_a_corpus_may_have_an_encoder_of_its_own():
         "encoder": {"model": "minilm"},
         "corpora": {"webnlg": None, "nyt29": {"encoder": "bert-base-uncased"}},
     }
-    plan = Study(validated(config))
-    assert [plan.encoder_of(corpus) for corpus in plan.corpora] == ["minilm", "bert-base-uncased"]
+    plan = Study(config)
+    files = [plan.encoder_file(SimpleNamespace(corpus=corpus)) for corpus in plan.corpora]
+    assert [file.split("/")[-2] for file in files] == ["minilm", "bert-base-uncased"]
     with pytest.raises(UserError, match="corpora/webnlg/encoder: "):
         study(corpora={"webnlg": {"encoder": "ftp://no.where/it"}})

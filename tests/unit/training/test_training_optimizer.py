@@ -121,7 +121,7 @@ def test_no_clipping_leaves_gradients_alone():
         ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
         (
             {"evaluate_from": 11},
-            "evaluate_from: the first validation would follow epoch 11, but training ends after 10",
+            "evaluate_from: the first evaluation is after epoch 11, but the training has 10",
         ),
         ({"schedule": "linar"}, "training/schedule: expected one of constant, linear, .* got 'linar'"),
         ({"schedule": "steps"}, "learning_rate_points: the schedule 'steps' needs them"),

@@ -150,10 +150,10 @@ class Study:
         """Names of the protocols, ``original`` first."""
         return self.data.protocols
 
-    @property
-    def encoder(self) -> str:
-        """The configuration file of the encoder."""
-        return f"{self.places.model(self.typed.encoder.model)}/config.json"
+    def encoder_file(self, wildcards: Any) -> str:
+        """Return the configuration file of a corpus's encoder: its own one, else the study's."""
+        own = self.data.section[wildcards.corpus].encoder
+        return f"{self.places.model(own or self.typed.encoder.model)}/config.json"
 
     # trainings
 
@@ -238,9 +238,14 @@ class Study:
         """Return one split of the sets of a protocol."""
         return f"{self.places.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
 
-    def original_splits(self, wildcards: Any) -> dict[str, str]:
-        """Return the original nz splits, from which protocols make theirs."""
-        return {split: self.set_file(wildcards.corpus, "original", "nz", split) for split in ("train", "valid", "test")}
+    def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
+        """Return the original nz splits, from which protocols make theirs, or a protocol's published sets."""
+        corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
+        found = {split: self.set_file(corpus, "original", "nz", split) for split in ("train", "valid", "test")}
+        if self.data.published(corpus, protocol):
+            for split in ("test",) if protocol in self.data.tests_only else found:
+                found[split] = f"{self.places.study}/published/{corpus}/{protocol}/{split}.jsonl"
+        return found
 
     def trainset_files(self, wildcards: Any) -> dict[str, str]:
         """Return training and validation set of a run, and the encoder.
@@ -252,7 +257,7 @@ class Study:
         return {
             "train": self.set_file(wildcards.corpus, protocol, setting, "train"),
             "valid": self.set_file(wildcards.corpus, protocol, setting, select_on),
-            "encoder": self.encoder,
+            "encoder": self.encoder_file(wildcards),
         }
 
     def testset_file(self, wildcards: Any) -> str:

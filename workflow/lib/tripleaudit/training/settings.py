@@ -138,8 +138,8 @@ class TrainingSettings:
         """Yield the key and a sentence for each setting that fits its range but not another setting."""
         if self.evaluate_from > self.epochs and not self.max_steps:
             yield (
-                f"evaluate_from: the first validation would follow epoch {self.evaluate_from}, but training ends after "
-                f"{self.epochs}, so no best epoch could be chosen; expected more epochs, or a lower evaluate_from"
+                f"evaluate_from: the first evaluation is after epoch {self.evaluate_from}, but the training has "
+                f"{self.epochs}, so that it would never be validated; expected at most {self.epochs}"
             )
         if self.processes > self.batch_size:
             yield (
