@@ -8,7 +8,7 @@ from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, RunKey, ScoreIndex
 from tripleaudit.tables.words import chosen, gaps_note, reported_note
 
 PERCENT = {"scale": 100, "digits": 1}
@@ -160,6 +160,16 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
         found.append(
             f"Bold: significantly better than every other row of its group (randomisation over {levels}, "
             "Holm-corrected, p < 0.05)."
+        )
+    if any(UNEQUAL in cell.mark for cell in measured):
+        found.append(
+            f"{UNEQUAL}: the trainings without and with zero-triple sentences saw unequal numbers of sentences with "
+            "triples, so their difference is one of budget too."
+        )
+    if any(UNFINISHED in cell.mark for cell in measured):
+        found.append(
+            f"{UNFINISHED}: the training had not converged: validation F1 still rose by more than half a point in each "
+            "tenth of it. Such values say how fast a system learns, not how far it comes."
         )
     if seeds and seeds[0] == 2:
         found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")

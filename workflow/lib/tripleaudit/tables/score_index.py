@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.significance import significant_winner
 from tripleaudit.tables.cells import Cell
+
+UNFINISHED: Final = "†"
+UNEQUAL: Final = "‡"
 
 
 class RunKey(NamedTuple):
@@ -52,6 +55,10 @@ class ScoreIndex:
             raise UserError(f"scores of several studies ({', '.join(sorted(studies))}) cannot share a table")
         self.runs: list[RunKey] = list(runs)
         self._count_files = list(counts)
+        self.unfinished: set[RunKey] = set()
+        """Runs (without their testing setting) of which a training had not converged."""
+        self.unequal: set[RunKey] = set()
+        """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
@@ -95,7 +102,11 @@ class ScoreIndex:
             low=None if low is None else low * scale,
             high=None if high is None else high * scale,
             seeds=len(values),
+            mark=self._mark(run._replace(testing="")),
         )
+
+    def _mark(self, run: RunKey) -> str:
+        return (UNFINISHED if run in self.unfinished else "") + (UNEQUAL if run in self.unequal else "")
 
     def _bounds(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]

@@ -23,6 +23,7 @@ from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import processes
+from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
@@ -208,6 +209,7 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
             "best_epoch": progress["best_epoch"],
             "best_step": progress["best_step"],
             "best_f1": result.best_f1,
+            "convergence": convergence(result.history, result.progress.stopped),
             "seconds": round(progress["training_seconds"], 3),
             "seconds_per_epoch": round(progress["training_seconds"] / max(result.epochs, 1e-9), 3),
             "validation_seconds": round(progress["validation_seconds"], 3),
