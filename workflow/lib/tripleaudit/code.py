@@ -86,7 +86,7 @@ def digest_with(used: type, *entries: str) -> str:
 
 def has_function(module: str, name: str) -> bool:
     """Whether a module of the package defines a function of this name at its top."""
-    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in _tree(_full(module)).body)
+    return re.search(rf"^def {name}\(", _source(_full(module)).decode(), re.MULTILINE) is not None
 
 
 def file_version(path: str | Path) -> str:
@@ -133,6 +133,7 @@ def _closure(entries: tuple[str, ...]) -> dict[str, str]:
     return found | {f"{PACKAGE}.{file.relative_to(ROOT).as_posix()}": file_version(file) for file in sorted(files)}
 
 
+@functools.cache
 def _beside_modules(name: str) -> list[Path]:
     """Return the files that lie beside the modules of a package, such as style sheets; those of the root are data."""
     path = _path(name)
@@ -219,11 +220,11 @@ def _path(name: str) -> Path | None:
 
 
 @functools.cache
-def _tree(module: str) -> ast.Module:
+def _source(module: str) -> bytes:
     path = _path(module)
     if path is None:
         raise ModuleNotFoundError(f"the package has no module {module}")
-    return ast.parse(path.read_bytes())
+    return path.read_bytes()
 
 
 # one module
@@ -393,12 +394,9 @@ def _package() -> dict[str, Module]:
 @functools.cache
 def _function(module: str, function: str) -> Module:
     """Return what was read off one function with those parts of its module that it uses."""
-    path = _path(module)
-    if path is None:
-        raise ModuleNotFoundError(f"the package has no module {module}")
-    known, key = _known(), f"{module}:{function} {_state(path.read_bytes())}"
+    known, key = _known(), f"{module}:{function} {_state(_source(module))}"
     if key not in known:
-        known[key] = _analysed(_of_function(_tree(module), function), module)
+        known[key] = _analysed(_of_function(ast.parse(_source(module)), function), module)
         _store(known)
     return known[key]
 
