@@ -15,7 +15,7 @@ import yaml
 from support.docs import every_block, sections
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
-from support.workflow import ROOT
+from support.workflow import ROOT, jobs
 
 EXAMPLES = sections(ROOT / "docs" / "extending.md")
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -58,6 +58,21 @@ def run(folder, title, replace=("", "")):
     return printed
 
 
+def change(file, before, after):
+    text = file.read_text("utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after), "utf-8")
+
+
+def dry_run(folder, target, study):
+    """The jobs that a target would run now, by rule."""
+    command = [sys.executable, "-m", "snakemake", target, "-n", "--cores", "1", "-s", "tripleaudit/Snakefile"]
+    done = subprocess.run(
+        [*command, "--configfile", study, "--quiet", "rules"], cwd=folder, capture_output=True, text=True
+    )
+    return jobs(done)
+
+
 @pytest.mark.slow
 def test_a_corpus(folder):
     printed = run(folder, "A corpus")
@@ -73,11 +88,8 @@ def test_an_extractor(folder):
     history = (folder / "results/tagger/models/people/original-nz/tagger/none/seed1/history.jsonl").read_text()
     losses = [row["loss"] for row in map(json.loads, history.splitlines()) if "loss" in row]
     assert losses[-1] < losses[0] / 2, "the extractor of the example does not learn"
-    command = [sys.executable, "-m", "snakemake", "type_f1", "-n", "--cores", "1", "-s", "tripleaudit/Snakefile"]
-    command += ["--configfile", "tagger.yaml", "--quiet", "rules"]
-    (folder / "tagger.py").write_text((folder / "tagger.py").read_text().replace("prior", "prior ", 1), "utf-8")
-    changed = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert re.search(r"^train +1$", changed.stdout + changed.stderr, re.MULTILINE), "a changed file retrains"
+    change(folder / "tagger.py", "threshold: float = 0.5", "threshold: float = 0.6")
+    assert dry_run(folder, "type_f1", "tagger.yaml")["train"] == 1, "a changed file retrains"
 
 
 @pytest.mark.slow
@@ -96,6 +108,14 @@ def test_plugins_of_every_kind(folder):
     assert "Folded matching" in printed and "| tagger" in printed  # matching rule and extractor
     header = (results / "tables" / "gre-sentence.csv").read_text().splitlines()[0]
     assert "notes Sev." in header and "Sev.: share of texts" in printed  # GREScore
+    for file, before, after, rule, others in (
+        ("folded.py", "lower()", "upper()", "score", {"prepare_corpus", "build_protocol"}),
+        ("density.py", '"Mean"', '"Average"', "table", {"score", "train"}),
+    ):
+        change(folder / file, before, after)
+        planned = dry_run(folder, "tables", "plugged.yaml")
+        change(folder / file, after, before)
+        assert planned[rule] and not set(planned) & others, f"{file} was changed: {planned}"
 
 
 @pytest.mark.slow

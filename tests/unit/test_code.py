@@ -44,8 +44,9 @@ PACKAGE = {
 
 
 def forget() -> None:
-    for cached in (code._closure, code._path, code._tree, code._package, code._data_named):
-        cached.cache_clear()
+    for cached in vars(code).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
 def indented(text: str) -> str:

@@ -33,8 +33,9 @@ SHELLS = shells()
 
 
 def forget() -> None:
-    for cached in (code._closure, code._path, code._tree, code._package, code._data_named):
-        cached.cache_clear()
+    for cached in vars(code).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
 def test_every_rule_that_makes_something_is_one_command():

@@ -52,11 +52,10 @@ rule extract_shard:
         deciding=lambda wildcards: COLLECTIONS.deciding_json(wildcards.collection),
         settings=lambda wildcards, input: COLLECTIONS.settings_json(wildcards.collection),
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate).parent)] if input.gate else [],
-        module=lambda wildcards: STUDY.module_options(COLLECTIONS.extractor(wildcards.collection)),
         code=lambda wildcards: jobs.extractor_code("collection extract", COLLECTIONS.extractor(wildcards.collection)),
     shell:
         "python -m tripleaudit collection extract --index {input.index:q} --shard {wildcards.shard:q} "
-        "--model $(dirname {input.model:q}) {params.gate:q} {params.module:q} --settings {params.settings:q} "
+        "--model $(dirname {input.model:q}) {params.gate:q} --settings {params.settings:q} "
         "--threads {threads} --gpus {resources.gpu} --out {output.triples:q} --facts {output.facts:q} > {log:q} 2>&1"
 
 

@@ -49,9 +49,8 @@ rule predict_triple_needles:
         batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
         relation_chunk=lambda wildcards, input: STUDY.trainings.resource(wildcards.extractor, "relation_chunk", 0),
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
-        module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
-        "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
+        "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
         "--batch-size {params.batch_size} "
         "--relation-chunk {params.relation_chunk} --threads {threads} --gpus {resources.gpu} "
         "--data {input.sentences:q} --out {output:q} > {log:q} 2>&1"

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Run, Study
 
@@ -93,10 +94,8 @@ def test_an_extractor_from_outside_the_project(tmp_path):
     file.write_text("class Mine: ...")
     with pytest.raises(UserError, match="own_extractors/casrel: the name 'casrel' is a built-in extractor's"):
         study(own_extractors={"casrel": f"{file}:Mine"})
-    plan = study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}, "casrel": {}})
-    assert json.loads(plan.trainings.training_json("webnlg", "mine", "none"))["module"] == f"{file}:Mine"
-    assert plan.module_options("mine") == ["--module", f"{file}:Mine"]
-    assert plan.module_options("casrel") == []
+    study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}, "casrel": {}})
+    assert EXTRACTORS["mine"].model == f"{file}:Mine"
 
 
 def test_tables_follow_from_the_parts_of_a_study():

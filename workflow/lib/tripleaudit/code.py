@@ -86,7 +86,7 @@ def digest_with(used: type, *entries: str) -> str:
 
 def has_function(module: str, name: str) -> bool:
     """Whether a module of the package defines a function of this name at its top."""
-    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in _tree(_full(module)).body)
+    return re.search(rf"^def {name}\(", _source(_full(module)).decode(), re.MULTILINE) is not None
 
 
 def file_version(path: str | Path) -> str:
@@ -116,7 +116,7 @@ def _closure(entries: tuple[str, ...]) -> dict[str, str]:
     for entry in entries:
         module, _, function = entry.partition(":")
         if function:
-            read[entry] = _analysed(_of_function(_tree(module), function), module)
+            read[entry] = _function(module, function)
             queue += _modules(read[entry].imports)
         else:
             queue.append(module)
@@ -133,6 +133,7 @@ def _closure(entries: tuple[str, ...]) -> dict[str, str]:
     return found | {f"{PACKAGE}.{file.relative_to(ROOT).as_posix()}": file_version(file) for file in sorted(files)}
 
 
+@functools.cache
 def _beside_modules(name: str) -> list[Path]:
     """Return the files that lie beside the modules of a package, such as style sheets; those of the root are data."""
     path = _path(name)
@@ -219,11 +220,11 @@ def _path(name: str) -> Path | None:
 
 
 @functools.cache
-def _tree(module: str) -> ast.Module:
+def _source(module: str) -> bytes:
     path = _path(module)
     if path is None:
         raise ModuleNotFoundError(f"the package has no module {module}")
-    return ast.parse(path.read_bytes())
+    return path.read_bytes()
 
 
 # one module
@@ -372,31 +373,62 @@ class _WithoutSteps(ast.NodeTransformer):
 @functools.cache
 def _package() -> dict[str, Module]:
     """Return what was read off every module; what did not change since the last time is not parsed again."""
-    cache = Path(importlib.util.cache_from_source(str(ROOT / "code.py"))).with_suffix(".json")
-    known: dict[str, list] = {}
-    with contextlib.suppress(OSError, ValueError):
-        known = json.loads(cache.read_text(encoding="utf-8"))
-    own = Path(__file__).read_bytes()
-    found, kept = {}, {}
+    known, found, current = _known(), {}, set()
     for path in sorted(ROOT.rglob("*.py")):
         data = path.read_bytes()
         parts = path.relative_to(ROOT).with_suffix("").parts
         is_package = parts[-1] == "__init__"
         name = ".".join([PACKAGE, *(parts[:-1] if is_package else parts)])
-        key = f"{name} {hashlib.sha256(data + own).hexdigest()}"
-        found[name] = Module(*known.get(key) or _analysed(ast.parse(data, str(path)), name, is_package))
-        kept[key] = found[name]
-    if kept.keys() != known.keys():
-        _store(cache, kept)
+        state = _state(data)
+        current.add(state)
+        key = f"{name} {state}"
+        if key not in known:
+            known[key] = _analysed(ast.parse(data, str(path)), name, is_package)
+        found[name] = known[key]
+    for key in [key for key in known if key.partition(" ")[2] not in current]:
+        del known[key]
+    _store(known)
     return found
 
 
-def _store(path: Path, value: object) -> None:
+@functools.cache
+def _function(module: str, function: str) -> Module:
+    """Return what was read off one function with those parts of its module that it uses."""
+    known, key = _known(), f"{module}:{function} {_state(_source(module))}"
+    if key not in known:
+        known[key] = _analysed(_of_function(ast.parse(_source(module)), function), module)
+        _store(known)
+    return known[key]
+
+
+def _state(data: bytes) -> str:
+    return hashlib.sha256(data + _own_source()).hexdigest()
+
+
+@functools.cache
+def _own_source() -> bytes:
+    return Path(__file__).read_bytes()
+
+
+def _cache_file() -> Path:
+    return Path(importlib.util.cache_from_source(str(ROOT / "code.py"))).with_suffix(".json")
+
+
+@functools.cache
+def _known() -> dict[str, Module]:
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
+        return {key: Module(*value) for key, value in json.loads(_cache_file().read_text(encoding="utf-8")).items()}
+    return {}
+
+
+def _store(known: dict[str, Module]) -> None:
+    text, path = json.dumps(known), _cache_file()
     with contextlib.suppress(OSError):  # a package that cannot be written to is parsed each time
-        path.parent.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-            json.dump(value, stream)
-        os.replace(stream.name, path)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
+                stream.write(text)
+            os.replace(stream.name, path)
 
 
 # files from outside

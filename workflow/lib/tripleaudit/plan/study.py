@@ -223,15 +223,6 @@ class Study:
         """Return the GPUs that a training of this extractor takes: one a process, or none in a study on the CPU."""
         return 0 if self.typed.gpu == 0 else int(self.trainings.resource(extractor, "processes", 1))
 
-    def own_module(self, extractor: str) -> str:
-        """Return the ``file.py:Class`` of an extractor from outside the project; empty for the others."""
-        return self.typed.own_extractors.get(extractor, "")
-
-    def module_options(self, extractor: str) -> list[str]:
-        """Return options of the commands that load a trained extractor from outside the project."""
-        own = self.own_module(extractor)
-        return ["--module", own] if own else []
-
     # files
 
     def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:

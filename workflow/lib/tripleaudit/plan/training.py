@@ -203,8 +203,6 @@ class Trainings:
         settings = self.settings_of(corpus, name)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
         settings["encoder_layers"] = self.study.config["encoder"]["layers"]
-        if name in self.own:
-            settings["module"] = self.own[name]
         if noise == "noising":
             noising = {key: value for key, value in self.study.config["noising"].items() if key != "wz"}
             probability = self.study.data.section[corpus].noise_probability
