@@ -1,6 +1,6 @@
 """Mutation testing of the rooms that results hang on: a sample of small changes, each of which a test should notice.
 
-``python -m tests.benchmarks.mutate [--sample 100] [--seed 0] [--only PART]`` changes one place of one module in a copy
+``python -m tests.benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a copy
 of the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that import the module
 until one fails, and prints the share caught; survivors come with file and line. Below ``--goal`` the exit status is 1.
 """
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -114,12 +114,12 @@ class _Changer(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def mutations(root: Path, only: str = "") -> Iterator[Mutation]:
-    """Yield every change of every module of the rooms."""
+def mutations(root: Path, only: Sequence[str] = ("",)) -> Iterator[Mutation]:
+    """Yield every change of every module of the rooms whose path has one of the parts ``only``."""
     for room in ROOMS:
         for path in sorted((root / PACKAGE / room).rglob("*.py")):
             name = str(path.relative_to(root))
-            if only in name:
+            if any(part in name for part in only):
                 changer = _Changer()
                 changer.visit(ast.parse(path.read_text(encoding="utf-8")))
                 for place, (line, was, now) in enumerate(changer.found):
@@ -166,7 +166,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=100, help="changes to try (default: 100)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--only", default="", help="a part of the modules' paths")
+    parser.add_argument("--only", nargs="+", default=[""], help="parts of the modules' paths")
     parser.add_argument("--goal", type=float, default=0.95, help="share to be caught")
     parser.add_argument("--out", type=Path, help="survivors and shares as JSON")
     args = parser.parse_args()

@@ -30,9 +30,9 @@ def test_the_trainings_are_the_product_without_repetition():
 def test_what_a_training_is_scored_on():
     plan = study(extractors={"casrel": {}}, settings=["nz", "wz"], protocols={"rearranged": {}, "augmented": {}})
     run = Run("webnlg", "original", "nz", "casrel", "none", 1)
-    assert plan.testsets(run) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
-    assert plan.testsets(Run("webnlg", "rearranged", "nz", "casrel", "none", 1)) == [("test", "nz")]
-    assert plan.testsets(Run("webnlg", "original", "wz", "casrel", "none", 1)) == [("test", "nz"), ("test", "wz")]
+    assert plan.testsets(run.trainset) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
+    assert plan.testsets("rearranged-nz") == [("test", "nz")]
+    assert plan.testsets("original-wz") == [("test", "nz"), ("test", "wz")]
 
 
 def test_settings_are_merged_from_general_to_special():

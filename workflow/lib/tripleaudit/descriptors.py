@@ -161,6 +161,22 @@ class MatchingRule(Descriptor):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Baseline(Descriptor):
+    """A system that learns nothing, as a row beside those that do.
+
+    Attributes:
+        predict: ``(training sentences, test sentences) -> Iterable``, for each test sentence its triples, or of a
+            classifier the score in [0, 1] that it has any.
+        classifier: whether it says only which sentences have triples.
+        note: under every table that has it.
+    """
+
+    predict: Callable[[Any, Any], Iterable[Any]]
+    classifier: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GreScore(Descriptor):
     """A score of generative extraction.
 
@@ -303,10 +319,20 @@ TABLES: Final = Registry(TableSpec, "table", "tripleaudit.tables.builders.*")
 EXTRACTORS: Final = Registry(ExtractorSpec, "extractor", "tripleaudit.extractors.catalogue")
 PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
+BASELINES: Final = Registry(Baseline, "baseline", "tripleaudit.scoring.baselines")
 GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.evaluate")
 FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
 COMMANDS: Final = Registry(Command, "command")
-REGISTRIES: Final[tuple[Registry[Any], ...]] = (TABLES, EXTRACTORS, PROTOCOLS, MATCHINGS, GRE_SCORES, FORMATS, COMMANDS)
+REGISTRIES: Final[tuple[Registry[Any], ...]] = (
+    TABLES,
+    EXTRACTORS,
+    PROTOCOLS,
+    MATCHINGS,
+    BASELINES,
+    GRE_SCORES,
+    FORMATS,
+    COMMANDS,
+)
 
 _plugins: dict[str, list[Descriptor]] = {}  # file of each loaded plugin -> what it adds
 

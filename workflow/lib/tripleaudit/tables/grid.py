@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.descriptors import BASELINES, MATCHINGS
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row
@@ -52,7 +52,7 @@ def score_grid(
     digits: int,
     reported: Reported = lambda row, column: None,
 ) -> list[list[Cell]]:
-    """Return the cells ``[rows][columns]``, winners marked within each contest."""
+    """Return the cells ``[rows][columns]``, winners marked within each contest; baselines take part in none."""
     grid = [
         [
             replace(
@@ -72,6 +72,8 @@ def score_grid(
     ]
     contests: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
+        if row.run.extractor in BASELINES:
+            continue
         contests.setdefault(row.contest or row.group, []).append(number)
     for members in contests.values():
         for place, column in enumerate(columns):
@@ -99,7 +101,7 @@ def extractor_rows(
     *,
     base: Callable[[str, str, str], RunKey],
 ) -> list[ScoreRow]:
-    """Return one row for each corpus, extractor and noise setting, for corpora with scores on one of the protocols.
+    """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with scores on a protocol.
 
     Args:
         inputs: of the table; its options may name corpora, extractors and noises, which are then shown even if
@@ -108,7 +110,7 @@ def extractor_rows(
         order: of the extractors.
         base: ``(corpus, extractor, noise)`` -> the row's run.
     """
-    every = [run for run in inputs.scores.runs if is_extractor(run.extractor) and run.extractor != LAST_WORDS_ONLY]
+    every = [run for run in inputs.scores.runs if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY]
     covered = {run.corpus for run in every if run.protocol in protocols}
     runs = [run for run in every if run.corpus in covered and run.protocol in ("original", *protocols)]
     corpora = inputs.names("corpora", list(covered), tuple(labels.CORPORA))
@@ -128,8 +130,20 @@ def extractor_rows(
 
 
 def is_extractor(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone: no classifier, no two-step extraction."""
-    return not name.startswith("zcc-")
+    """Whether a name of the scores file is an extractor alone: no classifier, no two-step extraction, no baseline."""
+    return not name.startswith("zcc-") and name not in BASELINES
+
+
+def extracts(name: str) -> bool:
+    """Whether a name of the scores file is an extractor alone, or a baseline that stands beside extractors."""
+    return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
+
+
+def baseline_notes(rows: Iterable[ScoreRow]) -> list[str]:
+    """Return the notes on the baselines among the rows of a table."""
+    names = dict.fromkeys(row.run.extractor for row in rows)
+    found = [BASELINES[name].note for name in names if name in BASELINES]
+    return [*found, "Baselines are not compared with the other rows."] if found else []
 
 
 def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:

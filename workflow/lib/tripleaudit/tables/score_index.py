@@ -101,7 +101,7 @@ class ScoreIndex:
             sd=statistics.stdev(values) * scale if len(values) > 1 else None,
             low=None if low is None else low * scale,
             high=None if high is None else high * scale,
-            seeds=len(values),
+            seeds=_trained(rows),
             mark=self._mark(run._replace(testing="")),
         )
 
@@ -156,8 +156,13 @@ def mean_difference(first: dict[str, float], second: dict[str, float], *, scale:
         value=statistics.fmean(differences) * scale,
         digits=digits,
         sd=statistics.stdev(differences) * scale if len(differences) > 1 else None,
-        seeds=len(differences),
+        seeds=_trained(seed for seed in first if seed in second),
     )
+
+
+def _trained(seeds: Iterable[str]) -> int:
+    """The number of trainings behind a mean; what was not trained has an empty seed."""
+    return sum(map(bool, seeds))
 
 
 def _pick(score: Score) -> list[str]:
