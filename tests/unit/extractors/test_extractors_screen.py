@@ -71,6 +71,13 @@ def test_the_screen_drops_what_is_clearly_negative():
     assert len(screen.Screen(weight, bias).pairs(x)) < positive + 0.05 * len(logits)
 
 
+@pytest.mark.parametrize(("bias", "kept"), [(1e30, 7), (-1e30, 0)])
+def test_a_bias_beyond_whole_numbers_decides_alone(bias, kept):
+    weight, biases = torch.ones(2, 1, 24, dtype=torch.float64), torch.tensor([[0.0], [bias]], dtype=torch.float64)
+    weight[1] *= 2
+    assert len(screen.Screen(weight, biases).pairs(torch.ones(7, 24, dtype=torch.float64))) == kept
+
+
 @pytest.mark.parametrize("value", [0.0, torch.inf, torch.nan])
 def test_features_without_a_scale_are_all_kept(value):
     _, _, weight, bias, _ = table(0, FEATURES["relu"])

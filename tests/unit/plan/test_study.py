@@ -35,6 +35,26 @@ def test_what_a_training_is_scored_on():
     assert plan.testsets("original-wz") == [("test", "nz"), ("test", "wz")]
 
 
+def test_baselines_are_scored_wherever_extractors_and_classifiers_are():
+    sets = {"rearranged": {}, "sift-1": {"rule": "frequency", "max_count": 2, "train": False}, "augmented": {}}
+    plan = study(extractors={"casrel": {}}, settings=["nz", "wz"], zcc={"binary": {}}, protocols=sets, seeds=[1, 2])
+    files = [file.partition("/webnlg/")[2] for file in plan.score_files()]
+    assert [file for file in files if "casrel" not in file and "zcc" not in file] == [
+        *(
+            f"original-nz/{name}/{test}.csv"
+            for name in ("memorise", "nothing")
+            for test in ("test-nz", "test-wz", "augmented-nz")
+        ),
+        *(f"rearranged-nz/{name}/test-nz.csv" for name in ("memorise", "nothing")),
+        *(f"original-wz/{name}/test-{testing}.csv" for name in ("memorise", "nothing") for testing in ("nz", "wz")),
+        "original-wz/always-yes/classification.csv",
+    ]
+    assert study(extractors={"casrel": {}}, baselines=[]).baseline_runs == []
+    assert {name for *_, name in study(zcc={"binary": {}}, settings=["nz", "wz"]).baseline_runs} == {"always-yes"}
+    with pytest.raises(UserError, match="baselines/0: unknown baseline 'memorize', did you mean 'memorise'"):
+        study(baselines=["memorize"])
+
+
 def test_settings_are_merged_from_general_to_special():
     plan = study(
         training={"epochs": 3, "batch_size": 4}, extractors={"casrel": {"epochs": 5}}, noising={"probability": 0.1}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tripleaudit.scoring.bootstrap import FEWEST, intervals, scores_of
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.scoring.significance import holm, randomisation_test, significant_winner
+from tripleaudit.scoring.significance import _spreads, holm, randomisation_test, significant_winner
 
 
 def some_counts(sentences: int, quality: float, seed: int) -> np.ndarray:
@@ -130,6 +130,28 @@ def test_equal_systems_are_rarely_called_different_and_three_points_are_often_fo
     # docs/methods.md states these shares; more seeds find more, and luckier runs hide more
     least = {3: (0.50, 0.45, 0.35, 0.10), 5: (0.80, 0.75, 0.60, 0.30)}[runs]
     assert found(3.0, 150) >= least[(0.0, 0.5, 1.0, 2.0).index(spread)]
+
+
+def counts_of_right(*runs: list[int]) -> np.ndarray:
+    """Counts ``[sentences, runs, 3]`` of runs that find the one triple of a sentence (1) or a wrong one (0)."""
+    right = np.array(runs).T
+    return np.stack([right, np.ones_like(right), np.ones_like(right)], axis=-1)
+
+
+def test_where_the_variance_of_a_difference_comes_from_by_hand() -> None:
+    first, second = counts_of_right([1, 1, 0, 0], [1, 0, 1, 0]), counts_of_right([1, 0, 0, 0], [1, 0, 0, 0])
+    # influences, in quarters: ±1/2 of the first system; 3/4, -1/4, -1/4, -1/4 of the second
+    own, of_runs, by_run = _spreads(first, second, 0)
+    assert by_run == pytest.approx(2 * 0.5 / 16 / 2)  # two sentences of the first system vary between its runs
+    assert of_runs == 0  # both runs of each have the same score
+    by_sentence = ((0.5 - 0.75) ** 2 + 2 * 0.25**2 + (-0.5 + 0.25) ** 2) / 16
+    assert by_sentence < by_run and own == 0  # runs of one system differ by more than the systems
+    other = counts_of_right([0, 0, 1, 1], [0, 0, 1, 1])
+    by_sentence = (1 + 0.5**2 + 0.5**2 + 1) / 16
+    assert _spreads(first, other, 0)[0] == pytest.approx(np.sqrt(1 - by_run / by_sentence))
+    uneven = counts_of_right([1, 1, 1, 0], [1, 0, 0, 0])
+    assert _spreads(uneven, other, 0)[1] == pytest.approx(0.125 / 2)  # of 75 and 25 %
+    assert _spreads(first, first, 0)[0] == 0  # systems that do not differ have nothing of their own
 
 
 def test_one_run_of_each_says_less_than_its_p_value_once_runs_differ() -> None:

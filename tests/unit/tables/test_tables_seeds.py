@@ -6,12 +6,14 @@ import html
 import re
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from support.scored import Results
+from support.scored import Results, sentences_of
+from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.significance import holm, randomisation_test
@@ -111,6 +113,36 @@ def test_winner_over_several_seeds_follows_from_holm_corrected_tests(results: Re
     assert randomisation_test(*rivals) > 0.05  # the other two, so that none of them could win without OneRel
     two = load_inputs(scores=results.scores, counts=results.counts, options={"extractors": ["casrel", "prgc"]})
     assert not any(cell.bold for row in build_table("type-f1", two).rows for cell in row.cells[:1])
+
+
+def test_baselines_stand_last_without_seeds_and_outside_the_contest(tmp_path: Path) -> None:
+    made = Results(tmp_path)
+    for name, quality in (("casrel", 0.5), ("onerel", 0.9)):
+        made.run(name, quality=quality, seeds=SEEDS, sentences=80)
+    made.classifier("zcc-mcml", quality=0.5, corpus="webnlg", seeds=SEEDS)
+    plain = load_inputs(scores=made.scores, counts=made.counts)
+    made.baseline("memorise", sentences_of(80))
+    made.baseline("nothing", [replace(one, triples=()) for one in sentences_of(80)])
+    made.baseline("always-yes")
+    both = load_inputs(scores=made.scores, counts=made.counts)
+
+    built = build_table("type-f1", both)
+    assert [row.label for row in built.rows] == ["CasRel", "OneRel", "Memorised triples", "Nothing"]
+    assert [row.cells[0].value for row in built.rows[2:]] == [100, 0]
+    assert [row.cells[0].seeds for row in built.rows] == [3, 3, 0, 0]
+    assert [row.cells[0].sd for row in built.rows[2:]] == [None, None]
+    assert [row.label for row in built.rows if row.cells[0].bold] == ["OneRel"]  # although one is always right
+    assert any(note.startswith("Trained with 3 seeds;") for note in built.notes)
+    assert sum("Nothing: no triple" in note or "Memorised triples: no" in note for note in built.notes) == 2
+    assert "Baselines are not compared with the other rows." in built.notes
+    assert not any("Baselines" in note for note in build_table("type-f1", plain).notes)
+
+    zcc = build_table("zcc", both)
+    assert [row.label for row in zcc.rows] == ["ZCC MCML", "Always yes"]
+    precision, recall, f1 = (cell.value for cell in zcc.rows[1].cells)
+    assert (precision, recall, f1) == pytest.approx((0.4, 1, 0.8 / 1.4))
+    for name in ("type-f1", "zcc"):  # sentences speak of what was trained
+        assert TABLES[name].answer(both) == TABLES[name].answer(plain)
 
 
 @pytest.mark.parametrize(

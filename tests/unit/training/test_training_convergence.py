@@ -43,6 +43,12 @@ def test_too_few_evaluations_say_nothing_unless_it_was_stopped():
     assert convergence(history(0.1, 0.2, 0.3, 0.4), stopped=True)["converged"] is True
 
 
+def test_the_slope_is_that_of_three_evaluations_at_least():
+    found = convergence(history(0.1, 0.2, 0.4, 0.4))
+    assert found["slope"] == pytest.approx(0.04)  # 0.1 in ten of 40 steps
+    assert found["rise"] == pytest.approx(0.3)
+
+
 def test_the_trainings_on_a_gpu_are_told_apart(real_data):
     """Those that their notes call still rising or late are not converged; five had come to rest."""
     folder = real_data / "gpu-webnlg"

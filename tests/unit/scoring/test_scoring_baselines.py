@@ -1,0 +1,116 @@
+"""Baselines that learn nothing, by hand and on WebNLG."""
+
+import itertools
+import json
+import re
+from collections import Counter, defaultdict
+
+import pytest
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.descriptors import BASELINES
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_jsonl
+from tripleaudit.scoring.baselines import write_predictions
+from tripleaudit.scoring.matching import sentence_counts
+from tripleaudit.scoring.metrics import micro
+
+
+def sentence(text: str, *triples: tuple[str, str, str], id: str = "") -> Sentence:
+    def span(name: str) -> Span:
+        return Span(text.index(name), text.index(name) + len(name), name)
+
+    return Sentence(id or text, text, tuple(Triple(span(s), relation, span(o)) for s, relation, o in triples))
+
+
+TRAIN = [
+    sentence("Rome lies in Italy .", ("Rome", "in", "Italy")),
+    sentence("Rome , capital of Italy", ("Rome", "capital", "Italy"), ("Italy", "has", "Rome")),
+    sentence("Italy and its capital Rome", ("Rome", "capital", "Italy")),
+    sentence("Ann wrote Emma in Rome", ("Ann", "wrote", "Emma"), ("Ann", "wrote", "Emma")),
+    sentence("Ann likes Emma", ("Ann", "likes", "Emma")),
+    sentence("Narcissus loves Narcissus", ("Narcissus", "loves", "Narcissus")),
+]
+
+
+def predicted(name: str, *texts: str) -> list[list[tuple[str, str, str]]]:
+    said = BASELINES[name].predict(TRAIN, [Sentence(text, text) for text in texts])
+    return [[triple.strings for triple in one] for one in said]
+
+
+def test_the_most_frequent_triple_of_two_entities_is_memorised_in_its_direction():
+    assert predicted("memorise", "In Italy is Rome .") == [[("Rome", "capital", "Italy")]]
+
+
+def test_of_equally_frequent_triples_the_first_seen_is_memorised():
+    """A sentence that repeats a triple counts once, so that "wrote" and "likes" have one sentence each."""
+    assert predicted("memorise", "Emma , by Ann") == [[("Ann", "wrote", "Emma")]]
+
+
+def test_entities_count_as_whole_words_in_their_case():
+    texts = ("Romeo in Italy", "ROME in Italy", "Rome, Italy.", "Rome", "Rome and Ann")
+    assert predicted("memorise", *texts) == [[], [], [("Rome", "capital", "Italy")], [], []]
+
+
+def test_a_triple_of_one_entity_twice_needs_one_mention():
+    assert predicted("memorise", "Narcissus , again") == [[("Narcissus", "loves", "Narcissus")]]
+
+
+def test_spans_are_those_of_the_first_mentions():
+    text = "Italy , Italy ! Rome !"
+    (found,) = BASELINES["memorise"].predict(TRAIN, [Sentence("x", text)])
+    assert [(one.subject.start, one.object.start) for one in found] == [(16, 0)]
+    assert not list(Sentence("x", text, found).problems())
+
+
+def test_files_have_the_form_of_predictions_and_of_decisions(tmp_path):
+    train, test, out = (tmp_path / name for name in ("train.jsonl", "test.jsonl", "out.jsonl"))
+    save_sentences(train, TRAIN)
+    save_sentences(test, [TRAIN[0], Sentence("none", "Nothing here")])
+    write_predictions("memorise", train, test, out)
+    assert [len(one.triples) for one in load_sentences(out)] == [1, 0]
+    write_predictions("nothing", train, test, out)
+    assert [(one.id, one.text, one.triples) for one in load_sentences(out)] == [
+        (TRAIN[0].id, TRAIN[0].text, ()),
+        ("none", "Nothing here", ()),
+    ]
+    write_predictions("always-yes", train, test, out)
+    assert [row for _, row in read_jsonl(out)] == [{"id": TRAIN[0].id, "score": 1.0}, {"id": "none", "score": 1.0}]
+    with pytest.raises(UserError, match="unknown baseline 'memory'"):
+        write_predictions("memory", train, test, out)
+
+
+def test_memorising_webnlg_as_a_plain_count_has_it(real_data):
+    """The same rule once more from the published JSON, with regular expressions in place of the package's search."""
+    folder = real_data / "webnlg"
+    raw = {split: json.loads((folder / f"{split}_triples.json").read_text()) for split in ("train", "test")}
+    counted: dict[tuple, Counter] = defaultdict(Counter)
+    for row in raw["train"]:
+        for triple in dict.fromkeys(map(tuple, row["triple_list"])):
+            counted[tuple(sorted({triple[0], triple[2]}))][triple] += 1
+    best = {pair: triples.most_common(1)[0][0] for pair, triples in counted.items()}
+    names = {name for pair in best for name in pair}
+    correct = guessed = gold = 0
+    for row in raw["test"]:
+        found = {
+            name
+            for name in names
+            if name in row["text"]
+            and re.search(
+                (r"(?<![^\W_])" if name[0].isalnum() else "")
+                + re.escape(name)
+                + (r"(?![^\W_])" if name[-1].isalnum() else ""),
+                row["text"],
+            )
+        }
+        pairs = [(name,) for name in found] + list(itertools.combinations(sorted(found), 2))
+        told, right = {best[pair] for pair in pairs if pair in best}, set(map(tuple, row["triple_list"]))
+        correct, guessed, gold = correct + len(told & right), guessed + len(told), gold + len(right)
+
+    train, test = (read_corpus(folder / f"{split}_triples.json").sentences for split in ("train", "test"))
+    said = [Sentence(one.id, one.text, each) for one, each in zip(test, BASELINES["memorise"].predict(train, test))]
+    total = micro(sentence_counts(test, said))
+    assert (total.correct, total.predicted, total.gold) == (correct, guessed, gold)
+    assert total.f1 == pytest.approx(0.587, abs=0.001)  # docs/methods.md
