@@ -2,7 +2,8 @@
 
 ``python -m tests.benchmarks.stored_trainings [--data DIR] --out DIR`` scores each folder of ``gpu-webnlg`` on WebNLG's
 test set and on the four published augmented ones by the workflow's own functions and commands, and writes the tables
-of docs/results.md: the values, and the settings, epochs and convergence of each training.
+of docs/results.md: the values, and the settings, epochs and convergence of each training, with the baselines as rows.
+Counts that differ from those that were stored with the trainings end it.
 """
 
 import argparse
@@ -13,6 +14,11 @@ from pathlib import Path
 from tripleaudit.cli import main as tripleaudit
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.protocols.strata import STRATA
+from tripleaudit.scoring.baselines import write_predictions
+from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.training.convergence import convergence
 
@@ -22,6 +28,25 @@ PARTS = ("ss", "su", "us", "uu")
 
 def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+def compare(folder: Path, original: SentenceCounts, augmented: SentenceCounts) -> int:
+    """Return how many scores are the same as in the ``scores.json`` of a training: counts by stratum and test set.
+
+    Raises:
+        SystemExit: one is not.
+    """
+    stored = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    table, size = augmented.counts[PRIMARY], len(original.ids)
+    found = {("test", name): micro(original.of(PRIMARY, name)).to_json() for name in ("all", *STRATA)}
+    for number, part in enumerate(PARTS):
+        rows, strata = (side[number * size : (number + 1) * size] for side in (table, augmented.strata))
+        found |= {(f"aug_{part}", name): micro(rows[in_stratum(strata, name)]).to_json() for name in ("all", *STRATA)}
+    for (test, name), score in found.items():
+        known = stored[test]["micro"] if name == "all" else stored[test]["strata"][name]
+        if any(abs(score[key] - known[key]) > 1e-12 for key in score):
+            raise SystemExit(f"{folder.name}, {test}, {name}: {score}, but stored was {known}")
+    return len(found)
 
 
 def main() -> int:
@@ -37,7 +62,15 @@ def main() -> int:
     ):
         gold[name] = args.out / f"{name}.jsonl"
         save_sentences(gold[name], read_registered(corpus, split, args.data).sentences)
-    scores, counts, facts, rows = [], [], [], []
+    scores, counts, facts, rows, same = [], [], [], [], 0
+    for name in ("memorise", "nothing"):
+        keys = {"study": "gpu-webnlg", "corpus": "webnlg", "training": "nz", "testing": "nz", "extractor": name}
+        for protocol, truth in (("original", "test"), ("augmented", "aug")):
+            guess, *out = [args.out / kind / name / protocol for kind in ("predictions", "scores", "counts")]
+            write_predictions(name, gold["train"], gold[truth], guess)
+            score_run(RunFiles(gold[truth], guess, *out, train=gold["train"]), {**keys, "protocol": protocol})
+            scores.append(out[0])
+            counts.append(out[1])
     for folder in sorted((args.data / "gpu-webnlg").iterdir()):
         if not folder.is_dir():
             continue
@@ -53,6 +86,7 @@ def main() -> int:
             score_run(RunFiles(gold[truth], guess, *out, train=gold["train"]), {**keys, "protocol": protocol})
             scores.append(out[0])
             counts.append(out[1])
+        same += compare(folder, *map(load_counts, counts[-2:]))
         history, chosen = lines(folder / "history.jsonl"), json.loads((folder / "settings.json").read_text())
         found = convergence(history)
         facts.append({"keys": {**keys, "protocol": "original"}, "epochs": chosen["epochs"], "convergence": found})
@@ -64,6 +98,7 @@ def main() -> int:
             f"| {folder.name} | {chosen['epochs']} × {used['batch_size']} | {used['encoder_learning_rate']:g} / "
             f"{used['head_learning_rate']:g} | {best} of {last} | {slope} | {verdict} |"
         )
+    print(f"{same} scores are those that were stored")
     (args.out / "trainings.json").write_text(json.dumps(facts))
     (args.out / "trainings.md").write_text(
         "| training | epochs × batch | rates (encoder / head) | best step | slope, points a tenth | converged |\n"

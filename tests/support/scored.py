@@ -111,11 +111,9 @@ class Results:
             score_classifier(files, self._keys(corpus, "original", "wz", "wz", name, "none", seed), Resampling(200))
             self.curves.append(curve)
 
-    def baseline(self, name: str, predicted: Iterable[Sentence] | None = None, **where: str) -> None:
+    def baseline(self, name: str, predicted: Iterable[Sentence] | None = None) -> None:
         """Score what a baseline says, as the workflow does: without noise and seed. None scores a classifier."""
-        keys = self._keys(
-            where.get("corpus", "webnlg"), where.get("protocol", "original"), "nz", "nz", name, "none", ""
-        )
+        keys = self._keys("webnlg", "original", "nz", "nz", name, "none", "")
         gold_file, found, train = (self.folder / f"{stem}.jsonl" for stem in ("gold", "found", "train"))
         if predicted is None:
             gold = sentences_of(100, 150)
@@ -127,8 +125,7 @@ class Results:
         predicted = list(predicted)
         save_sentences(gold_file, sentences_of(len(predicted)))
         save_sentences(found, predicted)
-        stem = f"{keys['protocol']}-{name}"
-        score_run(RunFiles(gold_file, found, train=train, **self._out(stem)), keys, Resampling(200))
+        score_run(RunFiles(gold_file, found, train=train, **self._out(name)), keys, Resampling(200))
 
     def audit(
         self, corpus: str, protocol: str, splits: dict[str, list[Sentence]], with_zero: dict | None = None
