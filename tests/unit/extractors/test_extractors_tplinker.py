@@ -127,6 +127,7 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
 
 
 def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
+    assert build(TPLinker, tiny_encoder).config.recover_steps == 6000  # officially, on WebNLG
     model = build(TPLinker, tiny_encoder, recover_steps=9)
     assert model.loss_weights() == (1 / 9 + 1, 0.0)
     batch = training_batch(model, toy_sentences())

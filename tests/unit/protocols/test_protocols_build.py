@@ -159,3 +159,7 @@ def test_every_option_is_one_of_the_split_command(capsys):
     hidden = {"batch_size", "mlm_layers"}
     for protocol in PROTOCOLS.values():
         assert all(f"--{name.replace('_', '-')}" in shown for name in set(protocol.options) - hidden)
+
+
+def test_only_augmented_sets_have_no_training_set():
+    assert [name for name, spec in PROTOCOLS.items() if not spec.train] == ["augmented"]

@@ -39,13 +39,13 @@ def extractor(name: str, noise: str = "none") -> str:
 
 
 def rte_order() -> list[str]:
-    """Return the extractors in the order of rte-generalization's tables, others behind its own, then the baselines."""
-    return [*sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order), *BASELINES]
+    """Return the extractors in the order of rte-generalization's tables, those that it does not have behind them."""
+    return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order)
 
 
 def cardinality_order() -> list[str]:
-    """Return the extractors in the order of zero-cardinality's tables, then the baselines."""
-    return [*sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].cardinality_order), *BASELINES]
+    """Return the extractors in the order of zero-cardinality's tables."""
+    return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].cardinality_order)
 
 
 def protocol_order() -> list[str]:
@@ -54,9 +54,12 @@ def protocol_order() -> list[str]:
 
 
 def ordered(names: Iterable[str], order: Sequence[str]) -> list[str]:
-    """Return different names in the given order, those that it lacks behind it by name."""
+    """Return different names in the given order, those that it lacks behind it by name, baselines last in theirs."""
     rank = {name: place for place, name in enumerate(order)}
-    return sorted(set(names), key=lambda name: (rank.get(name, len(rank)), name))
+    last = list(BASELINES)
+    return sorted(
+        set(names), key=lambda name: (last.index(name) if name in last else -1, rank.get(name, len(rank)), name)
+    )
 
 
 def device(name: str) -> str:

@@ -1,0 +1,40 @@
+"""The gate of a stream, with pretended models: which sentences reach the extractor."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.training.stream import Stream
+
+SCORES = {"no": 0.2, "even": 0.5, "yes": 0.7}
+
+
+class Aligner(SimpleNamespace):
+    def align(self, texts):
+        return [SimpleNamespace(truncated=text == "yes") for text in texts]
+
+
+@pytest.mark.parametrize(("threshold", "through"), [(0.5, ["yes"]), (0.4, ["even", "yes"]), (0.7, [])])
+def test_only_scores_above_the_threshold_reach_the_extractor(threshold, through):
+    tokenizer = SimpleNamespace(backend_tokenizer=SimpleNamespace(to_str=lambda: "{}"))
+    aligner = Aligner(layout="plain", limit=9, marker_id=None, tokenizer=tokenizer)
+    asked = []
+
+    def extract(texts, batch_size, ids, known):
+        asked.extend(texts)
+        return [
+            Sentence(id_, text, (Triple(Span(0, 1, text[0]), "r", Span(0, 1, text[0])),))
+            for id_, text in zip(ids, texts, strict=True)
+        ]
+
+    gate = SimpleNamespace(aligner=aligner, decide=lambda texts, size, known: [SCORES[text] for text in texts])
+    stream = Stream(SimpleNamespace(aligner=aligner, extract=extract), gate, threshold=threshold)
+    found = list(stream.extract(Sentence(text, text) for text in SCORES))
+    assert asked == through
+    assert [(one.sentence.id, bool(one.sentence.triples), one.gate) for one in found] == [
+        (text, text in through, score) for text, score in SCORES.items()
+    ]
+    counts = stream.account.counts
+    assert (counts["sentences"], counts["let_through"], counts["triples"]) == (3, len(through), len(through))
+    assert counts["cut"] == ("yes" in through)
