@@ -26,6 +26,7 @@ COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, 
             ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
             ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}  # fmt: skip
+GUARDS = ("strict", "slots", "local_files_only")  # arguments that change no result of a program that is right
 TIMEOUT = 240
 
 
@@ -77,6 +78,9 @@ class _Changer(ast.NodeTransformer):
         if ast.unparse(node.func).startswith(("log", "watched", "Progress", "warnings")):
             return node
         return self.generic_visit(node)
+
+    def visit_keyword(self, node: ast.keyword) -> ast.AST:
+        return node if node.arg in GUARDS else self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, bool):

@@ -160,6 +160,14 @@ def test_a_corpus_that_offers_no_other_word_leaves_the_sentence_alone():
     assert noise.counts["given_up"] == 1
 
 
+def test_noise_words_differ_from_their_entities_and_from_each_other():
+    each, more = sentence("aa leads bb .", ("aa", "C", "bb")), sentence("cc leads dd .", ("cc", "C", "dd"))
+    noise = EntityNoising([each, more], letters, NoiseSettings(probability=1.0, keep_length=1.0), 0)
+    noised = [noise(each, epoch) for epoch in range(60)]
+    drawn = {(one.triples[0].subject.text, one.triples[0].object.text) for one in noised if one}
+    assert drawn == {("cc", "dd"), ("dd", "cc")}  # the sentence itself has the others
+
+
 def test_pieces_make_words_of_the_wanted_length():
     each = sentence("aabbcc leads zz .", ("aabbcc", "C", "zz"))
     pieces = ([a + b for a in LETTERS for b in "aeiou"], [a + b for a in LETTERS for b in "ou"])
