@@ -33,7 +33,8 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json, write_jsonl
-    from tripleaudit.generative import extraction, settings
+    from tripleaudit.generative import extraction
+    from tripleaudit.llm import section as settings
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for name in ("httpx", "httpx2", "openai"):  # one line a request would drown everything else
