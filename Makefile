@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test test-light wheel-test lint format bench image dag clean
+.PHONY: help setup demo report test test-light wheel-test lint format bench mutate image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -59,6 +59,9 @@ test-light: ## test what needs no torch with nothing but its own dependencies (m
 image: ## build the container image, and the file that --software-deployment-method apptainer takes
 	docker build --tag tripleaudit .
 	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
+
+mutate: $(READY) ## change 100 places of the code that results hang on, and count how many a test notices (N=100)
+	$(BIN)/python -m tests.benchmarks.mutate --sample $(or $(N),100)
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))

@@ -25,7 +25,7 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_p
     assert counts.get("train", 0) == len(study.runs) + len(study.classifier_runs)
     predictions = counts.get("predict", 0) + counts.get("predict_with_augmented", 0)
     assert predictions == len(study.runs) + len(study.classifier_runs)
-    assert counts.get("score", 0) == sum(len(study.testsets(run)) for run in study.runs)
+    assert counts.get("score", 0) == sum(len(study.testsets(run.trainset)) for run in study.runs)
     assert counts.get("score_two_step", 0) == len(study.two_step_runs)
     assert counts.get("score_classifier", 0) == len(study.classifier_runs)
     assert counts.get("table", 0) == len(study.tables)

@@ -47,7 +47,7 @@ elif not importlib.util.find_spec("tripleaudit"):
     )
 
 from tripleaudit import jobs
-from tripleaudit.descriptors import PROTOCOLS, TABLES
+from tripleaudit.descriptors import BASELINES, PROTOCOLS, TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
@@ -76,7 +76,8 @@ def plot_code(plot):
 
 def score_keys(wildcards, **keys):
     """The keys of a run in the scores file, as JSON."""
-    named = {name: getattr(wildcards, name) for name in ("corpus", "extractor", "noise", "seed")}
+    untrained = {"noise": "none", "seed": ""}  # a baseline
+    named = {name: wildcards.get(name, untrained.get(name)) for name in ("corpus", "extractor", "noise", "seed")}
     return json.dumps({"study": STUDY.name, **named, **keys})
 
 

@@ -36,7 +36,7 @@ rule corpus_reports:
     input:
         sentences=expand("<study>/corpora/{{corpus}}/{split}.jsonl", split=SPLITS),
         counts=expand("<study>/corpora/{{corpus}}/{split}.counts.json", split=SPLITS),
-        encoder=STUDY.encoder,
+        encoder=STUDY.encoder_file,
     output:
         expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
     log:

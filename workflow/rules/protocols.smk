@@ -20,10 +20,39 @@ rule original_split:
         "> {log:q} 2>&1"
 
 
+rule prepare_published:
+    """Read one split of the published sets of a protocol, in place of sets made here."""
+    input:
+        STUDY.data.published_inputs,
+    output:
+        sentences="<study>/published/{corpus}/{protocol}/{split}.jsonl",
+        counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",
+    log:
+        "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
+    benchmark:
+        "<benchmarks>/prepare_published/{corpus}/{protocol}/{split}.jsonl"
+    conda:
+        "../../envs/light.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split, wildcards.protocol),
+        code=lambda wildcards: jobs.corpus_code(
+            "auto", STUDY.data.published(wildcards.corpus, wildcards.protocol), wildcards.split
+        ),
+        origin=lambda wildcards, input: STUDY.data.prepare_origin(
+            wildcards.corpus, wildcards.split, input, wildcards.protocol
+        ),
+    shell:
+        "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
+        "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
+
+
 rule build_protocol:
     """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
     input:
-        unpack(STUDY.original_splits),
+        unpack(STUDY.protocol_inputs),
     output:
         train="<study>/protocols/{corpus}/{protocol}/nz/train.jsonl",
         valid="<study>/protocols/{corpus}/{protocol}/nz/valid.jsonl",
@@ -54,7 +83,7 @@ rule train_masked_lm:
     """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
-        encoder=STUDY.encoder,
+        encoder=STUDY.encoder_file,
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
@@ -79,7 +108,7 @@ rule train_masked_lm:
 rule build_augmented:
     """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
     input:
-        unpack(STUDY.original_splits),
+        unpack(STUDY.protocol_inputs),
         unpack(STUDY.data.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
@@ -98,9 +127,8 @@ rule build_augmented:
     params:
         options=STUDY.data.protocol_json("augmented"),
         code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
-        vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],
+        models=STUDY.data.augmentation_options,
     shell:
         "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
-        "--masked-lm $(dirname {input.masked_lm:q}) --encoder $(dirname {input.encoder:q}) {params.vectors:q} "
-        "--out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"
+        "{params.models:q} --out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"

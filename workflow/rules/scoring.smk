@@ -99,6 +99,62 @@ rule score_two_step:
         "--out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"
 
 
+rule predict_baseline:
+    """What a system that learns nothing says of a test set: nothing, memorised triples, always yes."""
+    input:
+        unpack(STUDY.baseline_inputs),
+    output:
+        "<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
+    log:
+        "<logs>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.log",
+    benchmark:
+        "<benchmarks>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
+    wildcard_constraints:
+        extractor="|".join(STUDY.baselines) or "none",
+    conda:
+        "../../envs/light.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        code=lambda wildcards: jobs.described_code("predict-baseline", BASELINES, wildcards.extractor),
+    shell:
+        "python -m tripleaudit predict-baseline --baseline {wildcards.extractor:q} --train {input.train:q} "
+        "--test {input.test:q} --out {output:q} > {log:q} 2>&1"
+
+
+use rule score as score_baseline with:
+    input:
+        gold=STUDY.gold_file,
+        predictions="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
+        train=STUDY.seen_file,
+    output:
+        scores="<study>/scores/{corpus}/{trainset}/{extractor}/{testset}-{testing}.csv",
+        counts="<study>/counts/{corpus}/{trainset}/{extractor}/{testset}-{testing}.csv",
+    log:
+        "<logs>/score/{corpus}/{trainset}/{extractor}/{testset}-{testing}.log",
+    benchmark:
+        "<benchmarks>/score/{corpus}/{trainset}/{extractor}/{testset}-{testing}.jsonl"
+    wildcard_constraints:
+        extractor="|".join(STUDY.baselines) or "none",
+
+
+use rule score_classifier as score_baseline_classifier with:
+    input:
+        gold="<study>/protocols/{corpus}/original/wz/test.jsonl",
+        decisions="<study>/predictions/{corpus}/original-wz/{extractor}/test.jsonl",
+    output:
+        scores="<study>/scores/{corpus}/original-wz/{extractor}/classification.csv",
+        counts="<study>/counts/{corpus}/original-wz/{extractor}/classification.csv",
+        curve="<study>/scores/{corpus}/original-wz/{extractor}/curve.json",
+    log:
+        "<logs>/score_classifier/{corpus}/original-wz/{extractor}.log",
+    benchmark:
+        "<benchmarks>/score_classifier/{corpus}/original-wz/{extractor}.jsonl"
+    wildcard_constraints:
+        extractor="|".join(STUDY.baselines) or "none",
+
+
 rule merge_scores:
     """One tidy scores file of the whole study."""
     input:

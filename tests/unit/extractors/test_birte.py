@@ -12,6 +12,7 @@ from support.extractors import (
     check_extractor,
     dense,
     random_batch,
+    sentence,
     toy_sentences,
     training_batch,
     worked_example,
@@ -19,6 +20,7 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, relation_term, tagger_term
+from tripleaudit.training.data import Collator, TrainingSentences
 
 
 def oracle(batch: dict, relations: int, **limits):
@@ -272,3 +274,25 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
     assert 100 * reached == pytest.approx(expected, abs=0.1)
+
+
+def test_its_three_stages_draw_apart(tiny_encoder):
+    """The subject of stage 2, its object and the pair of stage 3 each hang on uniforms of their own."""
+    model = build(BiRTE, tiny_encoder).eval()
+    rows = sentence(
+        "ada lovelace wrote notes and tim leads apple .", ("ada lovelace", "W", "notes"), ("tim", "C", "apple")
+    )
+    example = TrainingSentences([rows], model).examples[0]
+    batch = Collator(BiRTE, model.config, 0, seed=0)([example])
+    terms = {}
+    for name, draws in {
+        "none": [0.1] * 4, "object_given_subject": [0.9, 0.1, 0.1, 0.1], "subject_given_object": [0.1, 0.9, 0.1, 0.1],
+        "relation": [0.1, 0.1, 0.9, 0.1],
+    }.items():  # fmt: skip
+        found = model(**{**batch, "draws": torch.tensor([draws])}).terms
+        terms[name] = {term: round(value.item(), 6) for term, value in found.items()}
+    for name in ("object_given_subject", "subject_given_object", "relation"):
+        changed = {term for term in terms["none"] if terms[name][term] != terms["none"][term]}
+        assert changed == {name}
+    draws = Collator(BiRTE, model.config, 0, seed=3)([example, example])["draws"]
+    assert len(set(draws[0].tolist())) == BiRTE.draws

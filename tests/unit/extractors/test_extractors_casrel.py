@@ -232,3 +232,16 @@ def test_the_shared_f1_is_not_blind():
     )
     assert f1(gold([one]), gold([two])) == 0.0
     assert f1(gold([one]), gold([one])) == 1.0
+
+
+@pytest.mark.parametrize("which", ["subject", "object head", "object tail"])
+def test_every_threshold_is_a_half(which):
+    """Probabilities of 0.55 count, those of 0.45 do not, at each of the stages."""
+    content = torch.ones(1, 4, dtype=torch.bool)
+    for logit, count in ((0.2, 1), (-0.2, 0)):
+        subject, found = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2, 1), -9.0)
+        subject[0, 1] = logit if which == "subject" else 9.0
+        found[0, 2, 0] = logit if which == "object head" else 9.0
+        found[0, 2, 1] = logit if which == "object tail" else 9.0
+        rows, _ = decode(subject, lambda s, a, b, found=found: found.expand(len(s), -1, -1, -1), content, 1)
+        assert len(rows) == count, logit

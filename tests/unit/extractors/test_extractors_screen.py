@@ -75,3 +75,18 @@ def test_the_screen_drops_what_is_clearly_negative():
 def test_features_without_a_scale_are_all_kept(value):
     _, _, weight, bias, _ = table(0, FEATURES["relu"])
     assert screen.Screen(weight, bias).pairs(torch.full((7, 24), value, dtype=torch.float64)).tolist() == [*range(7)]
+
+
+def test_what_rounding_of_the_features_hides_is_allowed_for():
+    """Features of 0.49 beside one of 127 round to 0, and heavy weights on them make a positive cell of nothing."""
+    width = 64
+    weight = torch.zeros(2, 1, width, dtype=torch.float64)
+    weight[1, 0, 1:] = 127.0
+    x = torch.full((32, width), 0.49, dtype=torch.float64)
+    x[:, 0] = 127.0
+    logit = float(x[0] @ weight[1, 0])
+    for short, kept in ((20.0, 32), (logit, 32)):
+        bias = torch.tensor([[logit - short], [0.0]], dtype=torch.float64)
+        assert len(screen.Screen(weight, bias).pairs(x.clone())) == kept
+    hopeless = torch.tensor([[3 * logit], [0.0]], dtype=torch.float64)
+    assert len(screen.Screen(weight, hopeless).pairs(x.clone())) == 0

@@ -194,3 +194,14 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
     reached = ceiling(oracle, sentences, aligner, relations, words=True)
     assert 100 * reached == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize("which", ["entity", "relation"])
+def test_both_thresholds_are_a_half(which):
+    for logit, count in ((0.2, 1), (-0.2, 0)):
+        entity, relation = torch.full((1, 4, 4), -9.0), torch.full((1, 4, 4, 1), -9.0)
+        entity[0, 0, 0] = entity[0, 2, 2] = logit if which == "entity" else 9.0
+        relation[0, 0, 2] = logit if which == "relation" else 9.0
+        content = torch.ones(1, 4, dtype=torch.bool)
+        rows, _ = decode(entity, lambda cells, relation=relation: relation[tuple(cells.T)], content, None)
+        assert len(rows) == count, logit

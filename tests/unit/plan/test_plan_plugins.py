@@ -39,7 +39,7 @@ def test_protocols_of_a_plugin_are_trained_on_or_tested_like_the_built_in_ones(s
     assert plan.protocols == ["original", "recall", "harder-1"]
     assert plan.trainsets == ["original-nz", "harder-1-nz"]
     assert plan.data.built == ["recall", "harder-1"]
-    assert plan.testsets(plan.runs[0]) == [("test", "nz"), ("recall", "nz")]
+    assert plan.testsets(plan.runs[0].trainset) == [("test", "nz"), ("recall", "nz")]
     assert plan.data.protocol_json("harder-1") == '{"most": 2}'
 
 

@@ -30,7 +30,7 @@ settings: [nz, wz]
 extractors:
   casrel: {model: {foo: 1, prior: 2, max_length: 0}}
   grte: {dropuot: 0.1}
-  onerel: {epochs: 5}
+  onerel: {preset: webnlg, epochs: 5}
   prgc: {preset: nowhere, head_learning_rate: .nan}
   tplinkr:
 training: {epochs: 0, processes: 64, model: {layout: squares}}

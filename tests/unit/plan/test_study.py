@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,9 +30,9 @@ def test_the_trainings_are_the_product_without_repetition():
 def test_what_a_training_is_scored_on():
     plan = study(extractors={"casrel": {}}, settings=["nz", "wz"], protocols={"rearranged": {}, "augmented": {}})
     run = Run("webnlg", "original", "nz", "casrel", "none", 1)
-    assert plan.testsets(run) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
-    assert plan.testsets(Run("webnlg", "rearranged", "nz", "casrel", "none", 1)) == [("test", "nz")]
-    assert plan.testsets(Run("webnlg", "original", "wz", "casrel", "none", 1)) == [("test", "nz"), ("test", "wz")]
+    assert plan.testsets(run.trainset) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
+    assert plan.testsets("rearranged-nz") == [("test", "nz")]
+    assert plan.testsets("original-wz") == [("test", "nz"), ("test", "wz")]
 
 
 def test_settings_are_merged_from_general_to_special():
@@ -124,3 +125,71 @@ def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
         UserError, match="protocols/rearranged/ties: expected one of 'most-triples' or 'corpus-order', got 'shortest'"
     ):
         study(protocols={"rearranged": {"ties": "shortest"}})
+
+
+def test_published_sets_stand_in_for_those_made_here():
+    plan = study(protocols={"rearranged": {"source": "published", "seed": 3}, "augmented": {"source": "published"}})
+    assert plan.data.published("webnlg", "rearranged").name == "webnlg-rearranged"
+    assert plan.data.published("webnlg", "original") is None
+    assert json.loads(plan.data.protocol_json("rearranged")) == {"source": "published"}
+    assert plan.data.files_of_split("webnlg", "valid", "rearranged") == [
+        "rte-eval/rearranged_WebNLG_all/valid_data.json"
+    ]
+    parts = plan.data.files_of_split("webnlg", "test", "augmented")
+    assert [path.split("/")[-1][:2] for path in parts] == ["ss", "su", "us", "uu"]
+    assert plan.data.files_of_split("webnlg", "test") == ["webnlg/test_triples.json"]
+
+
+def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
+    plan = Study(
+        {
+            "study": "s",
+            "corpora": {"mine": {"registry": "webnlg", "limit": {"train": 9, "test": 5}, "uncased": True}},
+            "protocols": {"rearranged": {"source": "published"}},
+        }
+    )
+    options = plan.data.prepare_options("mine", "train", "rearranged")
+    assert options == [
+        "--occurrence",
+        "first",
+        "--corpus",
+        "webnlg-rearranged",
+        "--split",
+        "train",
+        "--uncased",
+        "--limit",
+        "9",
+    ]
+    assert "--limit" not in plan.data.prepare_options("mine", "test", "rearranged")
+    assert plan.data.prepare_options("mine", "test")[-1] == "5"
+
+
+def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
+    with pytest.raises(
+        UserError, match="no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans"
+    ):
+        Study({"study": "s", "corpora": {"conll04": None}, "protocols": {"augmented": {"source": "published"}}})
+    with pytest.raises(UserError, match="rearranged/rule: has no meaning with source: published"):
+        study(protocols={"rearranged": {"source": "published", "rule": "every-triple"}})
+
+
+def test_a_preset_that_would_never_validate_is_refused():
+    with pytest.raises(
+        UserError,
+        match="extractors/onerel/evaluate_from: the first evaluation is after epoch 21, but the training has 5",
+    ):
+        study(extractors={"onerel": {"preset": "webnlg", "epochs": 5}})
+    study(extractors={"onerel": {"preset": "webnlg", "epochs": 5, "evaluate_from": 1}})
+
+
+def test_a_corpus_may_have_an_encoder_of_its_own():
+    config = {
+        "study": "s",
+        "encoder": {"model": "minilm"},
+        "corpora": {"webnlg": None, "nyt29": {"encoder": "bert-base-uncased"}},
+    }
+    plan = Study(config)
+    files = [plan.encoder_file(SimpleNamespace(corpus=corpus)) for corpus in plan.corpora]
+    assert [file.split("/")[-2] for file in files] == ["minilm", "bert-base-uncased"]
+    with pytest.raises(UserError, match="corpora/webnlg/encoder: "):
+        study(corpora={"webnlg": {"encoder": "ftp://no.where/it"}})

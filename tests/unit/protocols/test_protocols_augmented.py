@@ -1,4 +1,5 @@
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +10,7 @@ from support.webnlg import sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented import augment
 from tripleaudit.protocols.augmented.candidates import find_candidates
-from tripleaudit.protocols.augmented.choose import PARTS, choose, wants_seen
+from tripleaudit.protocols.augmented.choose import PARTS, Found, Rules, choose, wants_seen
 from tripleaudit.protocols.augmented.mentions import lay_out
 from tripleaudit.protocols.augmented.vectors import NearestWords
 from tripleaudit.protocols.splits import Splits
@@ -21,8 +22,13 @@ WORDS = ["Oslo", "Rome", "Bern", "Lima", "Kiev", "Bonn", "Riga", "Graz"]
 
 
 def candidates(row, model, k=3, beams=2):
-    found, ways = find_candidates([row], [lay_out(row)], model, NEAREST, k=k, beams=beams)
-    return found[0], dict(ways)
+    (found,) = find_candidates([row], [lay_out(row)], model, NEAREST, k=k, beams=beams)
+    ways = Counter(each.way for each in found.values())
+    return {text: each.words for text, each in found.items()}, dict(ways)
+
+
+def filled(**words):
+    return {text.replace("_", " "): Found("masked_words", options) for text, options in words.items()}
 
 
 def test_a_single_piece_word_is_filled_behind_one_mask_with_all_entities_masked():
@@ -68,17 +74,36 @@ def test_a_text_that_quotes_the_mask_token_is_read_at_the_right_mask():
 
 
 @pytest.mark.parametrize(
-    ("part", "subject", "both", "object_"),
-    [("ss", 1, 1, 1), ("su", 1, 1, 0), ("us", 0, 1, 1), ("uu", 0, 0, 0)],
+    ("part", "subject", "files", "text", "object_"),
+    [("ss", 1, 1, 1, 1), ("su", 1, 0, 1, 0), ("us", 0, 0, 1, 1), ("uu", 0, 0, 0, 0)],
 )
-def test_parts_ask_for_seen_and_unseen_roles(part, subject, both, object_):
-    asked = [wants_seen(part, True, False), wants_seen(part, True, True), wants_seen(part, False, True)]
-    assert asked == [bool(subject), bool(both), bool(object_)]
+def test_parts_ask_for_seen_and_unseen_roles(part, subject, files, text, object_):
+    assert wants_seen(part, True, False) == bool(subject)
+    assert wants_seen(part, True, True) == wants_seen(part, True, True, "files") == bool(files)
+    assert wants_seen(part, True, True, "text") == bool(text)
+    assert wants_seen(part, False, True) == bool(object_)
+
+
+@pytest.mark.parametrize(
+    ("way", "fallback", "taken"),
+    [("vectors", "files", True), ("vectors", "text", False), ("masked_word", "files", False)],
+)
+def test_a_word_without_a_neighbour_of_the_kind_takes_any_as_in_the_files(way, fallback, taken):
+    row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
+    found = {"Rome": Found(way, [("Oslo",), ("Bern",)])}
+    chosen, outcomes = choose(row, lay_out(row), found, "ss", {"Lima"}, "0", Rules(fallback=fallback))
+    assert chosen == ({"Rome": ("Oslo",)} if taken else {})  # never Bern, another entity here
+    assert outcomes["none_of_this_kind"] == (not taken)
+    found = {"Rome": Found(way, [("Oslo",), ("Lima",)])}
+    for seed in range(10):  # a word of the kind is never passed over
+        assert choose(row, lay_out(row), found, "ss", {"Lima"}, str(seed), Rules(fallback=fallback))[0] == {
+            "Rome": ("Lima",)
+        }
 
 
 def test_draws_are_uniform_over_the_candidates_of_the_kind():
     row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
-    found = {"Rome": [("Oslo",), ("Lima",), ("Kiev",), ("Bern",)]}
+    found = filled(Rome=[("Oslo",), ("Lima",), ("Kiev",), ("Bern",)])
     drawn = [choose(row, lay_out(row), found, "ss", {"Oslo", "Lima", "Bern"}, str(seed))[0] for seed in range(400)]
     share = sum(chosen["Rome"] == ("Oslo",) for chosen in drawn) / 400
     assert {chosen["Rome"] for chosen in drawn} == {("Oslo",), ("Lima",)}  # Bern is another entity here
@@ -88,21 +113,19 @@ def test_draws_are_uniform_over_the_candidates_of_the_kind():
 
 def test_two_entities_never_become_one():
     row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
-    found = {"Rome": [("Oslo",)], "Bern": [("Oslo",)]}
+    found = filled(Rome=[("Oslo",)], Bern=[("Oslo",)])
     chosen, outcomes = choose(row, lay_out(row), found, "uu", set(), "0")
     assert len(chosen) == 1
     assert (outcomes["replaced"], outcomes["none_of_this_kind"]) == (1, 1)
 
 
-def test_nested_entities_change_together_or_around_the_inner_one():
-    row = sentence("New York City is big", ("New York City", "in", "New York"))
-    layout = lay_out(row)
-    found = {"New York": [("Old", "Bern")], "New York City": [("Great", "Rome", "Town")]}
-    chosen, _ = choose(row, layout, found, "uu", set(), "0")
-    assert chosen["New York"] == ("Old", "Bern")
-    assert chosen["New York City"] in {("Old", "Bern", "City"), ("Old", "Bern", "Town")}
-    chosen, _ = choose(row, layout, {"New York City": [("Great", "Rome", "Town")]}, "uu", set(), "0")
-    assert chosen == {"New York City": ("New", "York", "Town")}
+def test_a_sentence_with_a_nested_entity_stays_as_it_is():
+    row = sentence("New York City is big", ("New York City", "in", "New York"), ("big", "r", "big"))
+    found = filled(New_York=[("Old", "Bern")], New_York_City=[("Great", "Rome", "Town")], big=[("Oslo",)])
+    chosen, outcomes = choose(row, lay_out(row), found, "uu", set(), "0")
+    assert chosen == {} and outcomes["nested"] == 3
+    model = Filler(WORDS)
+    assert candidates(row, model) == ({}, {}) and not model.texts
 
 
 @st.composite
@@ -130,7 +153,7 @@ def corpora(draw):
 @given(corpora())
 def test_properties_of_the_augmented_set(case):
     splits, seed = case
-    new, report = augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, seed=seed)
+    new, report = augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, fallback="text", seed=seed)
     known = SeenTriples(splits.train).entities
     assert len(new.test) == 4 * len(splits.test)
     layouts = [lay_out(row) for row in splits.test]
@@ -148,12 +171,13 @@ def test_properties_of_the_augmented_set(case):
         roles = ({t.subject.text for t in old.triples}, {t.object.text for t in old.triples})
         for one, other in renamed.items():
             if one != other:
+                assert layout.stays is None
                 assert (other in known) == wants_seen(part, one in roles[0], one in roles[1])
         # Everything outside the words of entities is byte-identical, blanks included.
         touched = [
             slot
             for entity in layout.entities.values()
-            if renamed[entity.text] != entity.text and not entity.nested
+            if renamed[entity.text] != entity.text
             for mention in entity.mentions
             for slot in entity.slots(mention)
         ]
@@ -164,7 +188,7 @@ def test_properties_of_the_augmented_set(case):
         assert re.fullmatch(pattern + re.escape(old.text[at:]), row.text)
     total = sum(len({s.text for t in row.triples for s in (t.subject, t.object)}) for row in splits.test)
     assert all(sum(part.values()) == total for part in report["parts"].values())
-    assert augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, seed=seed)[0] == new
+    assert augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, fallback="text", seed=seed)[0] == new
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -174,17 +198,17 @@ def test_an_entity_stays_only_where_no_candidate_of_its_kind_exists(case):
     known = SeenTriples(splits.train).entities
     for number, row in enumerate(splits.test):
         layout = lay_out(row)
-        found, _ = find_candidates([row], [layout], Filler(WORDS), NEAREST, k=4, beams=2)
+        (found,) = find_candidates([row], [layout], Filler(WORDS), NEAREST, k=4, beams=2)
         for part in PARTS:
-            chosen, _ = choose(row, layout, found[0], part, known, f"{seed} {number}")
+            chosen, _ = choose(row, layout, found, part, known, f"{seed} {number}", Rules(fallback="text"))
             used = {span.text for t in row.triples for span in (t.subject, t.object)}
             used |= {layout.entities[text].with_words(words) for text, words in chosen.items()}
             subjects, objects = {t.subject.text for t in row.triples}, {t.object.text for t in row.triples}
-            for entity, *rest in layout.groups:
-                if rest or entity.text in layout.frozen or entity.text in chosen:
+            for entity in layout.entities.values():
+                if layout.stays or entity.text in chosen:
                     continue
                 seen = wants_seen(part, entity.text in subjects, entity.text in objects)
-                options = {entity.with_words(words) for words in found[0].get(entity.text, ())}
+                options = {entity.with_words(words) for words in found[entity.text].words}
                 assert not [text for text in options - used if (text in known) == seen]
 
 
@@ -198,7 +222,12 @@ def test_zero_triple_sentences_appear_once_at_the_end():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"k": 0}, "k is 0, expected a whole number >= 1"), ({"beams": 1.5}, "beams is 1.5"), ({"k": True}, "k is True")],
+    [
+        ({"k": 0}, "k is 0, expected a whole number >= 1"),
+        ({"beams": 1.5}, "beams is 1.5"),
+        ({"k": True}, "k is True"),
+        ({"roles": "paper"}, "roles is 'paper', expected one of files, text"),
+    ],
 )
 def test_impossible_numbers_are_refused(options, message):
     row = sentence("Rome", ("Rome", "r", "Rome"))

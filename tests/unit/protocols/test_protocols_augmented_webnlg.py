@@ -1,7 +1,10 @@
 """The augmented set from real sentences, a real encoder and real word vectors; small, because models are slow here."""
 
+from collections import Counter
+
 import pytest
 
+from support.augmented_files import published_outcomes
 from support.webnlg import read_triple_list
 from tripleaudit.protocols.augmented import augment
 from tripleaudit.protocols.augmented.choose import PARTS, wants_seen
@@ -32,7 +35,7 @@ def test_augmented_webnlg_keeps_its_promises(webnlg, model, minilm, real_data, k
     else:
         known_vectors = derive_vectors(minilm, webnlg.train[:1000] + webnlg.test)
     filler = MaskedLanguageModel(model)
-    new, report = augment(webnlg, filler, NearestWords(known_vectors), k=10, beams=1)
+    new, report = augment(webnlg, filler, NearestWords(known_vectors), k=10, beams=1, fallback="text")
     assert filler.sentences >= len(webnlg.test)
     assert len(new.test) == 4 * len(webnlg.test)
     known = SeenTriples(webnlg.train).entities
@@ -49,3 +52,25 @@ def test_augmented_webnlg_keeps_its_promises(webnlg, model, minilm, real_data, k
                     assert (other.text in known) == wants_seen(part, one.text in subjects, one.text in objects)
     assert changed["uu"] > changed["su"] > changed["ss"] > 0
     assert report["candidates"]["masked_words"] > report["candidates"]["masked_word"] > 0
+
+
+def test_the_published_files_do_what_the_defaults_follow(real_data):
+    known = SeenTriples(read_triple_list(real_data / "webnlg" / "train_triples.json")).entities
+    found = published_outcomes(real_data, known)
+
+    def count(**wanted):
+        total = Counter()
+        for key, number in found.items():
+            if all(
+                dict(zip(("part", "way", "role"), key, strict=False))[name] == value for name, value in wanted.items()
+            ):
+                total[key[3]] += number
+        return [total[kind] for kind in ("same", "seen", "unseen")]
+
+    # An entity that is subject and object becomes unseen in su and us alike, not seen as the text says.
+    assert [count(part=part, role="so") for part in PARTS] == [[199, 94, 14], [0, 2, 305], [1, 28, 278], [0, 1, 306]]
+    # A word of several pieces never stays where a seen one is asked for, others do.
+    assert count(part="ss", way="vectors") == [4, 180, 123]
+    assert count(part="ss", way="masked_word") == [95, 425, 6]
+    assert count(part="ss", way="masked_words") == [1267, 21, 2]
+    assert sum(found.values()) == 4 * 2123

@@ -28,6 +28,14 @@ SPLITS = Splits(
 )
 
 
+@pytest.mark.parametrize("name", ["rearranged", "augmented"])
+def test_published_sets_are_passed_on_with_their_audit(name):
+    built, report = build_protocol(name, SPLITS, {"source": "published"})
+    assert built == SPLITS
+    assert report["options"] == {"source": "published"}
+    assert report["audit"]["sentences"] == len(SPLITS.test)
+
+
 def test_the_report_has_sizes_audit_and_details():
     built, report = build_protocol("sift-1", SPLITS)
     assert report["options"] == {"rule": "frequency", "max_count": 2}
@@ -45,9 +53,12 @@ def test_original_is_the_data_set_itself():
     [
         ("shuffled", {}, "unknown protocol 'shuffled'"),
         ("sifted", {}, "option 'rule' is missing"),
-        ("rearranged", {"rule": "frequency"}, "unknown option 'rule', expected valid_size"),
+        ("rearranged", {"percent": 5}, "unknown option 'percent', expected valid_size"),
+        ("rearranged", {"rule": "frequency"}, "rule is 'frequency', expected one of key-triple, every-triple"),
+        ("rearranged", {"source": "paper"}, "source is 'paper', expected one of made, published"),
+        ("augmented", {"source": "published", "k": 3}, "option 'k' has no meaning with source: published"),
         ("original", {"seed": 1}, "unknown option 'seed', expected none"),
-        ("augmented", {}, "expected a masked language model and word vectors, or an encoder"),
+        ("augmented", {}, "expected a masked language model, or an encoder"),
         ("rearranged", {"test_size": 30}, "too few for 1 validation and 30 test sentences"),
     ],
 )
@@ -91,7 +102,7 @@ def test_split_writes_three_sets_and_a_report_that_audit_reads(files, tmp_path, 
         (["--protocol", "sifted"], "option 'rule' is missing"),
         (["--protocol", "rearranged", "--percent", "5"], "--percent belongs to protocol sifted, not rearranged"),
         (["--protocol", "rearranged", "--test-size", "99"], "too few"),
-        (["--protocol", "augmented"], "expected a masked language model and word vectors"),
+        (["--protocol", "augmented"], "expected a masked language model, or an encoder"),
     ],
 )
 def test_split_refuses_in_one_line(files, tmp_path, capsys, arguments, message):

@@ -1,6 +1,8 @@
+from collections import Counter
+
 import pytest
 
-from support.webnlg import sentence
+from support.webnlg import read_triple_list, sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.protocols.augmented.mentions import lay_out, replace_places, rewrite
 
@@ -22,35 +24,31 @@ def test_every_mention_of_a_string_changes_and_longer_words_do_not():
 def test_a_mention_inside_a_longer_entity_belongs_to_it():
     row = sentence("A.C. Cesena plays in Cesena .", ("A.C. Cesena", "ground", "Cesena"))
     layout = lay_out(row)
-    assert [[entity.text for entity in group] for group in layout.groups] == [["A.C. Cesena"], ["Cesena"]]
+    assert list(layout.entities) == ["A.C. Cesena", "Cesena"] and layout.stays is None
     new = rewrite(row, layout, {"Cesena": ("Rimini",)}, "x")
     assert new.text == "A.C. Cesena plays in Rimini ."
     assert new.triples[0].object == Span(21, 27, "Rimini")  # the gold span was the inner mention
 
 
-def test_a_nested_entity_and_the_one_around_it_form_a_group():
-    row = sentence("New York City is big .", ("New York City", "in", "New York"))
+def test_a_sentence_with_an_entity_inside_a_longer_one_only_stays_as_it_is():
+    row = sentence("New York City is big .", ("New York City", "in", "New York"), ("big", "r", "big"))
     layout = lay_out(row)
-    (group,) = layout.groups
-    assert [(entity.text, entity.nested) for entity in group] == [("New York", True), ("New York City", False)]
-    assert group[1].inner == {"New York": [0]}
-    new = rewrite(row, layout, {"New York": ("Old", "Bern"), "New York City": ("Old", "Bern", "Town")}, "x")
-    assert new.text == "Old Bern Town is big ."
-    assert [triple.strings for triple in new.triples] == [("Old Bern Town", "in", "Old Bern")]
+    assert layout.stays == "nested"
+    new = rewrite(row, layout, {}, "x")
+    assert (new.text, new.triples) == (row.text, row.triples)
 
 
 @pytest.mark.parametrize(
-    ("text", "spans"),
+    ("text", "spans", "why"),
     [
-        ("New York City Hall", [(0, 13), (4, 18)]),  # overlap that is no nesting
-        ("Anne-Marie", [(0, 10), (0, 4)]),  # an inner mention that divides a word
+        ("New York City Hall", [(0, 13), (4, 18)], "overlapping"),  # overlap that is no nesting
+        ("Anne-Marie", [(0, 10), (0, 4)], "nested"),  # an inner mention that divides a word
     ],
 )
-def test_entities_that_cannot_change_consistently_are_frozen(text, spans):
+def test_sentences_whose_entities_cannot_change_consistently_stay(text, spans, why):
     one, other = (Span(start, end, text[start:end]) for start, end in spans)
     row = Sentence("s", text, (Triple(one, "r", other),))
-    layout = lay_out(row)
-    assert layout.frozen == {one.text, other.text}
+    assert lay_out(row).stays == why
 
 
 def test_irregular_blanks_and_the_rest_of_the_text_stay_byte_for_byte():
@@ -66,3 +64,17 @@ def test_entities_without_a_place_keep_their_string():
     new = rewrite(row, lay_out(row), {"Ada": ("Eve",)}, "x")
     assert new.triples[0].strings == ("Eve", "r", "Notes")
     assert new.triples[0].object == Span(None, None, "Notes")
+
+
+def test_the_sentences_that_stay_are_the_unchanged_ones_of_the_published_files(real_data):
+    folder = real_data / "rte-eval"
+    original = read_triple_list(folder / "WebNLG_all" / "test_data.json")
+    parts = [
+        read_triple_list(folder / "augmented_test_WebNLG_all" / f"{part}_test_data.json")
+        for part in ("ss", "su", "us", "uu")
+    ]
+    stay = Counter(lay_out(row).stays for row in original)
+    assert stay == {None: 664, "nested": 38, "overlapping": 1}
+    for number, row in enumerate(original):
+        unchanged = all(part[number].text == row.text for part in parts)
+        assert unchanged == (lay_out(row).stays is not None), row.text

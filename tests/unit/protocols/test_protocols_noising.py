@@ -236,3 +236,13 @@ def test_real_training_sentences(real_data, minilm):
         before = aligner.token_counts([old.triples[0].subject.text])[0]
         differences[aligner.token_counts([new.triples[0].subject.text])[0] - before] += 1
     assert set(differences) <= {-1, 0, 1}
+
+
+def test_noise_words_come_from_the_whole_vocabulary_uniformly():
+    pool = noising().pool
+    rng = generator(0, 0, "s", "noise")
+    drawn = Counter(pool.draw(1, 1, rng) for _ in range(12_000))
+    words = {word for row in corpus() for word in row.text.split() if letters([word]) == [1]}
+    assert set(drawn) == words
+    mean = 12_000 / len(words)
+    assert all(abs(count - mean) < 6 * mean**0.5 for count in drawn.values())

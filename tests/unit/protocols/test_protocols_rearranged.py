@@ -1,14 +1,16 @@
 import random
+import statistics
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.rearranged_seeds import PUBLISHED, measure, read_webnlg
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.rearranged import rearrange
 from tripleaudit.protocols.splits import Splits
-from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.protocols.types import SeenTriples, distinct_triples
 
 
@@ -20,29 +22,76 @@ def ids(sentences):
     return sorted(sentence.id for sentence in sentences)
 
 
+KEYS = {"valid_size": 0}
+EVERY = {"rule": "every-triple"}
+
+
+def test_a_sentence_is_filed_under_one_key_and_whole_groups_are_moved():
+    # B occurs in two sentences and in no other company, so whoever holds B has it as key.
+    corpus = [row("a", "B"), row("b", "B"), row("c", "C"), row("d", "D"), row("e", "D"), row("f", "D")]
+    tests = [
+        ids(rearrange(Splits(corpus, [], []), test_size=3, max_count=2, **KEYS, seed=seed)[0].test) for seed in (0, 1)
+    ]
+    assert tests == [["a", "b", "c"]] * 2  # D has three sentences, more than max_count
+    for seed in range(20):
+        new, report = rearrange(Splits(corpus, [], []), test_size=2, max_count=3, **KEYS, seed=seed)
+        assert ids(new.test) in (["a", "b"], ["a", "c"], ["b", "c"], ["d", "e"], ["c", "d"])  # the last group is cut
+        assert sum(report["moved_by_key_count"].values()) == 2
+
+
+def test_a_sentence_can_leave_for_a_rare_key_and_be_entirely_seen():
+    # "a" and "b" both hold the rare C and each a frequent triple; only the one whose drawn key is C leaves.
+    corpus = [row("a", "B", "C"), row("b", "B", "C"), *(row(f"b{n}", "B") for n in range(5))]
+    found = set()
+    for seed in range(60):
+        try:
+            new, report = rearrange(Splits(corpus, [], []), test_size=1, max_count=2, **KEYS, seed=seed)
+        except UserError as error:
+            assert "max_count is 2, and 0 sentences have a key triple" in str(error)
+            continue
+        found.add((*ids(new.test), report["test_sentences_without_hidden_triple"]))
+    assert found == {("a", 1), ("b", 1)}
+
+
+def test_keys_are_drawn_uniformly_from_the_distinct_triples():
+    # One sentence must be moved; its key is C (rare) or B: where B is the key of "a", only the two C sentences fit.
+    corpus = [row("a", "B", "B", "C"), *(row(str(n), "B") for n in range(9))]
+    keys = Counter()
+    for seed in range(600):
+        _, report = rearrange(Splits(corpus, [], []), test_size=1, **KEYS, seed=seed)
+        keys[report["max_count"]] += 1
+    assert 250 < keys[3] < 350  # C was the key; else the smallest count that fills the set is B's
+    assert keys[3] + keys[10] == 600
+
+
 def test_the_rarest_triples_leave_training():
     # B occurs in four sentences, C in two, D and E in one; the sizes ask for two sentences.
     train = [row("a", "B"), row("b", "B"), row("c", "B", "C"), row("d", "D")]
     splits = Splits(train, [row("e", "C")], [row("f", "B", "E")])
-    new, report = rearrange(splits)
+    new, report = rearrange(splits, **EVERY)
     assert ids(new.test) + ids(new.valid) in (["d", "f"], ["f", "d"])
     assert ids(new.train) == ["a", "b", "c", "e"]
-    assert report == {"hidden_triples": 2, "largest_count": 1, "test_sentences_without_hidden_triple": 0}
+    assert report == {
+        "rule": "every-triple",
+        "hidden_triples": 2,
+        "largest_count": 1,
+        "test_sentences_without_hidden_triple": 0,
+    }
 
 
 def test_a_triple_that_does_not_fit_gives_way_to_one_that_does():
     # D has one sentence, C two, B three.
     train = [row("a", "B"), row("b", "B"), row("c", "B"), row("d", "D"), row("e", "C"), row("f", "C")]
-    new, report = rearrange(Splits(train, [], []), valid_size=0, test_size=3)
+    new, report = rearrange(Splits(train, [], []), valid_size=0, test_size=3, **EVERY)
     assert ids(new.test) == ["d", "e", "f"]
-    new, report = rearrange(Splits(train, [], []), valid_size=1, test_size=1)
+    new, report = rearrange(Splits(train, [], []), valid_size=1, test_size=1, **EVERY)
     assert ids(new.test) == ["d"]  # of the cut group, the sentence without a hidden triple goes to validation
     assert report["test_sentences_without_hidden_triple"] == 0
 
 
 def test_where_nothing_fits_the_report_says_so():
     train = [row("a", "B"), row("b", "B"), row("c", "C"), row("d", "C")]
-    _, report = rearrange(Splits(train, [], []), valid_size=0, test_size=3)
+    _, report = rearrange(Splits(train, [], []), valid_size=0, test_size=3, **EVERY)
     assert report["test_sentences_without_hidden_triple"] == 1
 
 
@@ -57,14 +106,14 @@ def test_remaining_counts_are_counted_anew():
         row("f", "C"),
         row("g", "C"),
     ]
-    asked = {"valid_size": 0, "test_size": 2, "ties": "corpus-order"}
+    asked = {"valid_size": 0, "test_size": 2, "ties": "corpus-order", **EVERY}
     assert ids(rearrange(Splits(corpus, [], []), counts="corpus", **asked)[0].test) == ["a", "c"]
     assert ids(rearrange(Splits(corpus, [], []), counts="remaining", **asked)[0].test) == ["a", "b"]
 
 
 def test_ties_prefer_the_fullest_sentence_unless_told_otherwise():
     corpus = [row("a", "B"), row("b", "C", "D"), row("c", "E"), row("d", "E")]
-    one = {"valid_size": 0, "test_size": 1}
+    one = {"valid_size": 0, "test_size": 1, **EVERY}
     assert ids(rearrange(Splits(corpus, [], []), **one)[0].test) == ["b"]
     assert ids(rearrange(Splits(corpus, [], []), ties="corpus-order", **one)[0].test) == ["a"]
 
@@ -83,8 +132,12 @@ def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_told_apart()
         ({"test_size": 3}, "the corpus has 3 sentences with triples, too few for 0 validation and 3 test"),
         ({"test_size": 0}, "test_size is 0"),
         ({"valid_size": -1}, "valid_size is -1"),
-        ({"counts": "all"}, "'all'"),
-        ({"ties": "random"}, "'random'"),
+        ({"rule": "rarest"}, "rule is 'rarest', expected one of key-triple, every-triple"),
+        ({"max_count": 0}, "max_count is 0, and 0 sentences have a key triple that occurs in so few"),
+        ({"max_count": 2, **EVERY}, "max_count belongs to rule key-triple, not every-triple"),
+        ({"ties": "corpus-order"}, "ties belongs to rule every-triple, not key-triple"),
+        ({"counts": "all", **EVERY}, "'all'"),
+        ({"ties": "random", **EVERY}, "'random'"),
     ],
 )
 def test_impossible_options_are_refused(options, message):
@@ -96,35 +149,59 @@ def test_impossible_options_are_refused(options, message):
 @given(
     st.lists(st.lists(st.sampled_from("BCDEF"), min_size=0, max_size=3), min_size=4, max_size=25),
     st.integers(0, 3),
-    st.sampled_from(["corpus", "remaining"]),
-    st.sampled_from(["most-triples", "corpus-order"]),
+    st.sampled_from(
+        [
+            {},
+            *(
+                {**EVERY, "counts": c, "ties": t}
+                for c in ("corpus", "remaining")
+                for t in ("most-triples", "corpus-order")
+            ),
+        ]
+    ),
 )
-def test_sentences_are_moved_never_lost(rows, seed, counts, ties):
+def test_sentences_are_moved_never_lost(rows, seed, options):
     sentences = [row(str(number), *facts) for number, facts in enumerate(rows)]
     positives = sum(bool(facts) for facts in rows)
     splits = Splits(sentences, [], [])
     if positives < 3:
         return
-    new, report = rearrange(splits, valid_size=1, test_size=1, counts=counts, ties=ties, seed=seed)
+    new, report = rearrange(splits, valid_size=1, test_size=1, seed=seed, **options)
     assert ids(new.train + new.valid + new.test) == ids(sentences)
     assert (len(new.valid), len(new.test)) == (1, 1)
     known = SeenTriples(new.train).triples
     bare = sum(known.issuperset(distinct_triples(sentence)) for sentence in new.test)
     assert bare == report["test_sentences_without_hidden_triple"]
+    held = Counter(triple for sentence in sentences for triple in distinct_triples(sentence))
+    if not options:  # every moved sentence holds a triple as rare as the rule asks for
+        for sentence in new.valid + new.test:
+            assert min(held[triple] for triple in distinct_triples(sentence)) <= report["max_count"]
 
 
-def test_own_rearranged_webnlg_is_close_to_the_published_one(real_data):
-    splits = Splits(
-        *(read_triple_list(real_data / "webnlg" / f"{name}_triples.json") for name in ("train", "val", "test"))
+@pytest.mark.slow
+def test_every_published_number_of_rearranged_webnlg_is_within_two_sd_of_the_rule(real_data):
+    splits = read_webnlg(real_data)
+    rows = [measure(splits, seed) for seed in range(200)]
+    assert set(rows[0]) == set(PUBLISHED)
+    for name, published in PUBLISHED.items():
+        values = [row[name] for row in rows]
+        assert abs(published - statistics.mean(values)) <= 2 * statistics.stdev(values), name
+
+
+def test_the_published_keys_are_the_last_triples_of_the_published_files(real_data):
+    held = Counter(
+        triple
+        for _, sentences in read_webnlg(real_data)
+        for sentence in sentences
+        for triple in distinct_triples(sentence)
     )
-    for seed in range(5):
-        new, report = rearrange(splits, seed=seed)
-        assert [len(part) for _, part in new] == [5019, 500, 703]
-        known = SeenTriples(new.train).triples
-        assert all(not known.issuperset(distinct_triples(sentence)) for sentence in new.test)
-        shares = [100 * item["share"] for item in audit_corpus(new.train, new.test)["triple_types"].values()]
-        assert shares == pytest.approx([45.47, 34.20, 20.33], abs=3)
-        assert report["largest_count"] == 2
+    moved = read_triple_list(
+        *(real_data / "rte-eval" / "rearranged_WebNLG_all" / f"{name}_data.json" for name in ("valid", "test"))
+    )
+    keys = Counter(held[distinct_triples(sentence)[-1]] for sentence in moved)
+    published = [PUBLISHED[name] for name in PUBLISHED if name.startswith("key in")]
+    assert [keys[count] for count in (1, 2, 3)] == published
+    assert keys.total() == 1203
 
 
 def test_equal_seeds_give_equal_sets(real_data):
@@ -133,5 +210,4 @@ def test_equal_seeds_give_equal_sets(real_data):
     splits = Splits(sentences, [], [])
     sets = [rearrange(splits, valid_size=50, test_size=70, seed=seed)[0] for seed in (3, 3, 4)]
     assert sets[0] == sets[1]
-    assert ids(sets[0].test + sets[0].valid) == ids(sets[2].test + sets[2].valid)
-    assert sets[0].test != sets[2].test
+    assert ids(sets[0].test + sets[0].valid) != ids(sets[2].test + sets[2].valid)

@@ -85,7 +85,7 @@ def test_scores_of_a_run_by_hand(files: dict[str, Path], tmp_path: Path) -> None
     assert value["unseen", "exact-string", "recall"] == 0.0
     assert value["others", "exact-string", "recall"] == 0.5
     row = rows["all", "exact-string", "f1"]
-    assert row.low <= row.value <= row.high
+    assert (row.low, row.high) == (None, None)  # five sentences are too few for an interval
     assert row.keys == keys_of(KEYS) and row.key("testing") == "wz"
     assert {key[1] for key in rows} == {"exact-string", "exact-span", "partial-first", "partial-last"}
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripleaudit.scoring.bootstrap import intervals, scores_of
+from tripleaudit.scoring.bootstrap import FEWEST, intervals, scores_of
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.significance import holm, randomisation_test, significant_winner
 
@@ -51,20 +51,93 @@ def test_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 178 <= covered <= 199
 
 
-def test_interval_of_equal_sentences_is_a_point_and_of_none_is_absent() -> None:
-    bound = intervals(np.array([[1, 2, 2]] * 9))["precision"]
-    assert (bound.low, bound.high) == (0.5, 0.5)
+def test_no_interval_is_given_for_few_sentences_or_without_resamples() -> None:
     assert intervals(np.zeros((0, 3), dtype=int)) is None
-    assert intervals(np.ones((3, 3), dtype=int), replicates=0) is None
+    assert intervals(some_counts(FEWEST - 1, 0.6, 1)) is None
+    assert intervals(some_counts(FEWEST, 0.6, 1)) is not None
+    assert intervals(np.ones((30, 3), dtype=int), replicates=0) is None
 
 
-def test_interval_of_several_runs_resamples_sentences_once_for_all() -> None:
-    counts = some_counts(120, 0.6, 4)
-    doubled = np.stack([counts, counts], axis=1)
-    assert intervals(doubled, seed=1) == intervals(counts, seed=1)
-    other = np.stack([counts, some_counts(120, 0.6, 5)], axis=1)
-    one, two = intervals(counts, seed=1)["f1"], intervals(other, seed=1)["f1"]
-    assert two.high - two.low < one.high - one.low  # a mean over independent runs varies less
+@pytest.mark.parametrize(("right", "low", "high"), [(12, 0.757, 1.0), (0, 0.0, 0.243)])
+def test_at_the_border_an_interval_is_wilsons(right: int, low: float, high: float) -> None:
+    counts = np.array([[1, 1, 1]] * right + [[0, 1, 1]] * (12 - right))
+    for bound in intervals(counts).values():
+        assert (bound.low, bound.high) == pytest.approx((low, high), abs=0.001)  # of 12 of 12, by hand: 12 / (12 + z²)
+
+
+def test_near_the_border_the_end_that_collapsed_is_wilsons() -> None:
+    counts = np.array([[0, 1, 1]] * 99 + [[1, 1, 1]])
+    bound = intervals(counts)["f1"]  # a third of the resamples has no right sentence
+    assert 0 < bound.low < 0.01 < bound.high < 0.06
+    middle = intervals(np.array([[1, 2, 2]] * 20))["f1"]  # every sentence alike: nothing to resample
+    assert middle.low < 0.5 < middle.high
+
+
+def test_interval_of_several_runs_holds_their_luck_too() -> None:
+    one = some_counts(400, 0.6, 4)
+    alone = intervals(one, seed=1)["f1"]
+    same = intervals(np.stack([one] * 3, axis=1), seed=1)["f1"]
+    assert (same.low, same.high) == pytest.approx((alone.low, alone.high), abs=0.002)  # runs that agree add nothing
+    runs = np.stack([some_counts(400, quality, seed) for seed, quality in enumerate((0.5, 0.6, 0.7))], axis=1)
+    spread = scores_of(runs.sum(axis=0))[:, 2].std(ddof=1)
+    wide = intervals(runs, seed=1)["f1"]
+    assert wide.high - wide.low > 2 * 4.3 * spread / np.sqrt(3) * 0.9  # Student's t of two degrees of freedom
+
+
+def test_interval_of_several_runs_covers_the_truth_also_where_runs_differ() -> None:
+    truth = np.mean([f1_of(two_systems(np.random.default_rng(seed), 5, 0.0)[0]) for seed in range(300)])
+    for spread, runs in ((0.0, 3), (2.0, 3), (2.0, 5)):
+        found = [
+            intervals(two_systems(np.random.default_rng(1000 + seed), runs, spread)[0], replicates=300, seed=seed)["f1"]
+            for seed in range(100)
+        ]
+        assert sum(bound.low <= truth <= bound.high for bound in found) >= 92
+
+
+def f1_of(counts: np.ndarray) -> float:
+    return float(scores_of(counts.sum(axis=0))[..., 2].mean())
+
+
+def two_systems(random: np.random.Generator, runs: int, spread: float, gap: float = 0.0) -> list[np.ndarray]:
+    """Counts ``[703, runs, 3]`` of two systems on the same sentences, as alike as two extractors of one level are.
+
+    Sentences are easy or hard for both, and a little for each; runs of a system differ by ``spread`` points of F1 and
+    sentence by sentence; the second system is ``gap`` points better on average.
+    """
+    slope = 12.8  # points of F1 for one unit of logit, at this mixture of sentences
+    gold = random.choice([1, 2, 3, 4], p=[0.35, 0.3, 0.2, 0.15], size=703)
+    ease = random.normal(1.35, 1.6, 703)
+    found = []
+    for better in (0.0, gap):
+        own = ease + random.normal(0, 0.7, 703) + better / slope
+        logits = own[:, None] + random.normal(0, spread / slope, runs)
+        correct = random.binomial(gold[:, None], 1 / (1 + np.exp(-logits)))
+        wrong = random.binomial(gold[:, None] - correct, 0.75)
+        found.append(np.stack([correct, correct + wrong, np.broadcast_to(gold[:, None], correct.shape)], axis=-1))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [3, 5])
+@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0, 2.0])
+def test_equal_systems_are_rarely_called_different_and_three_points_are_often_found(runs: int, spread: float) -> None:
+    def found(gap: float, simulations: int) -> float:
+        random = np.random.default_rng(int(10 * spread) + runs)
+        drawn = [two_systems(random, runs, spread, gap) for _ in range(simulations)]
+        return np.mean([randomisation_test(*pair, shuffles=400, seed=seed) < 0.05 for seed, pair in enumerate(drawn)])
+
+    assert found(0.0, 300) <= 0.07
+    # docs/methods.md states these shares; more seeds find more, and luckier runs hide more
+    least = {3: (0.50, 0.45, 0.35, 0.10), 5: (0.80, 0.75, 0.60, 0.30)}[runs]
+    assert found(3.0, 150) >= least[(0.0, 0.5, 1.0, 2.0).index(spread)]
+
+
+def test_one_run_of_each_says_less_than_its_p_value_once_runs_differ() -> None:
+    """Why a row of one seed speaks of its trained model alone."""
+    random = np.random.default_rng(0)
+    drawn = [two_systems(random, 1, 2.0) for _ in range(100)]
+    called = np.mean([randomisation_test(*pair, shuffles=400, seed=seed) < 0.05 for seed, pair in enumerate(drawn)])
+    assert called > 0.15
 
 
 def exact_p(first: np.ndarray, second: np.ndarray) -> float:
@@ -132,3 +205,11 @@ def test_winner_over_several_runs() -> None:
     good = np.stack([some_counts(100, 0.9, seed) for seed in (1, 2)], axis=1)
     bad = np.stack([some_counts(100, 0.4, seed) for seed in (1, 2)], axis=1)
     assert significant_winner([good, bad], metric="recall") == 0
+
+
+@pytest.mark.parametrize(("rivals", "winner"), [(1, 0), (2, None)])
+def test_a_winner_over_several_rivals_must_pass_holm(monkeypatch, rivals: int, winner: int | None) -> None:
+    """Two p-values of 0.03 are 0.06 after Holm's correction; one stays 0.03."""
+    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **__: 0.03)
+    systems = [some_counts(50, 0.9, 1), *(some_counts(50, 0.4, seed) for seed in range(2, 2 + rivals))]
+    assert significant_winner(systems) == winner

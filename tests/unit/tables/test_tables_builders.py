@@ -10,6 +10,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.tables.builders import build_table, make_table
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs, load_inputs
+from tripleaudit.tables.grid import notes
 from tripleaudit.tables.score_index import RunKey
 
 OWN = (
@@ -306,8 +307,8 @@ def test_interval_of_several_seeds_needs_counts_to_be_joint(results: Results) ->
     joint = load_inputs(scores=results.scores, counts=results.counts).scores.cell(run, "f1", matching="exact-string")
     mean = load_inputs(scores=results.scores).scores.cell(run, "f1", matching="exact-string")
     assert joint.value == mean.value and joint.sd == mean.sd
-    assert joint.high - joint.low < mean.high - mean.low  # a mean of two runs varies less than either
-    assert joint.low < joint.value < joint.high
+    assert (mean.low, mean.high) == (None, None)  # the seeds' own intervals know nothing of the luck of the runs
+    assert joint.low < joint.value - joint.sd < joint.value + joint.sd < joint.high
 
 
 def test_untrusted_names_reach_no_markup(tmp_path: Path) -> None:
@@ -331,3 +332,45 @@ def test_audit_of_sentences_without_triples(tmp_path: Path) -> None:
         "zero_triple_sentences": 1,
     }
     assert set(KINDS) < set(audit["strata"])
+
+
+def facts_of(training: str, *, sentences: int, zero: int, epochs: float, converged: bool | None) -> dict:
+    keys = {
+        "study": "study",
+        "corpus": "webnlg",
+        "protocol": "original",
+        "training": training,
+        "extractor": "prgc",
+        "seed": 1,
+    }
+    counts = {"sentences": sentences, "zero": zero}
+    return {"keys": keys, "epochs": epochs, "counts": counts, "convergence": {"converged": converged}}
+
+
+def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(results: Results, tmp_path: Path) -> None:
+    cases = {
+        "": [facts_of("nz", sentences=900, zero=0, epochs=4, converged=True)],
+        "†": [facts_of("nz", sentences=900, zero=0, epochs=4, converged=False)],
+        "‡": [
+            facts_of("nz", sentences=900, zero=0, epochs=4, converged=True),
+            facts_of("wz", sentences=3600, zero=2700, epochs=1, converged=None),
+        ],
+    }
+    for number, (mark, facts) in enumerate(cases.items()):
+        path = tmp_path / f"facts{number}.json"
+        path.write_text(json.dumps(facts))
+        inputs = load_inputs(scores=results.scores, counts=results.counts, runs=[path])
+        cell = inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "prgc"), "f1", matching="exact-string")
+        assert cell.mark == mark
+        assert (
+            inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "casrel"), "f1", matching="exact-string").mark
+            == ""
+        )
+        explained = [note for note in notes([cell], "exact-string") if note.startswith(("†", "‡"))]
+        assert [note[0] for note in explained] == ([mark] if mark else [])
+    equal = [
+        facts_of("nz", sentences=900, zero=0, epochs=4, converged=True),
+        facts_of("wz", sentences=3600, zero=2700, epochs=3.8, converged=True),
+    ]
+    path.write_text(json.dumps(equal))
+    assert load_inputs(runs=[path]).scores.unequal == set()

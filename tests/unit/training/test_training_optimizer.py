@@ -118,7 +118,11 @@ def test_no_clipping_leaves_gradients_alone():
         ({"epoch": 3}, "training: unknown key 'epoch', did you mean 'epochs'"),
         ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
         ({"epochs": "3"}, "training/epochs: expected integer, got '3'"),
-        ({"bf16": 1}, "training/bf16: expected boolean, got 1"),
+        ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
+        (
+            {"evaluate_from": 11},
+            "evaluate_from: the first evaluation is after epoch 11, but the training has 10",
+        ),
         ({"schedule": "linar"}, "training/schedule: expected one of constant, linear, .* got 'linar'"),
         ({"schedule": "steps"}, "learning_rate_points: the schedule 'steps' needs them"),
         ({"warmup": 2}, "training/warmup: expected at most 1, got 2"),

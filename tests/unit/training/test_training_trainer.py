@@ -135,6 +135,12 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert record["settings"] == SETTINGS
 
 
+def test_a_model_predicts_in_the_precision_of_its_training(home, reference, tmp_path):
+    assert load_extractor(home / "reference").config.precision == "bf16"
+    run(home, tmp_path / "exact", precision="float32")
+    assert load_extractor(tmp_path / "exact").config.precision == "float32"
+
+
 def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
     run(home, tmp_path / "again")
     assert same(weights(tmp_path / "again"), reference[1])

@@ -116,6 +116,7 @@ class ProtocolSpec(Descriptor):
         pattern: regular expression of further names that mean this protocol, such as ``sift-…``.
         defaults: name -> options that the name implies.
         train: whether extractors are trained on its own training set; else those of the original split are tested.
+        published: whether a corpus may come with published sets of it, which ``source: published`` takes as they are.
     """
 
     build: Callable[..., Any]
@@ -124,6 +125,7 @@ class ProtocolSpec(Descriptor):
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     train: bool = True
+    published: bool = False
 
     def __post_init__(self) -> None:
         if not self.options:
@@ -155,6 +157,22 @@ class MatchingRule(Descriptor):
     """
 
     reduce: Callable[[Any], Hashable]
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline(Descriptor):
+    """A system that learns nothing, as a row beside those that do.
+
+    Attributes:
+        predict: ``(training sentences, test sentences) -> Iterable``, for each test sentence its triples, or of a
+            classifier the score in [0, 1] that it has any.
+        classifier: whether it says only which sentences have triples.
+        note: under every table that has it.
+    """
+
+    predict: Callable[[Any, Any], Iterable[Any]]
+    classifier: bool = False
     note: str = ""
 
 
@@ -301,10 +319,20 @@ TABLES: Final = Registry(TableSpec, "table", "tripleaudit.tables.builders.*")
 EXTRACTORS: Final = Registry(ExtractorSpec, "extractor", "tripleaudit.extractors.catalogue")
 PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
+BASELINES: Final = Registry(Baseline, "baseline", "tripleaudit.scoring.baselines")
 GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.evaluate")
 FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
 COMMANDS: Final = Registry(Command, "command")
-REGISTRIES: Final[tuple[Registry[Any], ...]] = (TABLES, EXTRACTORS, PROTOCOLS, MATCHINGS, GRE_SCORES, FORMATS, COMMANDS)
+REGISTRIES: Final[tuple[Registry[Any], ...]] = (
+    TABLES,
+    EXTRACTORS,
+    PROTOCOLS,
+    MATCHINGS,
+    BASELINES,
+    GRE_SCORES,
+    FORMATS,
+    COMMANDS,
+)
 
 _plugins: dict[str, list[Descriptor]] = {}  # file of each loaded plugin -> what it adds
 

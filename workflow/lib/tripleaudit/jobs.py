@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tripleaudit import code
-from tripleaudit.descriptors import EXTRACTORS, FORMATS, GRE_SCORES, MATCHINGS, PROTOCOLS, Registry, plugin_files
+from tripleaudit.descriptors import (
+    BASELINES,
+    EXTRACTORS,
+    FORMATS,
+    GRE_SCORES,
+    MATCHINGS,
+    PROTOCOLS,
+    Registry,
+    plugin_files,
+)
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import class_reference
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
@@ -32,6 +41,7 @@ STEPS = {
     "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
+    "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
     "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
     "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
     "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
@@ -70,7 +80,7 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     """Return (part, digest) of the code behind a rule; as parameters, they make its jobs run again if one changes.
 
     Besides the modules these are the plugins that add matching rules or GREScores, where the command applies them all,
-    and what descriptors say of extractors and protocols, where the command prints it.
+    and what descriptors say of extractors, baselines and protocols, where the command prints it.
     """
     command = command_of(shell)
     if not command:
@@ -79,7 +89,7 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     applied = [registry for name, registry in APPLIED.items() if code.importers(f"descriptors.{name}", *used)]
     files = plugin_files(*(registry.kind for registry in applied)) if applied else []
     found = code.versions(*used, *(module for registry in applied for module in registry.homes), files=files)
-    for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
+    for name, registry in (("BASELINES", BASELINES), ("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
         if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", *used)):
             found[f"{name.lower()} as described"] = described(registry)
     return list(found.items())

@@ -14,20 +14,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default="auto", metavar="F", help="format of the three files (default: auto)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all draws (default: 0)")
     sifted = parser.add_argument_group("sifted")
-    sifted.add_argument("--rule", choices=("frequency", "sample"), help="which test triples to hide from training")
-    sifted.add_argument("--max-count", type=int, metavar="N", help="frequency: those in at most N training sentences")
+    both = parser.add_argument_group("sifted and rearranged")
+    both.add_argument(
+        "--rule",
+        choices=("frequency", "sample", "key-triple", "every-triple"),
+        help="sifted: which test triples to hide from training (frequency or sample); rearranged: which sentences to "
+        "move (default: key-triple)",
+    )
+    both.add_argument(
+        "--max-count",
+        type=int,
+        metavar="N",
+        help="frequency: hide triples in at most N training sentences; key-triple: move keys in at most N (default: 3)",
+    )
     sifted.add_argument("--percent", type=float, metavar="K", help="sample: K %% of the different test triples")
     rearranged = parser.add_argument_group("rearranged")
     rearranged.add_argument("--valid-size", type=int, metavar="N", help="validation sentences (default: as now)")
     rearranged.add_argument("--test-size", type=int, metavar="N", help="test sentences (default: as now)")
-    rearranged.add_argument("--counts", choices=("corpus", "remaining"), help="how rarity is counted (default: corpus)")
-    rearranged.add_argument("--ties", choices=("most-triples", "corpus-order"), help="(default: most-triples)")
+    rearranged.add_argument("--counts", choices=("corpus", "remaining"), help="every-triple (default: corpus)")
+    rearranged.add_argument("--ties", choices=("most-triples", "corpus-order"), help="every-triple")
     augmented = parser.add_argument_group("augmented")
     augmented.add_argument("--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model")
     augmented.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form")
     augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
-    augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 30)")
+    augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 11)")
     augmented.add_argument("--beams", type=int, metavar="N", help="partial candidates of long entities (default: 5)")
+    augmented.add_argument(
+        "--roles", choices=("files", "text"), help="entities that are subject and object (default: files)"
+    )
+    augmented.add_argument(
+        "--fallback", choices=("files", "text"), help="words without a neighbour of the kind (default: files)"
+    )
     augmented.add_argument("--mlm-steps", type=int, metavar="N", help="training steps of the masked LM (default: 200)")
     cardinality = parser.add_argument_group("cardinality")
     cardinality.add_argument("--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences")
@@ -35,9 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 _BELONGS = {
-    "rearranged": ("valid_size", "test_size", "counts", "ties"),
+    "rearranged": ("valid_size", "test_size", "rule", "max_count", "counts", "ties"),
     "sifted": ("rule", "max_count", "percent"),
-    "augmented": ("k", "beams", "mlm_steps", "masked_lm", "vectors", "encoder"),
+    "augmented": ("k", "beams", "roles", "fallback", "mlm_steps", "masked_lm", "vectors", "encoder"),
     "cardinality": ("zero_sizes", "raw"),
 }
 _PLACES = ("masked_lm", "vectors", "encoder", "raw")
@@ -51,10 +68,10 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.protocols.build import build_protocol
     from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 
-    for protocol, names in _BELONGS.items():
-        for name in names:
-            if protocol != args.protocol and getattr(args, name) is not None:
-                raise UserError(f"--{name.replace('_', '-')} belongs to protocol {protocol}, not {args.protocol}")
+    for name in sorted({name for names in _BELONGS.values() for name in names} - set(_BELONGS[args.protocol])):
+        if getattr(args, name) is not None:
+            owners = " and ".join(protocol for protocol, names in _BELONGS.items() if name in names)
+            raise UserError(f"--{name.replace('_', '-')} belongs to protocol {owners}, not {args.protocol}")
     splits = Splits(*(read_corpus(getattr(args, name), format=args.format).sentences for name in SPLIT_NAMES))
     options = {name: getattr(args, name) for name in _BELONGS[args.protocol] if name not in _PLACES}
     built, report = build_protocol(

@@ -104,7 +104,7 @@ def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict)
     processes.leave()
     if not first:
         return 0
-    best = result.progress.best_f1
+    best = result.best_f1
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
     print(f"{args.out}: {result.steps} steps, {result.epochs:g} epochs, {validation}")
     return 0

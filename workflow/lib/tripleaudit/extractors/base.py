@@ -25,7 +25,7 @@ from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
 from tripleaudit.extractors.batches import pad_batch
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
-from tripleaudit.fields import among
+from tripleaudit.fields import Count, among
 from tripleaudit.machine.progress import Progress
 
 logger = logging.getLogger(__name__)
@@ -55,6 +55,7 @@ class ExtractorConfig(PreTrainedConfig):
         marker: the word-end marker token of the ``marker`` layout; None looks for a spare one.
         occurrence: which mentions are gold in training: ``given`` (as the corpus has them), ``first`` or ``all``.
         drop_zero: leave sentences with zero triples out of training.
+        drop_above: leave sentences with more triples than this out of training; 0 leaves out none.
         prior: where the biases of the output layers start from, see :mod:`tripleaudit.extractors.priors`.
     """
 
@@ -68,6 +69,7 @@ class ExtractorConfig(PreTrainedConfig):
     marker: str | None = None
     occurrence: Annotated[str, among(OCCURRENCES)] = "given"
     drop_zero: bool = False
+    drop_above: Count = 0
     prior: float | dict | None = None
 
 
@@ -131,6 +133,15 @@ class Extractor(PreTrainedModel):
         self.tokenizer = None
         self.step = 0
         self._aligner: Aligner | None = None
+
+    @classmethod
+    def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
+        """How many training instances the official code makes of a sentence with these gold rows [n, 5].
+
+        Where ``batch_size`` counts instances, a sentence enters an epoch so many times, and :meth:`collate_targets`
+        gets ``chosen``, the number of the instance that each entry stands for. Most extractors make one.
+        """
+        return 1
 
     @classmethod
     def collate_targets(
@@ -340,8 +351,9 @@ class Extractor(PreTrainedModel):
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
     def precision(self) -> torch.autocast:
-        """The precision of prediction: bfloat16 autocast on GPUs that have it."""
-        bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        """The precision of prediction: bfloat16 autocast on GPUs that have it, unless it was trained in float32."""
+        wanted = getattr(self.config, "precision", "bf16") == "bf16"  # written by the training
+        bf16 = wanted and self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         return torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
 
     def chunks(

@@ -50,7 +50,6 @@ class OneRel(Extractor):
         "schedule": "constant",
         "batch_size": 6,
         "epochs": 200,
-        "evaluate_from": 21,
     }
 
     def __init__(self, config: OneRelConfig, encoder=None):

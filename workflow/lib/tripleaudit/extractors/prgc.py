@@ -99,10 +99,18 @@ class PRGC(Extractor):
         self.post_init()
 
     @classmethod
+    def instance_count(cls, config: PRGCConfig, rows: np.ndarray) -> int:
+        return max(1, len(set(rows[:, 2].tolist())))
+
+    @classmethod
     def collate_targets(
-        cls, config: PRGCConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+        cls,
+        config: PRGCConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Sequence[np.random.Generator],
+        chosen: Sequence[int] | None = None,
     ) -> dict[str, Tensor]:
-        """List the instances.
+        """List the instances, or of these the one that each entry of the batch stands for.
 
         Returns:
             ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a random one for a
@@ -110,7 +118,8 @@ class PRGC(Extractor):
         """
         instances = []
         for number, (own, rng) in enumerate(zip(rows, rngs, strict=True)):
-            relations = dict.fromkeys(own[:, 2].tolist()) or [int(rng.integers(len(config.relations)))]
+            relations = list(dict.fromkeys(own[:, 2].tolist())) or [int(rng.integers(len(config.relations)))]
+            relations = relations if chosen is None else [relations[chosen[number] % len(relations)]]
             instances += [(number, relation) for relation in relations]
         return {"instances": torch.tensor(instances, dtype=torch.long).reshape(-1, 2)}
 
@@ -259,7 +268,7 @@ def tag_labels(triples: Tensor, places: tuple[int, int], instances: Tensor, leng
     """Tags of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
 
     Args:
-        triples: [n, 6]; each one's (sentence, relation) is an instance.
+        triples: [n, 6]; those whose (sentence, relation) is no instance are left out.
         places: columns of the role's start and end.
         instances: [m, 2] (sentence, relation).
         length: L.
@@ -270,8 +279,9 @@ def tag_labels(triples: Tensor, places: tuple[int, int], instances: Tensor, leng
     start, end = triples[:, places[0]], triples[:, places[1]]
     positions = torch.arange(length, device=triples.device)
     inside = (positions >= start[:, None]) & (positions <= end[:, None])
-    order = torch.arange(1, len(triples) + 1, device=triples.device)[:, None] * inside  # 0: not covered
     own = (instances[:, None] == triples[None][..., [0, 3]]).all(dim=-1)  # [m, n]
+    inside &= own.any(dim=0)[:, None]
+    order = torch.arange(1, len(triples) + 1, device=triples.device)[:, None] * inside  # 0: not covered
     number = own.long().argmax(dim=0) if len(instances) else triples[:, 0]
     last = torch.zeros(len(instances), length, dtype=torch.long, device=triples.device)
     last.scatter_reduce_(0, number[:, None].expand(-1, length), order, "amax")

@@ -87,10 +87,19 @@ class TDEER(Extractor):
         self.post_init()
 
     @classmethod
+    def instance_count(cls, config: TDEERConfig, rows: np.ndarray) -> int:
+        drawn = draw_instances(rows, np.random.default_rng(0), config.neg_samples, config.max_sample_triples)
+        return max(1, sum(instance[-1] for instance in drawn))
+
+    @classmethod
     def collate_targets(
-        cls, config: TDEERConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+        cls,
+        config: TDEERConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Sequence[np.random.Generator],
+        chosen: Sequence[int] | None = None,
     ) -> dict[str, Tensor]:
-        """Draw the instances.
+        """Draw the instances, or of these the one that each entry of the batch stands for.
 
         Returns:
             ``instances`` [m, 5] int64: sentence, subject start, subject end, relation, and how often the instance
@@ -101,6 +110,12 @@ class TDEER(Extractor):
             for number, (own, rng) in enumerate(zip(rows, rngs, strict=True))
             for instance in draw_instances(own, rng, config.neg_samples, config.max_sample_triples)
         ]
+        if chosen is not None:
+            single = [
+                [(*instance[:-1], 1) for instance in drawn if instance[0] == number for _ in range(instance[-1])]
+                for number in range(len(rows))
+            ]
+            drawn = [own[place % len(own)] for own, place in zip(single, chosen, strict=True) if own]
         return {"instances": torch.tensor(drawn, dtype=torch.long).reshape(-1, 5)}
 
     def forward(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from tripleaudit.descriptors import BASELINES
 from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     NAME,
@@ -24,6 +25,7 @@ from tripleaudit.fields import (
     described,
     mistakes,
     model_from,
+    one_of,
 )
 from tripleaudit.plan.collections import Collection
 from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, named_protocols, protocols_model
@@ -34,6 +36,7 @@ from tripleaudit.plan.report import Table
 from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 from tripleaudit.yaml_files import read_with_repeated
 
+_BASELINES = ["memorise", "nothing", "always-yes"]
 HEADING = "Configuration is not usable:"
 
 
@@ -97,6 +100,8 @@ class StudyConfig(Section):
     """Entity Noising; every extractor is trained without and, unless this is null, with it."""
     training: Entry = Training()
     """Settings of every training; an extractor's own settings win over them, both over its preset."""
+    baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = _BASELINES
+    """Systems that learn nothing, as rows beside extractors and classifiers (docs/methods.md); [] for none."""
     zcc: Zcc = Zcc()
     """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""
     prediction: Prediction = Prediction()

@@ -77,6 +77,8 @@ class Corpus(Section):
     """Lower-case sentences and entities and strip their accents, as an uncased encoder reads them."""
     limit: Limit | None = None
     """Keep only the first sentences of each split, for quick runs; null keeps all."""
+    encoder: str | None = None
+    """The encoder of this corpus by source, instead of encoder/model, such as an uncased one for NYT29*."""
     noise_probability: Share | None = None
     """Entity Noising probability for this corpus, instead of noising/probability."""
 
@@ -97,18 +99,25 @@ class Original(Section):
 
 
 class Rearranged(Section):
-    """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
+    """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/protocols.md)."""
 
+    source: Literal["made", "published"] = "made"
+    """made here by rule, or the published sets, which the registry knows for WebNLG."""
+    rule: Literal["key-triple", "every-triple"] | None = None
+    """key-triple as the published files were made (as if not given), every-triple as the paper's text reads."""
+    max_count: Number | None = None
+    """key-triple: move groups whose key is in at most n sentences; 3, or what fills the sets, if not given."""
     counts: Literal["corpus", "remaining"] | None = None
-    """How rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet moved."""
+    """every-triple: how rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet
+    moved."""
     ties: Literal["most-triples", "corpus-order"] | None = None
-    """Which of equally rare triples goes first (docs/protocols.md); most-triples if not given."""
+    """every-triple: which of equally rare triples goes first; most-triples if not given."""
     valid_size: Count | None = None
     """Validation sentences with triples; as many as now if not given."""
     test_size: Number | None = None
     """Test sentences with triples; as many as now if not given."""
     seed: Count = 0
-    """Divides the held-out sentences between validation and test."""
+    """Of all draws."""
     train: bool = True
     """false makes the sets and their statistics, and trains nothing on them."""
 
@@ -116,6 +125,14 @@ class Rearranged(Section):
 class Augmented(Section):
     """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original split."""
 
+    source: Literal["made", "published"] = "made"
+    """made here, or the published test sets, which the registry knows for WebNLG."""
+    roles: Literal["files", "text"] | None = None
+    """What su and us ask of an entity that is subject and object, unseen as in the published files (as if not given) or
+    seen as in the paper's text."""
+    fallback: Literal["files", "text"] | None = None
+    """What a word without a neighbour of the kind asked for becomes, any neighbour as in the published files (as if not
+    given) or itself as in the text."""
     masked_lm: str | None = None
     """A masked language model by source; null trains a head on the encoder over the training text."""
     vectors: str | None = None
@@ -220,7 +237,12 @@ class Corpora:
             yield from self.study.places.problems_of_model("protocols/augmented/masked_lm", masked_lm)
         if vectors and not Path(shipped(vectors)).is_file():
             yield f"protocols/augmented/vectors: {vectors}: no such file"
+        for name, corpus in self.section.items():
+            if corpus.encoder is not None:
+                layers = self.study.typed.encoder.layers
+                yield from self.study.places.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
         yield from self._problems_of_sizes()
+        yield from self._problems_of_published()
         for name in self.protocols:
             spec, options = spec_of(name), self.protocol(name)
             for key in options if spec.file else ():
@@ -251,6 +273,32 @@ class Corpora:
                 where = f"protocols/rearranged/{next(iter(asked))}"
                 yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
 
+    def _problems_of_published(self) -> Iterator[str]:
+        for protocol in self.protocols:
+            options = self.protocol(protocol)
+            if options.pop("source", "made") == "made":
+                continue
+            others = {key for key in options if key not in (*NOT_OF_THE_SETS, "seed", "options")}
+            for key in sorted(others):
+                yield f"protocols/{protocol}/{key}: has no meaning with source: published"
+            known = ", ".join(key for key, entry in registry.corpora().items() if protocol in entry.published)
+            for name in self.section:
+                if self.published(name, protocol) is None:
+                    where = f"protocols/{protocol}/source"
+                    yield f"{where}: no published sets of corpus '{name}' are registered, only of {known}"
+                else:
+                    files = _raw_files(self.published(name, protocol))
+                    yield from self.study.places.problems_of_raw(f"protocols/{protocol}/source", *files)
+
+    def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
+        """Return the registered corpus that holds the published sets of a protocol; None if the sets are made here."""
+        if self.protocol(protocol).get("source", "made") == "made":
+            return None
+        name = self.section[corpus].registry or corpus
+        entry = registry.corpora().get(name) if self.section[corpus].files is None else None
+        found = entry.published.get(protocol) if entry is not None else None
+        return None if found is None else registry.corpus(found)
+
     def sizes(self, name: str) -> dict[str, int]:
         """Return the number of sentences of each split as the study takes it, where that is known beforehand."""
         corpus = self.section[name]
@@ -272,9 +320,9 @@ class Corpora:
         entries = {corpus: self.registered(corpus) for corpus in self.section}
         return [corpus for corpus, entry in entries.items() if entry is None or len(entry.splits) == len(SPLITS)]
 
-    def files_of_split(self, corpus: str, split: str) -> list[str]:
-        """Return the files that a split is made of: own paths, or names below the folder of raw files."""
-        entry = self.registered(corpus)
+    def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
+        """Return the files of a split (of a protocol's published sets): own paths, or names below the raw files'."""
+        entry = self.published(corpus, protocol) or self.registered(corpus)
         if entry is not None:
             return [file.name for file in entry.raw_files(split)]
         files = self.section[corpus].files
@@ -287,26 +335,32 @@ class Corpora:
             return [shipped(path) for path in files]
         return [f"{self.study.places.raw}/{name}" for name in files]
 
-    def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str]) -> list[str]:
+    def published_inputs(self, wildcards: Any) -> list[str]:
+        """Return the files that a split of a protocol's published sets is made of, where they lie."""
+        files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.protocol)
+        return [f"{self.study.places.raw}/{name}" for name in files]
+
+    def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str], protocol: str = "original") -> list[str]:
         """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
         if self.registered(corpus) is None:
             return [part for path in inputs for part in ("--source", path)]
-        root = inputs[0].removesuffix(self.files_of_split(corpus, split)[0]).rstrip("/")
+        root = inputs[0].removesuffix(self.files_of_split(corpus, split, protocol)[0]).rstrip("/")
         return ["--raw-root", root or "."]
 
-    def prepare_options(self, corpus: str, split: str) -> list[str]:
-        """Return options of ``tripleaudit prepare`` that decide what a split holds."""
-        chosen = self.section[corpus]
+    def prepare_options(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
+        """Return options of ``tripleaudit prepare`` that decide what a split holds; a published test set is whole."""
+        chosen, published = self.section[corpus], self.published(corpus, protocol)
         result = ["--occurrence", chosen.occurrence]
         if chosen.files is None:
-            result += ["--corpus", chosen.registry or corpus, "--split", split]
+            name = published.name if published else chosen.registry or corpus
+            result += ["--corpus", name, "--split", split]
         else:
             result += ["--format", chosen.format]
             if chosen.files.valid is None and split != "test":
                 result += ["--divide", "train=9,valid=1", "--part", split]
         if chosen.uncased:
             result.append("--uncased")
-        limit = getattr(chosen.limit, split, None)
+        limit = None if published and split == "test" else getattr(chosen.limit, split, None)
         return result + (["--limit", str(limit)] if limit else [])
 
     # protocols
@@ -342,6 +396,8 @@ class Corpora:
         options = {key: value for key, value in self.protocol(name).items() if key not in NOT_OF_THE_SETS}
         if "options" in options:
             options["options"] = {key: value for key, value in options["options"].items() if value is not None}
+        if options.pop("source", "made") == "published":
+            options = {"source": "published"}
         return json.dumps(options, sort_keys=True)
 
     def masked_lm_options(self, layers: int | None) -> list[str]:
@@ -351,12 +407,26 @@ class Corpora:
         return steps + (["--layers", str(layers)] if layers else [])
 
     def augmentation_models(self, wildcards: Any) -> dict[str, str]:
-        """Return the masked language model, the encoder that vectors are derived from, and vectors of one's own."""
+        """Return the masked language model, the encoder that vectors are derived from, and vectors of one's own.
+
+        Published sets need none of them.
+        """
+        if self.published(wildcards.corpus, "augmented"):
+            return {}
         places, options = self.study.places, self.protocol("augmented")
         own, vectors = options.get("masked_lm"), options.get("vectors")
         masked_lm = places.model(own) if own else f"{places.study}/masked_lm/{wildcards.corpus}"
-        found = {"masked_lm": f"{masked_lm}/config.json", "encoder": self.study.encoder}
+        found = {"masked_lm": f"{masked_lm}/config.json", "encoder": self.study.encoder_file(wildcards)}
         return found | ({"vectors": shipped(vectors)} if vectors else {})
+
+    @staticmethod
+    def augmentation_options(wildcards: Any, input: Any) -> list[str]:
+        """Return the options of ``tripleaudit protocol`` that name what :meth:`augmentation_models` asks for."""
+        given = dict(input.items())
+        folders = [("--masked-lm", given.get("masked_lm")), ("--encoder", given.get("encoder"))]
+        found = [(option, str(Path(file).parent)) for option, file in folders if file]
+        found += [("--vectors", given["vectors"])] if "vectors" in given else []
+        return [part for pair in found for part in pair]
 
     def trained_on(self, protocol: str) -> str:
         """Return the protocol whose training set a test set is measured against."""

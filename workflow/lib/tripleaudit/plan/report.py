@@ -83,7 +83,7 @@ class Report:
             "audits": self.audits() if needs == "audits" else [],
             "scores": {"scores": [f"{folder}/scores.csv"], "gre": [f"{folder}/gre/scores.csv"]}.get(needs, []),
             "counts": self.study.score_files("counts") if needs == "scores" else [],
-            "runs": [f"{folder}/trainings.json"] if needs == "runs" else [],
+            "runs": [f"{folder}/trainings.json"] if needs in ("runs", "scores") else [],
         }
 
     def audits(self) -> list[str]:

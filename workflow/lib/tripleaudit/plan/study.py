@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import use_plugins
+from tripleaudit.descriptors import BASELINES, use_plugins
 from tripleaudit.errors import UserError
 from tripleaudit.plan.collections import Collections
 from tripleaudit.plan.configuration import parsed, read_files, refused
@@ -77,6 +77,7 @@ class Study:
         self.extractors: list[str] = list(typed.extractors)
         heads = {CLASSIFIER + head: each for head, each in typed.zcc if head in typed.zcc.model_fields_set}
         self.classifiers: list[str] = list(heads)
+        self.baselines: list[str] = list(typed.baselines)
         self.noises: list[str] = ["none"] + (["noising"] if typed.noising is not None else [])
         self.data = Corpora(self, typed.corpora, typed.protocols)
         self.trainings = Trainings(self, typed.training, typed.extractors, heads, typed.own_extractors)
@@ -150,10 +151,10 @@ class Study:
         """Names of the protocols, ``original`` first."""
         return self.data.protocols
 
-    @property
-    def encoder(self) -> str:
-        """The configuration file of the encoder."""
-        return f"{self.places.model(self.typed.encoder.model)}/config.json"
+    def encoder_file(self, wildcards: Any) -> str:
+        """Return the configuration file of a corpus's encoder: its own one, else the study's."""
+        own = self.data.section[wildcards.corpus].encoder
+        return f"{self.places.model(own or self.typed.encoder.model)}/config.json"
 
     # trainings
 
@@ -192,6 +193,18 @@ class Study:
         first = [run for run in self.runs if run.trainset == "original-nz"]
         return [(run, classifier) for run in first for classifier in self.classifiers]
 
+    @cached_property
+    def baseline_runs(self) -> list[tuple[str, str, str]]:
+        """``(corpus, trainset, baseline)`` for each training set of extractors, and classifiers', that the study has.
+
+        A baseline is no training: it has neither seeds nor noise, and nothing is known of its convergence.
+        """
+        return [
+            (corpus, trainset, baseline)
+            for corpus, trainset, baseline in itertools.product(self.corpora, self.trainsets, self.baselines)
+            if (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.extractors)
+        ]
+
     def run_keys(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
         """Return the keys of each training as the scores file names them."""
         return [
@@ -207,15 +220,15 @@ class Study:
             for run in runs
         ]
 
-    def testsets(self, run: Run) -> list[tuple[str, str]]:
-        """Return the ``(test set, testing setting)`` pairs that a training is scored on.
+    def testsets(self, trainset: str) -> list[tuple[str, str]]:
+        """Return the ``(test set, testing setting)`` pairs that a training on a training set is scored on.
 
         ``test`` is the test set of the training's own protocol; a protocol without a training set, such as
         ``augmented``, belongs to the original nz training.
         """
-        settings = self.settings if run.protocol == "original" else ["nz"]
+        settings = self.settings if trainset.startswith("original-") else ["nz"]
         pairs = [("test", setting) for setting in settings]
-        if run.trainset == "original-nz":
+        if trainset == "original-nz":
             pairs += [(name, "nz") for name in self.data.tests_only]
         return pairs
 
@@ -229,9 +242,14 @@ class Study:
         """Return one split of the sets of a protocol."""
         return f"{self.places.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
 
-    def original_splits(self, wildcards: Any) -> dict[str, str]:
-        """Return the original nz splits, from which protocols make theirs."""
-        return {split: self.set_file(wildcards.corpus, "original", "nz", split) for split in ("train", "valid", "test")}
+    def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
+        """Return the original nz splits, from which protocols make theirs, or a protocol's published sets."""
+        corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
+        found = {split: self.set_file(corpus, "original", "nz", split) for split in ("train", "valid", "test")}
+        if self.data.published(corpus, protocol):
+            for split in ("test",) if protocol in self.data.tests_only else found:
+                found[split] = f"{self.places.study}/published/{corpus}/{protocol}/{split}.jsonl"
+        return found
 
     def trainset_files(self, wildcards: Any) -> dict[str, str]:
         """Return training and validation set of a run, and the encoder.
@@ -243,7 +261,7 @@ class Study:
         return {
             "train": self.set_file(wildcards.corpus, protocol, setting, "train"),
             "valid": self.set_file(wildcards.corpus, protocol, setting, select_on),
-            "encoder": self.encoder,
+            "encoder": self.encoder_file(wildcards),
         }
 
     def testset_file(self, wildcards: Any) -> str:
@@ -256,6 +274,13 @@ class Study:
         """Return the test sets of an original nz training: the original one and those without a training set."""
         names = [("original", self.settings[-1]), *((name, "nz") for name in self.data.tests_only)]
         return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
+
+    def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
+        """Return the training set that a baseline looks at, and the test set that it speaks of."""
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        own = wildcards.testset == "test"
+        test = self.testset_file(wildcards) if own else self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+        return {"train": self.set_file(wildcards.corpus, protocol, setting, "train"), "test": test}
 
     def gold_file(self, wildcards: Any) -> str:
         """Return the gold test set in one testing setting."""
@@ -285,10 +310,19 @@ class Study:
             [
                 f"{folder}/{run.path}/{testset}-{testing}.csv"
                 for run in self.runs
-                for testset, testing in self.testsets(run)
+                for testset, testing in self.testsets(run.trainset)
             ]
             + [f"{folder}/{run.path}/classification.csv" for run in self.classifier_runs]
             + [f"{folder}/{run.path}/{gate}.csv" for run, gate in self.two_step_runs]
+            + [
+                f"{folder}/{corpus}/{trainset}/{baseline}/{name}.csv"
+                for corpus, trainset, baseline in self.baseline_runs
+                for name in (
+                    ["classification"]
+                    if BASELINES[baseline].classifier
+                    else [f"{testset}-{testing}" for testset, testing in self.testsets(trainset)]
+                )
+            ]
         )
 
     # what tables ask (:class:`tripleaudit.descriptors.TableSpec`)

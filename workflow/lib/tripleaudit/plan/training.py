@@ -178,12 +178,6 @@ class Trainings:
         values = {key: value for key, value in values.items() if key not in NOT_OF_THE_TRAINING}
         settings: Any = Training.model_validate(values)
         problems = list(TrainingSettings.contradictions(settings))
-        first, last = settings.evaluate_from, settings.epochs
-        if not settings.max_steps and first > last:
-            problems.append(
-                f"evaluate_from: the first evaluation is after epoch {first}, but the training has {last}, so that it "
-                f"would never be validated; expected at most {last}"
-            )
         for problem in problems:
             key = problem.partition(":")[0]
             yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"

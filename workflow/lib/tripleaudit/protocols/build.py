@@ -3,12 +3,14 @@
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tripleaudit.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
+
+SOURCES: Final = ("made", "published")
 
 
 def spec_of(name: str) -> ProtocolSpec:
@@ -31,7 +33,7 @@ def build_protocol(
     Args:
         name: of a protocol, or ``sift-…``, which is ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the
             published numbers as defaults).
-        splits: the data set.
+        splits: the data set; with the option ``source: published`` the published sets, passed on as they are.
         options: those of the protocol's descriptor; None stands for a missing value.
         inputs: what the protocol needs besides (:attr:`tripleaudit.descriptors.ProtocolSpec.inputs`); what it does not
             need is left aside.
@@ -46,6 +48,11 @@ def build_protocol(
     """
     spec = spec_of(name)
     given = {key: value for key, value in (options or {}).items() if value is not None}
+    source = given.pop("source", "made") if spec.published else "made"
+    if source not in SOURCES:
+        raise UserError(f"protocol {name}: source is {source!r}, expected one of {', '.join(SOURCES)}")
+    if source == "published" and given:
+        raise UserError(f"protocol {name}: option {next(iter(given))!r} has no meaning with source: published")
     unknown = sorted(set(given) - set(spec.options))
     if unknown:
         expected = ", ".join(spec.options) or "none"
@@ -55,7 +62,10 @@ def build_protocol(
     for option in spec.required:
         if option not in given:
             raise UserError(f"protocol {name}: option {option!r} is missing")
-    built, details = spec.build(splits, **given, **{key: inputs.get(key) for key in spec.inputs})
+    if source == "published":
+        built, details, given = splits, {}, {"source": source}
+    else:
+        built, details = spec.build(splits, **given, **{key: inputs.get(key) for key in spec.inputs})
     sizes = {}
     for split, sentences in built:
         measured = audit_corpus((), sentences)
@@ -96,14 +106,16 @@ def _augment(
     from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
     from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 
-    if (masked_lm is None or vectors is None) and encoder is None:
-        raise UserError("augmented: expected a masked language model and word vectors, or an encoder to make them from")
+    if masked_lm is None and encoder is None:
+        raise UserError("augmented: expected a masked language model, or an encoder to make one from")
     options = dict(options)
     batch_size = options.pop("batch_size", 64)
     training = {key: options.pop(f"mlm_{key}") for key in ("steps", "layers") if f"mlm_{key}" in options}
-    known = load_vectors(vectors) if vectors else derive_vectors(encoder, [*splits.train, *splits.test])
-    nearest = NearestWords(known)
-    check_request(splits, nearest, **{name: options[name] for name in ("k", "beams") if name in options})
+    own = derive_vectors(encoder or masked_lm, [*splits.train, *splits.test])
+    nearest = NearestWords(load_vectors(vectors), own) if vectors else NearestWords(own)
+    check_request(
+        splits, nearest, **{name: options[name] for name in ("k", "beams", "roles", "fallback") if name in options}
+    )
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
             from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
@@ -120,7 +132,8 @@ AUGMENTED = ProtocolSpec(
     label="Aug.",
     order=3,
     build=_augmented,
-    options=("k", "beams", "batch_size", "mlm_steps", "mlm_layers", "seed"),
+    options=("k", "beams", "roles", "fallback", "batch_size", "mlm_steps", "mlm_layers", "seed"),
     inputs=("masked_lm", "vectors", "encoder"),
     train=False,
+    published=True,
 )

@@ -1,7 +1,7 @@
-"""The rearranged data set (rte-generalization 3.1): the sentences of the rarest triples become the test side.
+"""The rearranged data set (rte-generalization 3.1): sentences of rare triples become the test side.
 
-Triples are taken one by one, the rarest first, and every sentence that holds a taken triple leaves training. What the
-paper leaves open is a parameter here; ``docs/protocols.md`` has what each choice does to WebNLG.
+Two rules by name, because the published files do not follow the published text; ``docs/protocols.md`` has what each
+does to WebNLG.
 """
 
 import heapq
@@ -16,8 +16,13 @@ from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import Strings, distinct_triples
 
+RULES: Final = ("key-triple", "every-triple")
 COUNTS: Final = ("corpus", "remaining")
 TIES: Final = ("most-triples", "corpus-order")
+PUBLISHED_MAX_COUNT: Final = 3
+"""In the published WebNLG files every moved sentence has a triple that occurs in at most this many sentences."""
+
+_OPTIONS: Final = {"key-triple": ("max_count",), "every-triple": ("counts", "ties")}
 
 
 def rearrange(
@@ -25,39 +30,50 @@ def rearrange(
     *,
     valid_size: int | None = None,
     test_size: int | None = None,
-    counts: str = "corpus",
-    ties: str = "most-triples",
+    rule: str = "key-triple",
+    max_count: int | None = None,
+    counts: str | None = None,
+    ties: str | None = None,
     seed: int = 0,
 ) -> tuple[Splits, dict[str, Any]]:
-    """Divide a corpus anew so that validation and test hold its rarest triples.
+    """Divide a corpus anew so that validation and test hold its rare triples.
 
-    A triple whose sentences no longer fit into the room that is left is passed over, so that every moved sentence
-    holds a triple that training lacks. Only where nothing fits is a triple's group cut to size; its sentences then go
-    to validation first. A seeded shuffle divides the moved sentences between validation and test. Sentences with zero
-    triples stay in their set. Each set keeps corpus order. Time grows as n log n in the number of triples.
+    Sentences with zero triples stay in their set. Each set keeps corpus order. Time grows as n log n in the number of
+    triples.
 
     Args:
         splits: the data set; its sets are joined in the order train, valid, test.
         valid_size: validation sentences with triples; default: as many as now.
         test_size: test sentences with triples; default: as many as now.
-        counts: how rare a triple is: ``"corpus"`` counts its sentences in the whole corpus, once; ``"remaining"``
-            counts those that have not been moved yet, anew after each move.
-        ties: among equally rare triples: ``"most-triples"`` takes the one with the sentence that holds the most
-            triples, then corpus order; ``"corpus-order"`` takes the one mentioned first.
-        seed: of the division between validation and test.
+        rule: ``"key-triple"`` as the published files were made: each sentence gets one of its triples, drawn at
+            random, as its key; the sentences of one key form a group; whole groups whose key is rare are moved in
+            random order, the last one cut to size. ``"every-triple"`` as the paper's text reads: triples one by one,
+            the rarest first, and with each every sentence that holds it.
+        max_count: for key-triple: a key is rare if at most this many sentences of the corpus hold it; default: 3 as in
+            the published files, or, where these do not fill the sets, the smallest number that does.
+        counts: for every-triple, how rare a triple is: ``"corpus"`` (default) counts its sentences in the whole
+            corpus, once; ``"remaining"`` counts those that have not been moved yet, anew after each move.
+        ties: for every-triple, among equally rare triples: ``"most-triples"`` (default) takes the one with the
+            sentence that holds the most triples, then corpus order; ``"corpus-order"`` the one mentioned first.
+        seed: of all draws.
 
     Returns:
-        The new splits and a report: ``hidden_triples`` (distinct, absent from training), ``largest_count`` (sentences
-        of the most frequent triple that was taken) and ``test_sentences_without_hidden_triple`` (0 unless the sizes
-        could not be met otherwise).
+        The new splits and a report: ``rule``; ``hidden_triples`` (distinct, absent from training);
+        ``test_sentences_without_hidden_triple``; for key-triple ``max_count`` and ``moved_by_key_count`` (moved
+        sentences by the number of sentences that hold their key), for every-triple ``largest_count`` (sentences of
+        the most frequent triple that was taken).
 
     Raises:
-        UserError: an unknown choice, or sizes that the corpus cannot fill.
+        UserError: an unknown choice, an option of the other rule, or sizes that the corpus cannot fill.
     """
-    if counts not in COUNTS:
-        raise UserError(f"rearranged: counts is {counts!r}, expected one of {', '.join(COUNTS)}")
-    if ties not in TIES:
-        raise UserError(f"rearranged: ties is {ties!r}, expected one of {', '.join(TIES)}")
+    given = {"max_count": max_count, "counts": counts, "ties": ties}
+    for name, value, known in (("rule", rule, RULES), ("counts", counts, COUNTS), ("ties", ties, TIES)):
+        if value is not None and value not in known:
+            raise UserError(f"rearranged: {name} is {value!r}, expected one of {', '.join(known)}")
+    for name, value in given.items():
+        if value is not None and name not in _OPTIONS[rule]:
+            other = next(name_ for name_ in RULES if name_ != rule)
+            raise UserError(f"rearranged: {name} belongs to rule {other}, not {rule}")
     splits = splits.with_unique_ids()
     corpus = [sentence for _, sentences in splits for sentence in sentences if sentence.triples]
     if valid_size is None:
@@ -67,20 +83,29 @@ def rearrange(
     room = _checked_room(len(corpus), valid_size, test_size)
 
     triples = [distinct_triples(sentence) for sentence in corpus]
-    moved, largest = _rarest_first(triples, room, counts, ties)
+    draw = random.Random(seed)
+    if rule == "key-triple":
+        moved, details = _key_groups(triples, room, max_count, draw)
+    else:
+        moved, largest = _rarest_first(triples, room, counts or "corpus", ties or "most-triples")
+        details = {"largest_count": largest}
     gone = set(moved)
     seen = {triple for number, row in enumerate(triples) if number not in gone for triple in row}
-    bare = [number for number in moved if seen.issuperset(triples[number])]
-    test, valid = _divide(moved, set(bare), test_size, seed)
+    bare = {number for number in moved if seen.issuperset(triples[number])}
+    draw.shuffle(moved)
+    if rule == "every-triple":  # what hides nothing is the last to enter the test set
+        moved.sort(key=bare.__contains__)
+    test, valid = set(moved[:test_size]), set(moved[test_size:])
 
     def positives(numbers: set[int]) -> list[Sentence]:
         return [sentence for number, sentence in enumerate(corpus) if number in numbers]
 
     zero = {name: [sentence for sentence in sentences if not sentence.triples] for name, sentences in splits}
     report = {
+        "rule": rule,
         "hidden_triples": len({triple for number in moved for triple in triples[number]} - seen),
-        "largest_count": largest,
-        "test_sentences_without_hidden_triple": len(test.intersection(bare)),
+        "test_sentences_without_hidden_triple": len(test & bare),
+        **details,
     }
     rest = set(range(len(corpus))) - gone
     return Splits(
@@ -99,6 +124,37 @@ def _checked_room(available: int, valid_size: int, test_size: int) -> int:
             f"{test_size} test sentences; expected at least {room + 1}"
         )
     return room
+
+
+def _key_groups(
+    triples: Sequence[Sequence[Strings]], room: int, max_count: int | None, draw: random.Random
+) -> tuple[list[int], dict[str, Any]]:
+    """Return the numbers of ``room`` sentences, whole groups of one key but the last, and what was decided."""
+    held = Counter(triple for row in triples for triple in row)
+    groups: dict[Strings, list[int]] = defaultdict(list)
+    for number, row in enumerate(triples):
+        groups[draw.choice(row)].append(number)
+    sizes = Counter()  # sentences by the count of their key
+    for key, members in groups.items():
+        sizes[held[key]] += len(members)
+    if max_count is None:
+        max_count = PUBLISHED_MAX_COUNT
+        while sum(size for count, size in sizes.items() if count <= max_count) < room:
+            max_count = min(count for count in sizes if count > max_count)
+    found = sum(size for count, size in sizes.items() if count <= max_count)
+    if max_count < 1 or found < room:
+        raise UserError(
+            f"rearranged: max_count is {max_count}, and {found} sentences have a key triple that occurs in so few "
+            f"sentences; expected {room} for validation and test"
+        )
+    keys = [key for key in groups if held[key] <= max_count]
+    draw.shuffle(keys)
+    chosen = [(number, held[key]) for key in keys for number in groups[key]][:room]
+    by_count = Counter(count for _, count in chosen)
+    return [number for number, _ in chosen], {
+        "max_count": max_count,
+        "moved_by_key_count": {str(count): by_count[count] for count in sorted(by_count)},
+    }
 
 
 def _rarest_first(triples: Sequence[Sequence[Strings]], room: int, counts: str, ties: str) -> tuple[list[int], int]:
@@ -151,12 +207,4 @@ def _rarest_first(triples: Sequence[Sequence[Strings]], room: int, counts: str, 
     return moved, largest
 
 
-def _divide(moved: Sequence[int], bare: set[int], test_size: int, seed: int) -> tuple[set[int], set[int]]:
-    """Return (test, validation); sentences without a hidden triple are the last to enter the test set."""
-    order = list(moved)
-    random.Random(seed).shuffle(order)
-    order.sort(key=lambda number: number in bare)
-    return set(order[:test_size]), set(order[test_size:])
-
-
-REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange)
+REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange, published=True)

@@ -1,10 +1,12 @@
-"""Percentile bootstrap intervals of micro scores, resampling sentences.
+"""Bootstrap intervals of micro scores, resampling sentences and, where there are several, the trained runs with them.
 
 Sentences with the same counts are interchangeable, so a resample of n sentences is one multinomial draw over the
 different count rows. That is the usual bootstrap exactly; where rows are few, its cost does not grow with the corpus.
 """
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy as np
 REPLICATES: Final = 1000
 LEVEL: Final = 0.95
 METRICS: Final = ("precision", "recall", "f1")
+FEWEST: Final = 10
+"""Sentences under which no interval is given: so few say nothing about others."""
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -42,19 +46,26 @@ def scores_of(sums: np.ndarray) -> np.ndarray:
 def intervals(
     counts: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
 ) -> dict[str, Interval] | None:
-    """Return the bootstrap intervals of precision, recall and F1.
+    """Return the intervals of precision, recall and F1.
+
+    One run: the percentile bootstrap over sentences, about this trained model. Several runs (seeds) on the same
+    sentences: an interval about the system, over both levels. Each resample draws sentences, the same for all runs, and
+    the luck of the runs: Student's t times the standard error of their mean. (Three runs drawn with
+    replacement show too little of the spread that they come from; t corrects that.)
+
+    Where a resampled interval reaches 0 or 1, or is a single point, it has collapsed (all of twelve sentences right
+    give [1, 1]); that end is then Wilson's for the number of sentences.
 
     Args:
-        counts: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]`` for the mean over several runs
-            (seeds) on the same sentences: one resample of sentences then serves all runs.
+        counts: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
         replicates: number of resamples.
         level: probability mass between the two percentiles.
         seed: of the resampling; the order of the sentences plays no part.
 
     Returns:
-        Metric name -> interval, or ``None`` where there is no sentence or no resample.
+        Metric name -> interval, or ``None`` where there are fewer than :data:`FEWEST` sentences or no resample.
     """
-    if not len(counts) or not replicates:
+    if len(counts) < FEWEST or not replicates:
         return None
     flat = counts.reshape(len(counts), -1)
     rows, frequencies = np.unique(flat, axis=0, return_counts=True)
@@ -67,9 +78,31 @@ def intervals(
         weights = _resamples(random, frequencies, size)
         scores = scores_of((weights.astype(np.float64) @ rows).reshape(size, *counts.shape[1:]))
         samples[start : start + size] = scores if counts.ndim == 2 else scores.mean(axis=1)
+    whole = scores_of(counts.sum(axis=0)).reshape(-1, len(METRICS))
+    runs = len(whole)
+    if runs > 1:
+        luck = random.standard_t(runs - 1, size=(replicates, 1)) / math.sqrt(runs)
+        samples += whole.std(axis=0, ddof=1) * luck
     tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
-    return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(0, 1)
+    value = whole.mean(axis=0)
+    found = {}
+    for i, name in enumerate(METRICS):
+        bound = Interval(float(low[i]), float(high[i]))
+        found[name] = bound if 0 < low[i] < high[i] < 1 else _inside(bound, float(value[i]), len(counts), level)
+    return found
+
+
+def _inside(bound: Interval, value: float, sentences: int, level: float) -> Interval:
+    """Replace the ends of an interval that lie at 0 or 1 by Wilson's."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle = (value + z * z / (2 * sentences)) / (1 + z * z / sentences)
+    half = z / (1 + z * z / sentences) * math.sqrt(value * (1 - value) / sentences + z * z / (4 * sentences**2))
+    low = bound.low if bound.low > 0 else middle - half
+    high = bound.high if bound.high < 1 else middle + half
+    if bound.low == bound.high:  # nothing varied
+        low, high = middle - half, middle + half
+    return Interval(max(0.0, min(low, value)), min(1.0, max(high, value)))
 
 
 def _resamples(random: np.random.Generator, frequencies: np.ndarray, size: int) -> np.ndarray:

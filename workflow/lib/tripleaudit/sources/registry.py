@@ -101,7 +101,7 @@ class Zero:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredCorpus:
-    """A corpus by name and how its splits are made of files."""
+    """A corpus by name, how its splits are made of files, and the corpora that hold its published protocol sets."""
 
     name: str
     title: str
@@ -110,6 +110,7 @@ class RegisteredCorpus:
     needs: Mapping[str, tuple[str, ...]]
     zero: Zero | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, repr=False)  # sentences of each split, where known
+    published: Mapping[str, str] = field(default_factory=dict, repr=False)  # protocol -> corpus
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -269,7 +270,9 @@ def corpora() -> dict[str, RegisteredCorpus]:
             added = Zero(
                 tuple(zero["files"]), zero["sizes"], zero.get("least", 1.0), zero.get("lower", False), zero["seed"]
             )
-        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs, added, entry.get("sentences", {}))
+        result[name] = RegisteredCorpus(
+            name, entry["title"], whole, division, needs, added, entry.get("sentences", {}), entry.get("published", {})
+        )
     return result
 
 

@@ -10,7 +10,7 @@ from tripleaudit.sources.source import parse_source
 SPLITS = ("train", "valid", "test")
 _MODEL = {"title", "source", "sha256", "size", "licence", "layers"}
 _FILE = {"repository", "path", "page", "licence", "format", "sha256", "size", "expect"}
-_CORPUS = {"title", "splits", "divide", "zero", "needs", "sentences"}
+_CORPUS = {"title", "splits", "divide", "zero", "needs", "sentences", "published"}
 _ZERO = {"files", "sizes", "least", "lower", "seed"}
 
 
@@ -46,6 +46,9 @@ def problems_of_corpora(document: Any) -> Iterator[str]:
         yield from _file(name, entry, repositories)
     for name, entry in corpora.items():
         yield from _corpus(name, entry, files)
+        for protocol, other in (entry.get("published", {}) if isinstance(entry, dict) else {}).items():
+            if other not in corpora:
+                yield f"corpora/{name}/published/{protocol}: there is no corpus {other!r}"
 
 
 def _file(name: str, entry: Any, repositories: dict) -> Iterator[str]:

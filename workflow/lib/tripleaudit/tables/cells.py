@@ -21,6 +21,7 @@ class Cell:
         reported_change: the paper's change, as printed.
         bold: whether the value wins its column significantly.
         text: shown instead of a number, for cells of words.
+        mark: behind the value, for what a note explains.
     """
 
     value: float | None = None
@@ -34,6 +35,7 @@ class Cell:
     reported_change: str | None = None
     bold: bool = False
     text: str | None = None
+    mark: str = ""
 
     @property
     def shown(self) -> str:

@@ -1,9 +1,10 @@
 """What a table is made from, read once: scores, counts, audits, facts of the trainings, and options."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tripleaudit.errors import UserError
@@ -11,7 +12,7 @@ from tripleaudit.files import read_json
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables import labels
-from tripleaudit.tables.score_index import ScoreIndex
+from tripleaudit.tables.score_index import RunKey, ScoreIndex
 
 OPTIONS = ("matching", "digits", "caption", "corpora", "protocols", "extractors", "noises", "classifiers")
 
@@ -98,13 +99,47 @@ def load_inputs(
             if not isinstance(fact, dict):
                 raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
             facts.append(fact)
+    index = ScoreIndex(read_scores(list(scores)), counts)
+    index.unfinished, index.unequal = set(unfinished(facts)), set(unequal(facts))
     return TableInputs(
-        scores=ScoreIndex(read_scores(list(scores)), counts),
+        scores=index,
         audits=by_key,
         runs=facts,
         options=dict(options or {}),
         files={kind: [Path(path) for path in paths] for kind, paths in (files or {}).items()},
     )
+
+
+def _trained(fact: Mapping[str, Any]) -> RunKey:
+    named = {"noise": "none", **fact.get("keys", {})}
+    return RunKey(*(str(named.get(name, "")) for name in RunKey._fields))._replace(testing="")
+
+
+def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
+    """Yield the runs, without a testing setting, whose NZ and WZ trainings differ in what they saw of positives.
+
+    That is sentences with triples times epochs; a tenth more or less is the same budget.
+    """
+    seen: dict[RunKey, list[float]] = {}
+    for fact in facts:
+        counts, epochs = fact.get("counts") or {}, fact.get("epochs")
+        lost = sum(counts.get(name, 0) for name in ("zero", "dropped_zero", "lost_sentences", "dropped_long"))
+        if epochs and "sentences" in counts:
+            seen.setdefault(_trained(fact), []).append(epochs * (counts["sentences"] - lost))
+    for run, own in seen.items():
+        other = seen.get(run._replace(training="wz" if run.training == "nz" else "nz"))
+        if other and max(fmean(own), fmean(other)) > 1.1 * min(fmean(own), fmean(other)):
+            yield run
+
+
+def unfinished(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
+    """Yield the runs, without a testing setting, that have a training which had not converged."""
+    for fact in facts:
+        if (fact.get("convergence") or {}).get("converged") is False:
+            run = _trained(fact)
+            yield run
+            if run.protocol == "original" and run.training == "nz":  # its tests on sets without a training set
+                yield run._replace(protocol="augmented")
 
 
 def parse_files(items: Sequence[str]) -> dict[str, list[str]]:

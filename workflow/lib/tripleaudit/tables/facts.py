@@ -6,7 +6,17 @@ from typing import Any
 
 from tripleaudit.files import read_json, write_json
 
-FACTS = ("seconds", "seconds_per_epoch", "validation_seconds", "epochs", "steps", "best_epoch", "best_f1", "counts")
+FACTS = (
+    "seconds",
+    "seconds_per_epoch",
+    "validation_seconds",
+    "epochs",
+    "steps",
+    "best_epoch",
+    "best_f1",
+    "counts",
+    "convergence",
+)
 
 
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:

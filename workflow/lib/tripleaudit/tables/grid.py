@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.descriptors import BASELINES, MATCHINGS
+from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, RunKey, ScoreIndex
 from tripleaudit.tables.words import chosen, gaps_note, reported_note
 
 PERCENT = {"scale": 100, "digits": 1}
@@ -51,7 +52,7 @@ def score_grid(
     digits: int,
     reported: Reported = lambda row, column: None,
 ) -> list[list[Cell]]:
-    """Return the cells ``[rows][columns]``, winners marked within each contest."""
+    """Return the cells ``[rows][columns]``, winners marked within each contest; baselines take part in none."""
     grid = [
         [
             replace(
@@ -71,6 +72,8 @@ def score_grid(
     ]
     contests: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
+        if row.run.extractor in BASELINES:
+            continue
         contests.setdefault(row.contest or row.group, []).append(number)
     for members in contests.values():
         for place, column in enumerate(columns):
@@ -98,7 +101,7 @@ def extractor_rows(
     *,
     base: Callable[[str, str, str], RunKey],
 ) -> list[ScoreRow]:
-    """Return one row for each corpus, extractor and noise setting, for corpora with scores on one of the protocols.
+    """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with scores on a protocol.
 
     Args:
         inputs: of the table; its options may name corpora, extractors and noises, which are then shown even if
@@ -107,7 +110,7 @@ def extractor_rows(
         order: of the extractors.
         base: ``(corpus, extractor, noise)`` -> the row's run.
     """
-    every = [run for run in inputs.scores.runs if is_extractor(run.extractor) and run.extractor != LAST_WORDS_ONLY]
+    every = [run for run in inputs.scores.runs if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY]
     covered = {run.corpus for run in every if run.protocol in protocols}
     runs = [run for run in every if run.corpus in covered and run.protocol in ("original", *protocols)]
     corpora = inputs.names("corpora", list(covered), tuple(labels.CORPORA))
@@ -127,8 +130,20 @@ def extractor_rows(
 
 
 def is_extractor(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone: no classifier, no two-step extraction."""
-    return not name.startswith("zcc-")
+    """Whether a name of the scores file is an extractor alone: no classifier, no two-step extraction, no baseline."""
+    return not name.startswith("zcc-") and name not in BASELINES
+
+
+def extracts(name: str) -> bool:
+    """Whether a name of the scores file is an extractor alone, or a baseline that stands beside extractors."""
+    return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
+
+
+def baseline_notes(rows: Iterable[ScoreRow]) -> list[str]:
+    """Return the notes on the baselines among the rows of a table."""
+    names = dict.fromkeys(row.run.extractor for row in rows)
+    found = [BASELINES[name].note for name in names if name in BASELINES]
+    return [*found, "Baselines are not compared with the other rows."] if found else []
 
 
 def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:
@@ -147,11 +162,34 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
         plural = "" if seeds == [1] else "s"
         spread = "" if seeds == [1] else "; values are means ± sample standard deviations over seeds"
         found.append(f"Trained with {number} seed{plural}{spread}.")
+    several = bool(seeds) and seeds[0] > 1
     if any(cell.low is not None for cell in measured):
-        found.append("[low, high] is the 95 % percentile bootstrap interval over test sentences.")
-    if any(cell.bold for cell in measured):
+        levels = "sentences and trained runs" if several else "sentences"
         found.append(
-            "Bold: significantly better than every other row of its group (approximate randomisation paired over "
-            "sentences, Holm-corrected, p < 0.05)."
+            f"[low, high] is the 95 % bootstrap interval over test {levels} (Wilson's at 0 and 100 %; none under "
+            f"{FEWEST} sentences)."
+        )
+    if any(cell.bold for cell in measured):
+        levels = "sentences and runs" if several else "sentences"
+        found.append(
+            f"Bold: significantly better than every other row of its group (randomisation over {levels}, "
+            "Holm-corrected, p < 0.05)."
+        )
+    if any(UNEQUAL in cell.mark for cell in measured):
+        found.append(
+            f"{UNEQUAL}: the trainings without and with zero-triple sentences saw unequal numbers of sentences with "
+            "triples, so their difference is one of budget too."
+        )
+    if any(UNFINISHED in cell.mark for cell in measured):
+        found.append(
+            f"{UNFINISHED}: the training had not converged: validation F1 still rose by more than half a point in each "
+            "tenth of it. Such values say how fast a system learns, not how far it comes."
+        )
+    if seeds and seeds[0] == 2:
+        found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
+    if seeds and not several:
+        found.append(
+            "With one seed a row, its interval and its mark speak of this trained model; another training of the same "
+            "system may differ by more."
         )
     return chosen(*found, *more, reported_note(cells), gaps_note(cells))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from tripleaudit.descriptors import EXTRACTORS, PROTOCOLS
+from tripleaudit.descriptors import BASELINES, EXTRACTORS, PROTOCOLS
 
 CORPORA = {
     "webnlg": "WebNLG",
@@ -33,19 +33,19 @@ def protocol(name: str) -> str:
 
 
 def extractor(name: str, noise: str = "none") -> str:
-    """Return the label of an extractor, ``CasRel+EN`` with Entity Noising."""
-    spec = EXTRACTORS.get(name)
+    """Return the label of an extractor, ``CasRel+EN`` with Entity Noising, or of a baseline."""
+    spec = EXTRACTORS.get(name) or BASELINES.get(name)
     return ((spec and spec.label) or name) + ("+EN" if noise == "noising" else "")
 
 
 def rte_order() -> list[str]:
-    """Return the extractors in the order of rte-generalization's tables, those that it does not have behind them."""
-    return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order)
+    """Return the extractors in the order of rte-generalization's tables, others behind its own, then the baselines."""
+    return [*sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order), *BASELINES]
 
 
 def cardinality_order() -> list[str]:
-    """Return the extractors in the order of zero-cardinality's tables."""
-    return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].cardinality_order)
+    """Return the extractors in the order of zero-cardinality's tables, then the baselines."""
+    return [*sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].cardinality_order), *BASELINES]
 
 
 def protocol_order() -> list[str]:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.significance import significant_winner
 from tripleaudit.tables.cells import Cell
+
+UNFINISHED: Final = "†"
+UNEQUAL: Final = "‡"
 
 
 class RunKey(NamedTuple):
@@ -52,6 +55,10 @@ class ScoreIndex:
             raise UserError(f"scores of several studies ({', '.join(sorted(studies))}) cannot share a table")
         self.runs: list[RunKey] = list(runs)
         self._count_files = list(counts)
+        self.unfinished: set[RunKey] = set()
+        """Runs (without their testing setting) of which a training had not converged."""
+        self.unequal: set[RunKey] = set()
+        """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
@@ -80,9 +87,8 @@ class ScoreIndex:
     ) -> Cell:
         """Return the mean over seeds with its deviation and interval; a gap where nothing was measured.
 
-        The interval is the run's bootstrap interval for one seed. For several seeds it is the interval of their mean
-        (one resample of sentences for all of them) where the per-sentence counts are at hand, else the mean of the
-        seeds' bounds.
+        The interval is the run's own one for one seed. For several seeds it is that of their mean over sentences and
+        runs, which needs the per-sentence counts.
         """
         rows = self._values.get((run, stratum, matching, metric), {})
         if not rows:
@@ -95,8 +101,12 @@ class ScoreIndex:
             sd=statistics.stdev(values) * scale if len(values) > 1 else None,
             low=None if low is None else low * scale,
             high=None if high is None else high * scale,
-            seeds=len(values),
+            seeds=_trained(rows),
+            mark=self._mark(run._replace(testing="")),
         )
+
+    def _mark(self, run: RunKey) -> str:
+        return (UNFINISHED if run in self.unfinished else "") + (UNEQUAL if run in self.unequal else "")
 
     def _bounds(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]
@@ -110,10 +120,8 @@ class ScoreIndex:
                 stacked = self._stacked(run, stratum, matching, tuple(rows))
                 self._intervals[key] = None if stacked is None else intervals(stacked)
             joint = self._intervals[key]
-            if joint is not None and metric in joint:
-                return joint[metric].low, joint[metric].high
-        low, high = zip(*bounds, strict=True)
-        return statistics.fmean(low), statistics.fmean(high)
+            return (joint[metric].low, joint[metric].high) if joint else (None, None)
+        return bounds[0]
 
     def _stacked(self, run: RunKey, stratum: str, matching: str, seeds: Sequence[str]) -> np.ndarray | None:
         """Counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or do not fit together."""
@@ -148,8 +156,13 @@ def mean_difference(first: dict[str, float], second: dict[str, float], *, scale:
         value=statistics.fmean(differences) * scale,
         digits=digits,
         sd=statistics.stdev(differences) * scale if len(differences) > 1 else None,
-        seeds=len(differences),
+        seeds=_trained(seed for seed in first if seed in second),
     )
+
+
+def _trained(seeds: Iterable[str]) -> int:
+    """The number of trainings behind a mean; what was not trained has an empty seed."""
+    return sum(map(bool, seeds))
 
 
 def _pick(score: Score) -> list[str]:

@@ -5,9 +5,11 @@ prefetching and resumed runs all see the right one.
 """
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -43,6 +45,7 @@ class Example:
     alignment: Alignment
     rows: np.ndarray
     epoch: int = 0
+    instance: int | None = None  # the only one of its instances that is wanted, where batches count instances
 
 
 class TrainingSentences(Dataset):
@@ -62,6 +65,8 @@ class TrainingSentences(Dataset):
         config = extractor.config
         self.aligner, self.relations, self.noise = extractor.aligner, extractor.relation_ids, noise
         self.max_length, self.occurrence = config.max_length, config.occurrence
+        self.count = partial(type(extractor).instance_count, config)
+        most = config.drop_above or math.inf
         self.sentences: list[Sentence] = []
         self.examples: list[Example] = []
         self.lost: list[int] = []
@@ -73,6 +78,8 @@ class TrainingSentences(Dataset):
                 self.counts["truncated"] += example.alignment.truncated
                 if sentence.triples and not len(example.rows):
                     self.counts["lost_sentences"] += 1
+                elif len(example.rows) > most:
+                    self.counts["dropped_long"] += 1
                 elif not sentence.triples and config.drop_zero:
                     self.counts["dropped_zero"] += 1
                 else:
@@ -96,18 +103,26 @@ class TrainingSentences(Dataset):
         """Tokens of each sentence, un-noised."""
         return [len(example.alignment) for example in self.examples]
 
+    def instances(self) -> list[int]:
+        """Instances that the extractor makes of each sentence (see ``Extractor.instance_count``)."""
+        return [self.count(example.rows) for example in self.examples]
+
+    def size(self, unit: str) -> int:
+        """Sentences or instances of an epoch."""
+        return len(self) if unit == "sentences" else sum(self.instances())
+
     def __len__(self) -> int:
         return len(self.examples)
 
-    def __getitem__(self, key: tuple[int, int]) -> Example:
-        epoch, index = key
+    def __getitem__(self, key: tuple[int, ...]) -> Example:
+        epoch, index, *instance = key
         example = self.examples[index]
         noised = self.noise(self.sentences[index], epoch) if self.noise is not None else None
         if noised is not None:
             (fresh,), (lost,) = self._align([noised])
             if lost <= self.lost[index]:  # else noise pushed a span over the limit: keep the original
                 example = fresh
-        return Example(example.id, example.alignment, example.rows, epoch)
+        return Example(example.id, example.alignment, example.rows, epoch, *instance)
 
 
 class LengthGroupedBatches(Sampler):
@@ -121,6 +136,7 @@ class LengthGroupedBatches(Sampler):
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
         grouped: False gives plain random batches.
+        instances: of each sentence, where ``batch_size`` counts these; keys are then ``(epoch, sentence, instance)``.
         place: number of this process and how many train together. Each takes its share of every batch; of a last batch
             that is too small, some sentences are in two shares.
     """
@@ -132,8 +148,13 @@ class LengthGroupedBatches(Sampler):
         seed: int,
         grouped: bool = True,
         place: tuple[int, int] = (0, 1),
+        instances: Sequence[int] | None = None,
     ):
         self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
+        self.keys = [(number,) for number in range(len(lengths))]
+        if instances is not None:
+            self.keys = [(number, each) for number, count in enumerate(instances) for each in range(count)]
+            self.lengths = np.repeat(self.lengths, instances)
         self.place = place
         self.epoch = 0
 
@@ -157,7 +178,7 @@ class LengthGroupedBatches(Sampler):
         number, count = self.place
         for batch in batches:
             share = batch[number::count] if number < len(batch) else batch[number % len(batch)][None]
-            yield [(self.epoch, int(index)) for index in share]
+            yield [(self.epoch, *self.keys[index]) for index in share]
 
 
 class Collator:
@@ -181,7 +202,9 @@ class Collator:
         if self.extractor.draws:
             draws = np.stack([rng.random(self.extractor.draws, dtype=np.float32) for rng in rngs])
             batch["draws"] = torch.from_numpy(draws)
-        batch.update(self.extractor.collate_targets(self.config, rows, rngs))
+        chosen = [example.instance for example in examples]
+        wanted = {} if None in chosen else {"chosen": chosen}
+        batch.update(self.extractor.collate_targets(self.config, rows, rngs, **wanted))
         return batch
 
 
@@ -198,12 +221,14 @@ def training_loader(
     collator: Collator,
     batch_size: int,
     *,
+    unit: str = "sentences",
     grouped: bool = True,
     workers: int = 0,
     place: tuple[int, int] = (0, 1),
 ) -> TrainingLoader:
     """Return the loader of one training run, or of one of the processes that share it."""
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, place)
+    instances = dataset.instances() if unit == "instances" else None
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, place, instances)
     return TrainingLoader(
         dataset,
         batch_sampler=sampler,

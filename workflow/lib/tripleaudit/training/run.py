@@ -23,6 +23,7 @@ from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import processes
+from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
@@ -54,6 +55,10 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
     check_settings(extractor, own)
     training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
     settings = checked(TrainingSettings, {**extractor.training_defaults, **training}, "training")
+    if settings.unit == "instances" and extractor.instance_count.__func__ is Extractor.instance_count.__func__:
+        raise UserError(
+            f"training/unit: {extractor.name} makes one instance of a sentence; instances are for tdeer and prgc"
+        )
     noising = values.get("noising")
     noise = None if noising is None else checked(NoiseSettings, noising, "noising")
     layers = values.get("encoder_layers")
@@ -104,6 +109,7 @@ def train_to(
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
     set_seed(seed)
     model = extractor.from_encoder(encoder, relations, layers, **own)
+    model.config.precision = settings.precision
     noise = None
     if noise_settings is not None:
         pieces = model.aligner.pieces() if noise_settings.vocabulary == "pieces" else None
@@ -150,9 +156,24 @@ def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSe
         if extractor.kind == "classifier":
             return extractor.evaluate(valid, alignments, settings.evaluation_batch_size)
         predicted = extractor.extract(texts, settings.evaluation_batch_size, alignments=alignments)
-        return score(valid, predicted)
+        scores = score(valid, predicted)
+        if settings.select_by == "f1+entities":
+            scores["entity_f1"] = entity_f1(valid, predicted)
+        return scores
 
     return validate
+
+
+def entity_f1(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> float:
+    """F1 of the entities of triples, as strings, each once a sentence."""
+    correct = found = wanted = 0
+    for right, guess in zip(gold, predicted, strict=True):
+        own, other = (
+            {span.text for triple in sentence.triples for span in (triple.subject, triple.object)}
+            for sentence in (right, guess)
+        )
+        correct, wanted, found = correct + len(own & other), wanted + len(own), found + len(other)
+    return 2 * correct / max(1, wanted + found)
 
 
 def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[str], split: str) -> None:
@@ -187,7 +208,8 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
             "epochs": result.epochs,
             "best_epoch": progress["best_epoch"],
             "best_step": progress["best_step"],
-            "best_f1": progress["best_f1"],
+            "best_f1": result.best_f1,
+            "convergence": convergence(result.history, result.progress.stopped),
             "seconds": round(progress["training_seconds"], 3),
             "seconds_per_epoch": round(progress["training_seconds"] / max(result.epochs, 1e-9), 3),
             "validation_seconds": round(progress["validation_seconds"], 3),

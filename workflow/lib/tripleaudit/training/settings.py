@@ -26,6 +26,9 @@ SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
 CLIPS = ("none", "global", "parameter")
 WITHOUT_EFFECT = ("workers", "save_every", "save_minutes")
 """Settings that alter no result, so that a training with others is the same training."""
+PRECISIONS = ("bf16", "float32")
+UNITS = ("sentences", "instances")
+SELECTIONS = ("f1", "f1+entities")
 
 
 def _are_points(value: Any) -> bool:
@@ -50,7 +53,10 @@ class TrainingSettings:
     max_steps: Count = 0
     """Stop after this many optimiser steps; 0 means after `epochs`."""
     batch_size: Number = 8
-    """Sentences in one forward pass."""
+    """Sentences (or instances) in one forward pass."""
+    unit: Annotated[str, among(UNITS)] = "sentences"
+    """What batch_size counts: sentences, or the instances that tdeer and prgc make of a sentence, each with an encoding
+    of its own, as in their official code."""
     accumulation: Number = 1
     """Forward passes in one optimiser step."""
     optimizer: Annotated[str, among(OPTIMIZERS)] = "adamw"
@@ -99,10 +105,13 @@ class TrainingSettings:
     """Sentences in one forward pass of an evaluation."""
     matching: Annotated[str, one_of(matching_names, "matching rule")] = "exact"
     """How validation triples are compared."""
+    select_by: Annotated[str, among(SELECTIONS)] = "f1"
+    """What the best epoch has most of: triple F1, or the sum of it and the F1 of the entities in triples, as pfn
+    officially."""
     group_by_length: bool = True
     """Batch sentences of similar length together."""
-    bf16: bool = True
-    """bfloat16 where the device is a GPU that has it."""
+    precision: Annotated[str, among(PRECISIONS)] = "bf16"
+    """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
     workers: Count = 0
     """Processes that load data; 0 loads in the training process."""
     processes: Number = 1
@@ -120,8 +129,18 @@ class TrainingSettings:
         if found := [*self.contradictions()]:
             raise UserError("; ".join(f"training/{problem}" for problem in found))
 
+    @property
+    def bf16(self) -> bool:
+        """Whether a GPU is to compute in bfloat16."""
+        return self.precision == "bf16"
+
     def contradictions(self) -> Iterator[str]:
         """Yield the key and a sentence for each setting that fits its range but not another setting."""
+        if self.evaluate_from > self.epochs and not self.max_steps:
+            yield (
+                f"evaluate_from: the first evaluation is after epoch {self.evaluate_from}, but the training has "
+                f"{self.epochs}, so that it would never be validated; expected at most {self.epochs}"
+            )
         if self.processes > self.batch_size:
             yield (
                 f"processes: {self.processes} processes cannot divide a batch of {self.batch_size} sentences; expected "

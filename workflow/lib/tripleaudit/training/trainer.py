@@ -43,7 +43,8 @@ class Progress:
     """How far a run is, and its best weights; what a checkpoint keeps besides the Trainer's own state.
 
     Attributes:
-        best_f1, best_step, best_epoch: of the best validation; the weights are kept in memory.
+        best_f1, best_step, best_epoch: of the best validation, by what ``select_by`` says (the mean where that is a
+            sum); the weights are kept in memory.
         reference: validation F1 that the next one must beat by ``min_delta`` to count as progress.
         stale: evaluations in a row without progress.
         training_seconds, validation_seconds: wall time over all parts of a resumed run.
@@ -91,6 +92,12 @@ class TrainingResult:
     device: str
     counts: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def best_f1(self) -> float | None:
+        """Validation triple F1 of the best epoch, whatever it was chosen by."""
+        best = [row["f1"] for row in self.history if "f1" in row and row["step"] == self.progress.best_step]
+        return best[-1] if best else None
+
 
 class ExtractorTrainer(Trainer):
     """The ``Trainer`` with this project's data order, parameter groups, schedules, clipping and validation."""
@@ -111,7 +118,9 @@ class ExtractorTrainer(Trainer):
         self.began = time.monotonic()
         self.lines = Lines("training", log=logger, at_most=bool(settings.patience))
         bf16 = bool(settings.bf16 and gpu and torch.cuda.is_bf16_supported())
-        steps_per_epoch = math.ceil(math.ceil(len(dataset) / settings.batch_size) / settings.accumulation)
+        steps_per_epoch = math.ceil(
+            math.ceil(dataset.size(settings.unit) / settings.batch_size) / settings.accumulation
+        )
         self.steps_per_epoch = steps_per_epoch
         arguments = TrainingArguments(
             output_dir=str(folder),
@@ -146,6 +155,7 @@ class ExtractorTrainer(Trainer):
             self.train_dataset,
             self.data_collator,
             settings.batch_size,
+            unit=settings.unit,
             grouped=settings.group_by_length,
             workers=settings.workers,
             place=processes.place(),
@@ -207,7 +217,8 @@ class ExtractorTrainer(Trainer):
         self.began = time.monotonic()
         self.progress.validation_seconds += self.began - start
         step, epoch = self.state.global_step, self.state.epoch or 0.0
-        if self.progress.observe(metrics["f1"], step, epoch, self.settings) and processes.is_first():
+        chosen_by = (metrics["f1"] + metrics.get("entity_f1", metrics["f1"])) / 2
+        if self.progress.observe(chosen_by, step, epoch, self.settings) and processes.is_first():
             self.best_weights = {
                 name: value.detach().to("cpu", copy=True) for name, value in self.model.state_dict().items()
             }
@@ -327,6 +338,13 @@ def train_extractor(
         )
     if gpu and not torch.cuda.is_available():
         raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
+    steps_of_epoch = math.ceil(math.ceil(dataset.size(settings.unit) / settings.batch_size) / settings.accumulation)
+    first_validation = settings.evaluate_from * steps_of_epoch
+    if validate is not None and settings.max_steps and settings.max_steps < first_validation - steps_of_epoch + 1:
+        raise UserError(
+            f"training/evaluate_from: the first validation would follow epoch {settings.evaluate_from}, step "
+            f"{first_validation}, but max_steps is {settings.max_steps}; expected more steps, or a lower evaluate_from"
+        )
     checkpoint = processes.shared(checkpoints.prepare(folder, fingerprint or {}) if processes.is_first() else None)
     trainer = ExtractorTrainer(model, dataset, settings, seed=seed, folder=folder, validate=validate, gpu=gpu)
     if checkpoint is not None:

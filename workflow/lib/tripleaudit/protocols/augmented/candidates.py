@@ -7,13 +7,14 @@ masked at the same time, one mask a word, so that the candidates of an entity do
 """
 
 import logging
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.machine.progress import watched
+from tripleaudit.protocols.augmented.choose import VECTORS, Found
 from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
 from tripleaudit.protocols.augmented.mentions import Entity, Layout, Place, Words, replace_places
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
@@ -41,54 +42,51 @@ def find_candidates(
     *,
     k: int,
     beams: int,
-) -> tuple[list[dict[str, list[Words]]], Counter[str]]:
+) -> list[dict[str, Found]]:
     """Return the ``k`` most similar entities of each entity of each sentence, best first.
 
     Args:
         sentences: test sentences.
-        layouts: their mentions; frozen entities get no candidates.
+        layouts: their mentions; the entities of a sentence that stays get no candidates.
         model: the masked language model.
         nearest: the vector space.
         k: candidates of an entity.
         beams: partial candidates of an entity of several words that are kept after each word but the last.
 
     Returns:
-        One mapping for each sentence from entity string to words, and how many entities went to ``masked_word``,
+        One mapping for each sentence from entity string to what was found for it, by way of ``masked_word``,
         ``vectors``, ``masked_words`` or ``no_words`` (nothing to replace).
     """
-    found: list[dict[str, list[Words]]] = [{} for _ in sentences]
-    ways: Counter[str] = Counter()
+    found: list[dict[str, Found]] = [{} for _ in sentences]
     searches: list[_Search] = []
     near = cache(lambda word: nearest.nearest(word, k))
     for number, layout in enumerate(watched(layouts, "looking for words", "sentences")):
+        if layout.stays:
+            continue
         masks = {
             slot: model.mask_token
-            for text, entity in layout.entities.items()
-            if text not in layout.frozen and not entity.nested
+            for entity in layout.entities.values()
             for mention in entity.mentions
             for slot, word in zip(entity.slots(mention), entity.words, strict=True)
             if replaceable(word)
         }
         for text, entity in layout.entities.items():
-            if text in layout.frozen:
-                continue
             open_words = [place for place, word in enumerate(entity.words) if replaceable(word)]
             if not open_words:
-                ways["no_words"] += 1
+                found[number][text] = Found("no_words")
             elif len(entity.words) == 1 and not model.is_single_piece(text):
-                ways["vectors"] += 1
-                found[number][text] = [(word,) for word in near(text)]
+                found[number][text] = Found(VECTORS, [(word,) for word in near(text)])
             else:
-                ways["masked_words" if len(entity.words) > 1 else "masked_word"] += 1
                 searches.append(_Search(number, entity, open_words, [(0.0, entity.words)], masks))
     while searches:
         log.info("%d entities have words to fill, at most %d each", len(searches), max(len(s.open) for s in searches))
         _extend(searches, sentences, model, k=k, beams=beams)
         for search in searches:
             if not search.open:
-                found[search.sentence][search.entity.text] = [words for _, words in search.beam]
+                way = "masked_words" if len(search.entity.words) > 1 else "masked_word"
+                found[search.sentence][search.entity.text] = Found(way, [words for _, words in search.beam])
         searches = [search for search in searches if search.open]
-    return found, ways
+    return found
 
 
 def _extend(

@@ -73,9 +73,11 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> KeyedV
 class NearestWords:
     """The nearest words of a word by cosine; a word that is not there is looked up in small letters."""
 
-    def __init__(self, vectors: KeyedVectors) -> None:
+    def __init__(self, vectors: KeyedVectors, others: KeyedVectors | None = None) -> None:
+        """Take vectors, and ``others`` in which the words that ``vectors`` lack are looked up."""
         self._vectors = vectors
         self._unit = vectors.get_normed_vectors()
+        self._others = NearestWords(others) if others is not None else None
 
     def check_overlap(self, words: Iterable[str]) -> None:
         """Check that the vectors have at least one of the words.
@@ -99,7 +101,7 @@ class NearestWords:
         """
         key = self._key(word)
         if key is None:
-            return []
+            return self._others.nearest(word, top) if self._others else []
         near = self._unit @ self._unit[self._vectors.key_to_index[key]]
         found: dict[str, None] = {}
         for place in np.argsort(-near, kind="stable"):

@@ -15,6 +15,7 @@ from tripleaudit.tables.grid import (
     ScoreRow,
     as_columns,
     as_rows,
+    baseline_notes,
     extractor_rows,
     is_extractor,
     notes,
@@ -102,6 +103,7 @@ def _compared(
             inputs.matching,
             STRATA_NOTE if strata else "",
             NOISE_NOTE if noised else "",
+            *baseline_notes(rows),
         ),
     )
 
@@ -160,6 +162,7 @@ def sifted(inputs: TableInputs) -> Table:
             STRATA_NOTE,
             "+EN: trained with Entity Noising; in parentheses the change against the row without." if noised else "",
             "The mark for the winner compares all methods on one data set." if len(rows) > 1 else "",
+            *baseline_notes(rows),
         ),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.descriptors import BASELINES, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
@@ -19,7 +19,8 @@ from tripleaudit.tables.grid import (
     ScoreRow,
     as_columns,
     as_rows,
-    is_extractor,
+    baseline_notes,
+    extracts,
     notes,
     score_grid,
 )
@@ -81,7 +82,7 @@ def end_to_end(inputs: TableInputs) -> Table:
     runs = [
         run
         for run in inputs.scores.runs
-        if run.protocol == "original" and is_extractor(run.extractor) and "wz" in (run.training, run.testing)
+        if run.protocol == "original" and extracts(run.extractor) and "wz" in (run.training, run.testing)
     ]
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
     noises = inputs.names("noises", ["none"])
@@ -124,6 +125,7 @@ def end_to_end(inputs: TableInputs) -> Table:
             "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
             "trained and tested on WZ.",
             PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
+            *baseline_notes(rows),
         ),
     )
 
@@ -191,6 +193,7 @@ def zcc(inputs: TableInputs) -> Table:
             None,
             "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
             "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
+            *baseline_notes(rows),
         ),
     )
 
@@ -303,7 +306,7 @@ def told_end_to_end(inputs: TableInputs) -> str:
 def told_zcc(inputs: TableInputs) -> str:
     found = []
     for run in inputs.scores.runs:
-        if CLASSIFICATION in inputs.scores.matchings(run):
+        if CLASSIFICATION in inputs.scores.matchings(run) and run.extractor not in BASELINES:
             cell = inputs.scores.cell(run, "f1", matching=CLASSIFICATION)
             if cell.value is not None:
                 found.append((cell.value, f"{labels.extractor(run.extractor)} on {labels.corpus(run.corpus)}", run))

@@ -4,7 +4,7 @@ from typing import Any
 
 from tripleaudit.tables import labels
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.grid import ScoreRow, extractor_rows
+from tripleaudit.tables.grid import ScoreRow, extractor_rows, is_extractor
 from tripleaudit.tables.score_index import RunKey
 
 NAME = "type-f1"
@@ -21,6 +21,7 @@ def draw(inputs: TableInputs) -> Any:
         labels.rte_order(),
         base=lambda corpus, extractor, noise: RunKey(corpus, "original", "nz", "nz", extractor, noise),
     )
+    rows = [row for row in rows if is_extractor(row.run.extractor)]
     by_corpus: dict[str, list[ScoreRow]] = {}
     for row in rows:
         by_corpus.setdefault(row.group, []).append(row)

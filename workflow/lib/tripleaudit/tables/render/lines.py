@@ -32,6 +32,7 @@ def lines_of(cell: Cell) -> Lines:
             main += f" ± {number(cell.sd, cell.digits)}"
         if cell.change is not None:
             main += f" ({number(cell.change, cell.digits, sign=True)})"
+        main += cell.mark
     interval = ""
     if cell.low is not None and cell.high is not None:
         interval = f"[{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"

@@ -1,0 +1,54 @@
+"""When a training counts as converged, on histories of real shapes."""
+
+import json
+
+import pytest
+
+from tripleaudit.training.convergence import convergence
+
+
+def history(*scores: float, every: int = 10) -> list[dict]:
+    rows = [{"step": every * number, "f1": score, "precision": 0.5} for number, score in enumerate(scores, 1)]
+    return [{"step": 5, "loss": 1.0}, *rows]
+
+
+def test_a_training_that_has_come_to_rest():
+    found = convergence(history(0.2, 0.5, 0.7, 0.78, 0.80, 0.803, 0.799, 0.804, 0.802))
+    assert found["converged"] is True
+    assert (found["best_step"], found["last_step"], found["evaluations"]) == (80, 90, 9)
+    assert found["rise"] == pytest.approx(0.001)
+    assert abs(found["slope"]) < 0.005
+
+
+def test_a_training_that_was_cut_while_it_rose():
+    found = convergence(history(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8))
+    assert found["converged"] is False
+    assert found["rise"] == pytest.approx(0.3)
+    assert found["slope"] == pytest.approx(0.09)  # a tenth of 90 steps is nine, at 0.1 for each ten
+
+
+def test_a_late_start_is_no_rest():
+    assert convergence(history(0, 0, 0, 0, 0, 0, 0, 0.2, 0.4))["converged"] is False
+
+
+def test_a_training_that_never_learnt_has_not_converged():
+    assert convergence(history(*[0.0] * 9))["converged"] is False
+    assert convergence(history(*[0.0] * 9), stopped=True)["converged"] is False
+
+
+def test_too_few_evaluations_say_nothing_unless_it_was_stopped():
+    assert convergence(history(0.5, 0.6, 0.6))["converged"] is None
+    assert convergence(history(0.5, 0.6, 0.6), stopped=True)["converged"] is True
+    assert convergence([])["converged"] is None
+    assert convergence(history(0.1, 0.2, 0.3, 0.4), stopped=True)["converged"] is True
+
+
+def test_the_trainings_on_a_gpu_are_told_apart(real_data):
+    """Those that their notes call still rising or late are not converged; five had come to rest."""
+    folder = real_data / "gpu-webnlg"
+    found = {
+        path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])["converged"]
+        for path in folder.glob("*/history.jsonl")
+    }
+    assert {name for name, rest in found.items() if rest} == {"birte", "casrel", "pfn", "prgc", "ptrnet"}
+    assert {"tplinker", "mp-tdeer"} <= {name for name, rest in found.items() if rest is False}

@@ -1,0 +1,77 @@
+"""Batches that count the instances of TDEER and PRGC as their official code does."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from support.extractors import build, toy_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.prgc import PRGC
+from tripleaudit.extractors.tdeer import TDEER
+from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences, training_loader
+from tripleaudit.training.run import split_settings
+
+KINDS = pytest.mark.parametrize("kind", [TDEER, PRGC])
+
+
+@KINDS
+def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight(kind, tiny_encoder):
+    """Repeating a sentence for each instance is what weighting it by their number stands for."""
+    model = build(kind, tiny_encoder).eval()
+    for example in TrainingSentences(toy_sentences(), model).examples:
+        count = kind.instance_count(model.config, example.rows)
+        collate = Collator(kind, model.config, 0, seed=0)
+        parts = [type(example)(example.id, example.alignment, example.rows, 0, number) for number in range(count)]
+        grouped, single = model(**collate([example])), model(**collate(parts))
+        for name, term in grouped.terms.items():
+            assert single.terms[name].item() == pytest.approx(term.item(), rel=1e-5), (example.id, name)
+
+
+@KINDS
+def test_every_instance_enters_an_epoch_once_and_batches_count_them(kind, tiny_encoder):
+    model = build(kind, tiny_encoder)
+    dataset = TrainingSentences(toy_sentences(), model)
+    counts = dataset.instances()
+    assert dataset.size("instances") == sum(counts) > len(dataset) == dataset.size("sentences")
+    sampler = LengthGroupedBatches(dataset.lengths, 3, seed=1, grouped=False, instances=counts)
+    batches = list(sampler)
+    assert len(batches) == len(sampler) == -(-sum(counts) // 3)
+    keys = Counter(key for batch in batches for key in batch)
+    assert keys == Counter((0, number, each) for number, count in enumerate(counts) for each in range(count))
+    loader = training_loader(dataset, Collator(kind, model.config, 0, 0), 3, unit="instances", grouped=False)
+    for batch in loader:
+        sentences = batch["instances"][:, 0].tolist()
+        assert len(sentences) == len(set(sentences))  # one instance of each entry
+        assert len(batch["input_ids"]) <= 3
+        assert torch.isfinite(model(**batch).loss)
+
+
+def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encoder):
+    model = build(TDEER, tiny_encoder, neg_samples=1)
+    example = TrainingSentences(toy_sentences(), model).examples[0]
+    count = TDEER.instance_count(model.config, example.rows)
+    collate = Collator(TDEER, model.config, 0, seed=0)
+    whole = collate([example])["instances"]
+    parts = [
+        collate([type(example)(example.id, example.alignment, example.rows, 0, n)])["instances"][0]
+        for n in range(count)
+    ]
+    assert sum(whole[:, 4].tolist()) == count
+    assert Counter(tuple(part[1:4].tolist()) for part in parts) == Counter(
+        {tuple(row[1:4].tolist()): int(row[4]) for row in whole}
+    )
+
+
+def test_a_sentence_with_zero_triples_is_one_instance():
+    for kind in (TDEER, PRGC):
+        config = kind.config_class(relations=["C"])
+        assert kind.instance_count(config, np.zeros((0, 5), dtype=np.int64)) == 1
+
+
+def test_an_extractor_without_instances_refuses_to_count_them():
+    with pytest.raises(UserError, match="training/unit: casrel makes one instance of a sentence"):
+        split_settings({"unit": "instances"}, CasRel, {})
+    assert split_settings({"unit": "instances"}, PRGC, {})[0].unit == "instances"

@@ -1,0 +1,94 @@
+"""Baselines that learn nothing: what a score is worth shows beside theirs.
+
+``nothing``     extracts nothing. Its F1 is 0, also where a test set without triples leaves nothing to miss.
+``memorise``    looks training triples up. Of every two entity strings that some training triple joins, it keeps the
+                triple that most training sentences have (of equally many the one seen first). It predicts that triple
+                for each sentence that has both strings, case by case, with no letter or digit touching them. Their
+                first occurrences are the spans. Nothing in a sentence says whether the relation holds, so right
+                triples are those that two names alone give away; none of them is partially seen or unseen.
+``always-yes``  says of each sentence that it has triples.
+
+They are deterministic: they have no seed, and no interval over runs.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.descriptors import BASELINES, Baseline
+from tripleaudit.files import write_jsonl
+from tripleaudit.protocols.types import Strings, distinct_triples
+
+
+def _nothing(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[tuple[Triple, ...]]:
+    yield from (() for _ in test)
+
+
+def _memorised(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[tuple[Triple, ...]]:
+    likeliest = most_frequent(train)
+    names = sorted({name for pair in likeliest for name in pair})
+    for sentence in test:
+        found = {name: span for name in names if (span := first_mention(sentence.text, name))}
+        pairs = [frozenset((one, other)) for one in found for other in found if one <= other]
+        known = [likeliest[pair] for pair in pairs if pair in likeliest]
+        yield tuple(Triple(found[subject], relation, found[object_]) for subject, relation, object_ in known)
+
+
+def _always_yes(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[float]:
+    yield from (1.0 for _ in test)
+
+
+def most_frequent(train: Iterable[Sentence]) -> dict[frozenset[str], Strings]:
+    """Return two entity strings (one, where a triple has the same twice) -> the triple of most training sentences."""
+    counted: dict[frozenset[str], Counter[Strings]] = defaultdict(Counter)
+    for sentence in train:
+        for triple in distinct_triples(sentence):
+            counted[frozenset((triple[0], triple[2]))][triple] += 1
+    return {pair: triples.most_common(1)[0][0] for pair, triples in counted.items()}
+
+
+def first_mention(text: str, name: str) -> Span | None:
+    """Return where a string stands in a text for the first time, as whole words."""
+    if name not in text:  # by far the most
+        return None
+    spans, level = find_spans(text, name)
+    return Span(*spans[0], name) if level in ("word", "token") else None
+
+
+def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None:
+    """Write what a baseline says of a test set, in the form of an extractor's predictions or a classifier's decisions.
+
+    Raises:
+        UserError: there is no such baseline, or a file cannot be read.
+    """
+    spec, sentences = BASELINES.need(baseline), load_sentences(test)
+    said = spec.predict(load_sentences(train), sentences)
+    if spec.classifier:
+        rows = ({"id": sentence.id, "score": score} for sentence, score in zip(sentences, said, strict=True))
+    else:
+        rows = (Sentence(one.id, one.text, each).to_json() for one, each in zip(sentences, said, strict=True))
+    write_jsonl(out, rows)
+
+
+MEMORISE = Baseline(
+    name="memorise",
+    label="Memorised triples",
+    order=0,
+    predict=_memorised,
+    note="Memorised triples: no training. Of every two entity strings that a training triple joins, its most frequent "
+    "triple is predicted wherever a sentence has both.",
+)
+NOTHING = Baseline(
+    name="nothing", label="Nothing", order=1, predict=_nothing, note="Nothing: no triple is ever extracted."
+)
+ALWAYS_YES = Baseline(
+    name="always-yes",
+    label="Always yes",
+    order=2,
+    predict=_always_yes,
+    classifier=True,
+    note="Always yes: every sentence is said to have triples.",
+)
