@@ -114,6 +114,7 @@ def test_workflow_steps(tmp_path, monkeypatch, capsys):
         model = ["--section", section(fake.url), "--endpoint", "fake"]
         assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", *model, "--out", "c"]) == 0
         assert main(["needles", "extract", "--plan", plan, "--corpus", "c", *model, "--out", "m"]) == 0
+        assert main(["rate-needles", "--folder", "m", "--thresholds", "0.5", "0.6", "0.7"]) == 0
         score = [
             "needles",
             "score",
@@ -178,7 +179,7 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
         ([str(document), *good, "--schema", "broken.json"], "broken.json line 2: not valid JSON"),
         (["short.txt", *good], "document 'short': its 17 characters need between 2 and 7 characters of needles"),
         ([str(document), *good, "--types", "Persn"], "type 'Persn' is not in the schema, did you mean 'Person'?"),
-        ([str(document), *good, "--context", "100"], "must exceed the output reserve"),
+        ([str(document), *good, "--context", "100"], "4095 tokens kept free leave none of a context of 100"),
         ([str(document), *good, "--context", "4400"], "cannot hold the instructions"),
         ([str(document), "--model", "m"], "expected one of --endpoint URL and --model-dir DIR"),
     ):
