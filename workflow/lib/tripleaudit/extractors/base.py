@@ -21,7 +21,8 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
-from tripleaudit.extractors.batches import pad_batch
+from tripleaudit.extractors.batches import Shape, pad_batch
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
 from tripleaudit.machine.progress import Progress
@@ -94,6 +95,7 @@ class Extractor(PreTrainedModel):
         name: the registry's name.
         kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
             ``evaluate`` instead of ``predict_rows``.
+        static: whether ``forward`` (or ``device_loss``) keeps to the rules of a captured step: see :meth:`device_loss`.
         draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
@@ -114,6 +116,7 @@ class Extractor(PreTrainedModel):
 
     name: ClassVar[str] = ""
     kind: ClassVar[str] = "extractor"
+    static: ClassVar[bool] = False
     draws: ClassVar[int] = 0
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
@@ -132,14 +135,20 @@ class Extractor(PreTrainedModel):
 
     @classmethod
     def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+        cls,
+        config: ExtractorConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Sequence[np.random.Generator],
+        shape: Shape,
     ) -> dict[str, Tensor]:
         """Build further arguments of ``forward`` for a training batch, in the data loader.
 
         Args:
             config: the model's configuration.
-            rows: B arrays [n_i, 5] of gold (subject start, subject end, relation, object start, object end).
-            rngs: B random generators, each fixed by (run seed, epoch, sentence id).
+            rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
+                sentence; a static batch may have dummy sentences behind, which must count in no term.
+            rngs: random generators, each fixed by (run seed, epoch, sentence id).
+            shape: of the batch; its methods pad targets where the batch is static.
         """
         return {}
 
@@ -155,6 +164,20 @@ class Extractor(PreTrainedModel):
         """
         raise TypeError(f"{type(self).__name__} defines no forward")
 
+    def device_loss(self, **batch: Tensor) -> ExtractorOutput:
+        """The loss of a static batch, as a training step that is captured once and replayed computes it.
+
+        Rules (a class that keeps them says ``static = True``): no look at a value (``item``, ``nonzero``, indexing by a
+        mask, branches), no numbers from the host, as many operators for a large batch as for a small one, and numbers
+        that change from step to step come from :meth:`schedule`. A sentence whose ``attention_mask`` is 0 everywhere
+        counts in no term. ``triples`` is padded with rows whose ``valid`` is False.
+        """
+        return self(**batch)
+
+    def schedule(self, step: int) -> dict[str, float]:
+        """Numbers that depend on the optimiser step; static batches carry them as scalars of these names."""
+        return {}
+
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Decode a batch on the device, without gradients.
 
@@ -166,7 +189,17 @@ class Extractor(PreTrainedModel):
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the encoder's last hidden states [B, L, H]."""
-        return self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return self.encoded(input_ids, attention_mask).last_hidden_state
+
+    def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> ModelOutput:
+        """Return all that the encoder gives.
+
+        Given a mask for each token, transformers looks whether all are 1; given one for each pair, it does not look.
+        """
+        if on_device(input_ids):
+            keys = torch.cat([torch.ones_like(attention_mask[:, :1]), attention_mask[:, 1:]], dim=1)  # dummies see one
+            attention_mask = keys.bool()[:, None, None].expand(-1, 1, input_ids.shape[1], -1)  # [B, 1, L, L]
+        return self.encoder(input_ids=input_ids, attention_mask=attention_mask)
 
     @property
     def hidden_size(self) -> int:

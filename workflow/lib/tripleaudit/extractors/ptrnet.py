@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import two_way
@@ -156,7 +157,7 @@ class PtrNet(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return ``steps`` [n], the decoder step that writes each triple: a shuffled order of each sentence's."""
         if config.order == "once":

@@ -7,6 +7,7 @@ It is trained on sentences with and without triples. The binary head has one out
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -15,7 +16,9 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, warn_of_cuts
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.dropping import Dropout
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.registry import HEADS
 
@@ -42,6 +45,7 @@ class ZCC(Extractor):
 
     name = "zcc"
     kind = "classifier"
+    static = True
     config_class = ZCCConfig
     pooler = True  # dropped again below unless the configuration wants it
     training_defaults = {
@@ -70,16 +74,42 @@ class ZCC(Extractor):
         self.classifier = nn.Linear(self.hidden_size, 1 if config.head == "binary" else len(config.relations))
         self.post_init()
 
+    @classmethod
+    def collate_targets(
+        cls, config: ZCCConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Label the sentences.
+
+        Returns:
+            ``labels`` [B, 1]: is there a triple, or [B, R]: is there one of the relation; ``real`` [B, 1], 1 for
+            sentences that are not dummies.
+        """
+        labels = np.zeros((len(rows), 1 if config.head == "binary" else len(config.relations)), dtype=np.float32)
+        for own, label in zip(rows, labels, strict=True):
+            label[own[:, 2] if len(label) > 1 else own[:, 2] * 0] = 1.0
+        return {"labels": shape.sentences(labels), "real": shape.sentences(np.ones((len(rows), 1), dtype=np.float32))}
+
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        triples: Tensor | None = None,
+        **targets: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the scores are ``logits`` [B, 1] (binary) or [B, R] (MCML)."""
-        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        encoded = self.encoded(input_ids, attention_mask)
         state = encoded.pooler_output if self.config.pooled else encoded.last_hidden_state[:, 0]
         logits = raise_precision(self.classifier(self.dropout(state)))
         if triples is None:
             return ExtractorOutput(scores={"logits": logits})
-        loss = F.binary_cross_entropy_with_logits(logits, targets(triples, logits))
+        labels = targets["labels"].to(logits.dtype)
+        if on_device(logits):
+            real = targets["real"].to(logits.dtype)
+            loss = F.binary_cross_entropy_with_logits(logits, labels, real, reduction="sum")
+            loss = loss / (real.sum() * logits.shape[1])
+        else:
+            loss = F.binary_cross_entropy_with_logits(logits, labels)
         return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, scores={"logits": logits})
 
     def decide(
@@ -122,19 +152,6 @@ class ZCC(Extractor):
                 logits = self(**self.collate([alignments[text] for text in chunk])).scores["logits"]
             scores.update(zip(chunk, has_triples(logits).tolist(), strict=True))
         return scores
-
-
-def targets(triples: Tensor, logits: Tensor) -> Tensor:
-    """Return 0/1 labels in the shape of the logits.
-
-    Args:
-        triples: [n, 6].
-        logits: [B, 1]: is there a triple; or [B, R]: is there one of the relation.
-    """
-    labels = torch.zeros_like(logits)
-    relation = triples[:, 3] if logits.shape[1] > 1 else torch.zeros_like(triples[:, 3])
-    labels[triples[:, 0], relation] = 1.0
-    return labels
 
 
 def has_triples(logits: Tensor) -> Tensor:

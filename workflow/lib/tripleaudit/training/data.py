@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
-from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.machine.progress import watched
 from tripleaudit.randomness import generator
 
@@ -168,20 +168,25 @@ class Collator:
         config: the model's configuration.
         pad_id: token id of padding.
         seed: the run's seed; draws depend on (seed, epoch, sentence id) only.
+        static: sentences of a static batch (see :class:`tripleaudit.extractors.batches.Shape`); 0 pads tightly.
     """
 
-    def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int):
-        self.extractor, self.config, self.pad_id, self.seed = extractor, config, pad_id, seed
+    def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int, static: int = 0):
+        self.extractor, self.config, self.pad_id, self.seed, self.static = extractor, config, pad_id, seed, static
 
     def __call__(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        rows = [example.rows for example in examples]
-        batch = pad_batch([example.alignment for example in examples], self.pad_id, words=self.extractor.words)
-        batch["triples"] = stack_triples(rows)
+        alignments, rows = [example.alignment for example in examples], [example.rows for example in examples]
+        shape = Shape.of([len(alignment) for alignment in alignments], self.static)
+        batch = pad_batch(alignments, self.pad_id, self.extractor.words, shape)
+        triples = stack_triples(rows)
+        batch["triples"] = shape.padded(triples.numpy())
+        if shape.static:
+            batch["valid"] = torch.arange(len(batch["triples"])) < len(triples)
         rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
         if self.extractor.draws:
             draws = np.stack([rng.random(self.extractor.draws, dtype=np.float32) for rng in rngs])
-            batch["draws"] = torch.from_numpy(draws)
-        batch.update(self.extractor.collate_targets(self.config, rows, rngs))
+            batch["draws"] = shape.sentences(draws)
+        batch.update(self.extractor.collate_targets(self.config, rows, rngs, shape))
         return batch
 
 

@@ -1,0 +1,42 @@
+"""Which of two formulations of the same mathematics runs.
+
+On a CPU every operator costs what it computes, so the fast way looks at values: it skips what is empty and goes
+sentence by sentence. On a GPU at these sizes every operator costs its launch, so the fast way has static shapes and
+looks at no value, and a whole training step becomes one launch. ``TRIPLEAUDIT_FORMULATION=device`` runs the latter on a CPU, for
+tests and counts.
+"""
+
+import os
+
+import torch
+from torch import Tensor
+
+VARIABLE = "TRIPLEAUDIT_FORMULATION"
+CPU_CELLS = 2**24
+SHARE = 1 / 16  # of a GPU's memory that one table of cells may take
+
+
+def forced() -> bool:
+    """Whether the device's formulation runs everywhere.
+
+    Raises:
+        ValueError: the variable has another value than ``device``.
+    """
+    value = os.environ.get(VARIABLE, "")
+    if value not in ("", "device"):
+        raise ValueError(f"{VARIABLE} is {value!r}, expected 'device' or nothing")
+    return value == "device"
+
+
+def on_device(where: Tensor | torch.device) -> bool:
+    """Whether tensors there take the device's formulation."""
+    device = where.device if isinstance(where, Tensor) else where
+    return device.type != "cpu" or forced()
+
+
+def cells_at_once(device: torch.device) -> int:
+    """How many numbers a table may hold at a time: a constant of the device, so that a graph captured once holds."""
+    if device.type != "cuda":
+        return CPU_CELLS
+    share = torch.cuda.get_per_process_memory_fraction(device) if torch.cuda.is_available() else 1.0
+    return int(torch.cuda.get_device_properties(device).total_memory * share * SHARE) // 4
