@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         if count == 1:
             return _train(args, values, files, sentences)
         from tripleaudit.extractors.registry import register_from, resolve
-        from tripleaudit.training.processes import launch
+        from tripleaudit.training.distributed import launch
         from tripleaudit.training.run import split_settings
 
         if values.get("module"):
@@ -77,11 +77,11 @@ def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict)
     set_up(args.threads // count or min(args.threads, 1))
     where = device(policy(args.gpu, args.gpus))
 
-    from tripleaudit.training import processes
+    from tripleaudit.training import distributed
     from tripleaudit.training.run import train_to
 
-    processes.join(gpu=where.type == "cuda")
-    if not processes.is_first():
+    distributed.join(gpu=where.type == "cuda")
+    if distributed.rank():
         logging.getLogger("tripleaudit").setLevel(logging.WARNING)
 
     def score(gold, predicted) -> dict[str, float]:
@@ -100,8 +100,8 @@ def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict)
         inputs=files,
         gpu=where.type == "cuda",
     )
-    first = processes.is_first()
-    processes.leave()
+    first = distributed.rank() == 0
+    distributed.leave()
     if not first:
         return 0
     best = result.progress.best_f1

@@ -4,11 +4,14 @@ The epoch travels with the index of each sentence (the sampler yields ``(epoch, 
 prefetching and resumed runs all see the right one.
 """
 
+import contextlib
 import logging
+import queue
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -21,11 +24,15 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.machine.progress import watched
 from tripleaudit.randomness import generator
+from tripleaudit.training import distributed
 
 logger = logging.getLogger(__name__)
 
 ALIGN_AT_ONCE = 1000
 GROUP = 50  # batches that are sorted by length together
+AHEAD = 8  # batches that wait for a GPU
+
+Item = TypeVar("Item")
 
 
 class Noise(Protocol):
@@ -121,8 +128,8 @@ class LengthGroupedBatches(Sampler):
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
         grouped: False gives plain random batches.
-        place: number of this process and how many train together. Each takes its share of every batch; of a last batch
-            that is too small, some sentences are in two shares.
+        rank, world_size: number of this process and how many train together. Each takes its share of every batch; of a
+            last batch that is too small, some sentences are in two shares.
     """
 
     def __init__(
@@ -131,15 +138,16 @@ class LengthGroupedBatches(Sampler):
         batch_size: int,
         seed: int,
         grouped: bool = True,
-        place: tuple[int, int] = (0, 1),
+        rank: int = 0,
+        world_size: int = 1,
     ):
         self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
-        self.place = place
-        self.epoch = 0
+        self.rank, self.world_size = rank, world_size
+        self.epoch, self.first = 0, 0
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next pass; the Trainer calls this."""
-        self.epoch = epoch
+    def begin(self, epoch: int, first: int = 0) -> None:
+        """Choose the epoch of the next pass, and the batch that it begins with."""
+        self.epoch, self.first = epoch, first
 
     def __len__(self) -> int:
         return -(-len(self.lengths) // self.batch_size)
@@ -154,10 +162,10 @@ class LengthGroupedBatches(Sampler):
         batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
         if self.grouped:
             batches = [batches[number] for number in rng.permutation(len(batches))]
-        number, count = self.place
-        for batch in batches:
-            share = batch[number::count] if number < len(batch) else batch[number % len(batch)][None]
-            yield [(self.epoch, int(index)) for index in share]
+        epoch, rank = self.epoch, self.rank
+        for batch in batches[self.first :]:
+            share = batch[rank :: self.world_size] if rank < len(batch) else batch[rank % len(batch)][None]
+            yield [(epoch, int(index)) for index in share]
 
 
 class Collator:
@@ -190,30 +198,49 @@ class Collator:
         return batch
 
 
-class TrainingLoader(DataLoader):
-    """A loader whose batch sampler learns the epoch through ``set_epoch``, which the Trainer calls."""
-
-    def set_epoch(self, epoch: int) -> None:
-        """Tell the batch sampler which epoch comes next."""
-        self.batch_sampler.set_epoch(epoch)
-
-
 def training_loader(
-    dataset: TrainingSentences,
-    collator: Collator,
-    batch_size: int,
-    *,
-    grouped: bool = True,
-    workers: int = 0,
-    place: tuple[int, int] = (0, 1),
-) -> TrainingLoader:
+    dataset: TrainingSentences, collator: Collator, batch_size: int, *, grouped: bool = True, workers: int = 0
+) -> DataLoader:
     """Return the loader of one training run, or of one of the processes that share it."""
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, place)
-    return TrainingLoader(
-        dataset,
-        batch_sampler=sampler,
-        collate_fn=collator,
-        num_workers=workers,
-        persistent_workers=workers > 0,
-        pin_memory=torch.cuda.is_available(),
+    rank, world_size = distributed.rank(), distributed.world_size()
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, rank, world_size)
+    return DataLoader(
+        dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers, persistent_workers=workers > 0
     )
+
+
+def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
+    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
+    ready: queue.Queue = queue.Queue(most)
+    stopped = threading.Event()
+
+    def read() -> None:
+        try:
+            for item in items:
+                while not stopped.is_set():
+                    with contextlib.suppress(queue.Full):
+                        ready.put((item, None), timeout=0.1)
+                        break
+                if stopped.is_set():
+                    return
+            last = None, StopIteration()
+        except BaseException as error:  # raised where the items are wanted
+            last = None, error
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                ready.put(last, timeout=0.1)
+                return
+
+    thread = threading.Thread(target=read, name="batches", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item
+    finally:
+        stopped.set()
+        thread.join()

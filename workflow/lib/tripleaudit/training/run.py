@@ -21,7 +21,7 @@ from tripleaudit.machine import storage
 from tripleaudit.machine.locks import alone_in
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import code_digest, digest, provenance
-from tripleaudit.training import processes
+from tripleaudit.training import distributed
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
@@ -118,7 +118,7 @@ def train_to(
         "encoder": sha256(encoder / "model.safetensors"),
         "code": code_digest(*DECIDING),
     }
-    with alone_in(out) if processes.is_first() else contextlib.nullcontext():
+    with alone_in(out) if distributed.rank() == 0 else contextlib.nullcontext():
         result = train_extractor(
             model,
             dataset,
@@ -130,10 +130,10 @@ def train_to(
             gpu=gpu,
         )
         if noise is not None:
-            counts = sum(processes.gathered(noise.counts), start=Counter())
+            counts = sum(distributed.gather(noise.counts), start=Counter())
             counts["nested"] = noise.counts["nested"]  # every process counted all sentences
             result.counts.update({f"noise_{key}": value for key, value in counts.items()})
-        if not processes.is_first():
+        if distributed.rank():
             return result
         _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
         shutil.rmtree(out / CHECKPOINTS)
