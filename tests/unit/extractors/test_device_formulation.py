@@ -1,4 +1,4 @@
-"""The device's formulation: the same loss and gradients as the CPU's, in static shapes and without a look at a value."""
+"""The device's formulation: loss and gradients of the CPU's, in static shapes, without a look at a value."""
 
 import pytest
 import torch

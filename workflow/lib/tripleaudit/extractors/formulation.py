@@ -2,8 +2,8 @@
 
 On a CPU every operator costs what it computes, so the fast way looks at values: it skips what is empty and goes
 sentence by sentence. On a GPU at these sizes every operator costs its launch, so the fast way has static shapes and
-looks at no value, and a whole training step becomes one launch. ``TRIPLEAUDIT_FORMULATION=device`` runs the latter on a CPU, for
-tests and counts.
+looks at no value, and a whole training step becomes one launch. ``TRIPLEAUDIT_FORMULATION=device`` runs the latter on
+a CPU, for tests and counts.
 """
 
 import os

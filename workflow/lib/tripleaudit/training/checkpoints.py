@@ -1,6 +1,6 @@
 """Checkpoints of a training run: complete or ignored, tied to one run, and gone after success.
 
-A checkpoint is a folder ``checkpoint-N`` with weights, the optimiser's state and the state of the random numbers of each
+A checkpoint is a folder ``checkpoint-N`` with weights, the optimiser's state and that of the random numbers of each
 rank; its last file is ``progress.json``, so that a folder without it was cut short and is not used.
 """
 

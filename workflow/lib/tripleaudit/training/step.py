@@ -1,8 +1,8 @@
 """One training step: forward, loss, backward, clipping and optimiser.
 
-On a GPU all of it is one launch: batches have one of a few static shapes, and for each of them the step is captured once
-as a CUDA graph and then replayed. What differs from step to step (the batch, the learning rates, scheduled numbers) lies
-in one buffer that one copy fills; dropout's random numbers advance inside the graph.
+On a GPU all of it is one launch: batches have one of a few static shapes, and for each of them the step is captured
+once as a CUDA graph and then replayed. What differs from step to step (the batch, learning rates, scheduled numbers)
+lies in one buffer that one copy fills; dropout's random numbers advance inside the graph.
 """
 
 import contextlib
