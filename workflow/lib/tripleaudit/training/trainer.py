@@ -266,7 +266,7 @@ class ExtractorTrainer:
         if self.best_weights is None:
             self.best_weights = {name: value.clone() for name, value in weights.items()}
         else:
-            torch._foreach_copy_(list(self.best_weights.values()), list(weights.values()))
+            torch._foreach_copy_([self.best_weights[name] for name in weights], list(weights.values()))
 
     def _save(self) -> None:
         """Write a checkpoint; a half-written one is taken away where space is short."""
