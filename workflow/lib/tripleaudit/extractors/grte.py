@@ -13,8 +13,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.dropping import dropped
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, column_chunks, find_cells, plan, spans_of
 
@@ -46,6 +49,7 @@ class GRTE(Extractor):
 
     name = "grte"
     config_class = GRTEConfig
+    static = True
     sparse_outputs = {"table": LABELS}
     classes_first = True
     training_defaults = {
@@ -86,6 +90,25 @@ class GRTE(Extractor):
         loss, _ = cell_loss(subject, object_, weight, bias, features, blocks, targets(triples))
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
+    @classmethod
+    def collate_targets(
+        cls, config: GRTEConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
+        if not shape.static:
+            return {}
+        cells = targets(stack_triples(rows))
+        return {"cells": shape.padded(padded.numbered(cells, shape.length, len(config.relations)))}
+
+    def device_loss(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, cells: Tensor, **_: Tensor
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
+        subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
+        pairs = padded.Pairs(content_mask.bool())
+        loss, _ = padded.cell_loss(subject, object_, *self.classifier(), features, pairs, cells)
+        return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
+
     def classifier(self) -> tuple[Tensor, Tensor]:
         """Weight [8, R, H] and bias [8, R] of the table."""
         shape = LABELS, len(self.config.relations)
@@ -97,30 +120,38 @@ class GRTE(Extractor):
         subject, object_ = self.subject(hidden), self.object(hidden)
         if self.config.rounds < 2:
             return subject, object_
+        seen, content = attention_mask.bool(), content_mask.bool()
+        device = on_device(hidden)
         if self.config.mask_padding:
-            valid, pooled = spans_of(attention_mask), spans_of(content_mask)
-            own_mask = attention_mask.bool()
-        else:
-            valid = pooled = [(0, hidden.shape[1])] * len(hidden)
-            own_mask = None
-        twice = (torch.cat([hidden, hidden]), attention_mask.bool().repeat(2, 1))
+            valid, pooled, own_mask = seen, content, seen
+        else:  # what a batch without static shapes is padded to
+            longest = torch.arange(seen.shape[1], device=seen.device) < seen.sum(dim=1).max()
+            valid = pooled = longest.expand_as(seen)
+            own_mask = valid if device else None
+        if not device:
+            valid, pooled = spans_of(valid), spans_of(pooled)
+        maxima = padded_maxima if device else table_maxima
+        memory, memory_mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         own_mask = None if own_mask is None else own_mask.repeat(2, 1)
         for _ in range(self.config.rounds - 1):
-            rows, columns = table_maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled)
+            rows, columns = maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled)
             summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
-            more = self.refine(summary, own_mask, *twice)
+            more = self.refine(summary, own_mask, memory, memory_mask)
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
         return subject, object_
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        blocks = plan(spans_of(content_mask), subject.device)
-        cells = find_cells(subject, object_, *self.classifier(), features, blocks)
+        table = subject, object_, *self.classifier(), features
+        if on_device(subject):
+            cells = padded.find_cells(*table, padded.Pairs(content_mask.bool()))
+        else:
+            cells = find_cells(*table, plan(spans_of(content_mask), subject.device))
         return decode(cells, len(self.config.relations), input_ids.shape[1])
 
 
 class Attention(nn.Module):
-    """Multi-head attention with residual connection and layer normalisation (BERT)."""
+    """Multi-head attention with residual connection and layer normalisation (BERT), in float32 under autocast."""
 
     def __init__(self, width: int, heads: int, dropout: float):
         super().__init__()
@@ -129,16 +160,28 @@ class Attention(nn.Module):
         self.norm = nn.LayerNorm(width, eps=1e-12)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
-        """x: [N, L, H]; memory: [N, M, H]; mask: [N, M] bool, True where memory may be seen; None sees all."""
-        query, key, value = (
-            layer(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for layer, states in ((self.query, x), (self.key, memory), (self.value, memory))
-        )
-        rate = self.dropout if self.training else 0.0
-        seen = None if mask is None else mask[:, None, None]
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
-        mixed = self.output(mixed.transpose(1, 2).flatten(2))
-        return self.norm(x + dropped(mixed, self.dropout, self.training))
+        """Attend from x [N, L, H] to memory [N, M, H].
+
+        ``mask`` [N, M] bool is True where memory may be seen; None sees all. A row that may see nothing sees the first
+        position: a softmax over no key is not a number, on some kernels for the whole row's gradient, too.
+        """
+        with torch.autocast(x.device.type, enabled=False):
+            x, memory = raise_precision(x), raise_precision(memory)
+            query, key, value = (
+                layer(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                for layer, states in ((self.query, x), (self.key, memory), (self.value, memory))
+            )
+            rate = self.dropout if self.training else 0.0
+            seen = None if mask is None else some_key(mask)[:, None, None]
+            mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
+            mixed = self.output(mixed.transpose(1, 2).flatten(2))
+            return self.norm(x + dropped(mixed, self.dropout, self.training))
+
+
+def some_key(mask: Tensor) -> Tensor:
+    """Masks [N, M] bool in which the rows without any allowed key allow the first one."""
+    first = mask[:, :1] | ~mask.any(dim=1, keepdim=True)
+    return torch.cat([first, mask[:, 1:]], dim=1)
 
 
 class RefiningBlock(nn.Module):
@@ -191,6 +234,67 @@ def table_maxima(
             mask[sentence, start:stop] = 1
     shift = mask[..., None] * bias  # the bias moves all cells of a column alike
     return rows + shift, columns + shift
+
+
+def padded_maxima(
+    subject: Tensor, object_: Tensor, weight: Tensor, bias: Tensor, valid: Tensor, pooled: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The same over the whole padded batch, in float32 under autocast; ``valid`` and ``pooled`` are [B, L] bool."""
+    need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
+    with torch.autocast(subject.device.type, enabled=False):
+        subject, object_ = raise_precision(subject), raise_precision(object_)
+        rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, need)
+    shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias
+    return rows + shift, columns + shift
+
+
+class _PaddedMaxima(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, subject, object_, weight, valid, pooled, need):
+        pairs = padded.Pairs(valid)
+        sentences, chunks = pairs.blocks(1, len(weight))
+        ctx.blocks = pairs, sentences, chunks
+        rows, columns = [], []
+        for block in sentences:
+            x, _ = pairs.join(features, subject[block], object_[block])  # [s L L, H]
+            length, across, down = pairs.length, [], []
+            hidden = ~pooled[block]
+            for chunk in chunks:
+                z = (x @ weight[chunk].T).view(-1, length, length, chunk.stop - chunk.start)
+                across.append(z.masked_fill(hidden[:, None, :, None], -torch.inf).max(dim=2))
+                down.append(z.masked_fill(hidden[:, :, None, None], -torch.inf).max(dim=1))
+            for found, parts in ((rows, across), (columns, down)):
+                found.append([torch.cat(each, dim=-1) for each in zip(*parts, strict=True)])
+        (rows, row_at), (columns, column_at) = (
+            [torch.cat(each) for each in zip(*found, strict=True)] for found in (rows, columns)
+        )
+        counts = (valid & pooled.any(dim=1, keepdim=True))[..., None]
+        if need:
+            ctx.save_for_backward(subject, object_, weight, row_at.short(), column_at.short(), counts)
+        return rows.masked_fill(~counts, 0), columns.masked_fill(~counts, 0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_rows, d_columns):
+        subject, object_, weight, row_at, column_at, counts = ctx.saved_tensors
+        pairs, sentences, chunks = ctx.blocks
+        d_rows, d_columns = d_rows * counts, d_columns * counts
+        d_weight, d_features = torch.zeros_like(weight), []
+        for block in sentences:
+            with torch.enable_grad():
+                graph, parts = pairs.join(features, subject[block], object_[block])
+            x, dx = graph.detach(), None
+            for chunk in chunks:
+                # gradients lie at the maxima alone, [s, L, L, c]; no two rows, and no two columns, meet in one place
+                dz = d_rows.new_zeros(*row_at[block].shape[:2], pairs.length, chunk.stop - chunk.start)
+                dz.scatter_(2, row_at[block, :, chunk].long()[:, :, None], d_rows[block, :, chunk][:, :, None])
+                dz.scatter_add_(1, column_at[block, :, chunk].long()[:, None], d_columns[block, :, chunk][:, None])
+                dz = dz.flatten(0, 2)
+                d_weight[chunk] += dz.T @ x
+                dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
+            d_features.append(pairs.gather(*torch.autograd.grad(graph, parts, dx)))
+        d_subject, d_object = (torch.cat(each) for each in zip(*d_features, strict=True))
+        return d_subject, d_object, d_weight, None, None, None
 
 
 class _TableMaxima(torch.autograd.Function):

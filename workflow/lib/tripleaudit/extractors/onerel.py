@@ -5,12 +5,19 @@ A word-end marker after every word keeps the tags of a triple apart: start and e
 Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; see :mod:`tripleaudit.extractors.pairs`.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.dropping import dropped
+from tripleaudit.extractors.formulation import on_device
+from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
@@ -37,6 +44,7 @@ class OneRel(Extractor):
 
     name = "onerel"
     config_class = OneRelConfig
+    static = True
     sparse_outputs = {"tags": 4}
     classes_first = True
     training_defaults = {
@@ -70,6 +78,24 @@ class OneRel(Extractor):
         loss = total / max(1, sum(block.pairs for block in blocks))
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
+    @classmethod
+    def collate_targets(
+        cls, config: OneRelConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
+        if not shape.static:
+            return {}
+        cells = targets(stack_triples(rows), config.end_exclusive)
+        return {"cells": shape.padded(padded.numbered(cells, shape.length, len(config.relations)))}
+
+    def device_loss(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
+        hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
+        pairs = padded.Pairs(attention_mask.bool())
+        total, _ = padded.cell_loss(*self.tables(hidden), self.features, pairs, cells)
+        loss = total / pairs.total(raise_precision(hidden[:0]).dtype)
+        return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
+
     def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Left and right parts [B, L, 3H] of the pairs, and the classifier [4, R, 3H], [4, R]."""
         width, relations = self.hidden_size, len(self.config.relations)
@@ -85,8 +111,10 @@ class OneRel(Extractor):
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        blocks = plan(spans_of(attention_mask), hidden.device)
-        cells = find_cells(*self.tables(hidden), self.features, blocks)
+        if on_device(hidden):
+            cells = padded.find_cells(*self.tables(hidden), self.features, padded.Pairs(attention_mask.bool()))
+        else:
+            cells = find_cells(*self.tables(hidden), self.features, plan(spans_of(attention_mask), hidden.device))
         return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
 
 

@@ -91,6 +91,8 @@ def slices(size: int, most: int) -> Iterator[slice]:
 def numbered(cells: Cells, length: int, columns: int, *, upper: bool = False) -> np.ndarray:
     """Number gold cells, on the host: [n, 3] int64 (pair in the batch, column, class), each cell once.
 
+    Rows of zeros may be added: class 0 is no gold cell.
+
     Args:
         cells: positive cells in writing order; the last written class of a cell holds.
         length: L of the padded batch.
@@ -193,15 +195,15 @@ def _within(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Places of the gold cells in one block's logits [N, C, g]: of class 0, of their class, column; and weights.
 
-    Cells of other blocks get weight 0; those of padding have class 0, which adds nothing.
+    Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
     """
     pair, column, class_ = cells.unbind(1)
     pair, at = pair - block.start * count, column - chunk.start
     here = (pair >= 0) & (pair < shape[0]) & (at >= 0) & (at < shape[2])
-    weigh = here.to(dtype)
+    class_ = class_ * here
     pair, at = pair.clamp(0, shape[0] - 1), at.clamp(0, shape[2] - 1)
     none = pair * (shape[1] * shape[2]) + at
-    return none, none + class_ * shape[2], column, weigh
+    return none, none + class_ * shape[2], column, (class_ > 0).to(dtype)
 
 
 @torch.no_grad()

@@ -7,11 +7,17 @@ Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column 
 is impossible; see :mod:`tripleaudit.extractors.pairs`.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
 
@@ -38,6 +44,7 @@ class TPLinker(Extractor):
 
     name = "tplinker"
     config_class = TPLinkerConfig
+    static = True
     sparse_outputs = {"entity": 2, "links": 3}
     classes_first = True
     training_defaults = {
@@ -84,6 +91,53 @@ class TPLinker(Extractor):
         }
         return ExtractorOutput(loss=loss, terms=terms)
 
+    @classmethod
+    def collate_targets(
+        cls,
+        config: TPLinkerConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Sequence[np.random.Generator],
+        shape: Shape,
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
+        if not shape.static:
+            return {}
+        relations = len(config.relations)
+        length = max(shape.length, config.max_length) if config.padded_cells else shape.length
+        cells = targets(stack_triples(rows), relations)
+        return {"cells": shape.padded(padded.numbered(cells, length, 2 * relations + 1, upper=True))}
+
+    def device_loss(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        cells: Tensor,
+        entity_weight: Tensor,
+        link_weight: Tensor,
+        **_: Tensor,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3], weights of the maps as in :meth:`loss_weights`."""
+        mask = content_mask.bool()
+        if self.config.padded_cells:
+            extra = max(0, self.config.max_length - input_ids.shape[1])
+            input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
+            attention_mask = F.pad(attention_mask, (0, extra))
+            places = torch.arange(input_ids.shape[1], device=input_ids.device)
+            mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
+        hidden = self.encode(input_ids, attention_mask)
+        relations, pairs = len(self.config.relations), padded.Pairs(mask, upper=True)
+        count = pairs.total(raise_precision(hidden[:0]).dtype)
+        scale = torch.cat([(link_weight / (relations * count)).expand(2 * relations), (entity_weight / count)[None]])
+        loss, sums = padded.cell_loss(*self.tables(hidden), features, pairs, cells, scale)
+        head, tail = sums[:-1].view(2, relations).sum(dim=1).unbind()
+        terms = {"entity": sums[-1] / count, "head": head / (relations * count), "tail": tail / (relations * count)}
+        return ExtractorOutput(loss=loss, terms=terms)
+
+    def schedule(self, step: int) -> dict[str, float]:
+        """The weights of the maps at an optimiser step."""
+        return dict(zip(("entity_weight", "link_weight"), self.loss_weights(step), strict=True))
+
     def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Left and right parts [B, L, H] of the pairs, and the classifier [3, 2R + 1, H], [3, 2R + 1] of all maps."""
         width, columns = self.hidden_size, 2 * len(self.config.relations)
@@ -94,17 +148,21 @@ class TPLinker(Extractor):
         weight = torch.cat([self.links.weight.view(3, columns, width), entity_weight], dim=1)
         return left, right, weight, torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
 
-    def loss_weights(self) -> tuple[float, float]:
-        """Weights of the entity map and of each of the two link maps at the current step."""
+    def loss_weights(self, step: int | None = None) -> tuple[float, float]:
+        """Weights of the entity map and of each of the two link maps at a step, the current one by default."""
         relations = len(self.config.relations)
-        share = self.step / (self.config.recover_steps + 1)
+        share = (self.step if step is None else step) / (self.config.recover_steps + 1)
         maps = 2 * relations + 1
         return max(1 / maps + 1 - share, 1 / maps), min(relations / maps * share, relations / maps)
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        blocks = plan(spans_of(content_mask), hidden.device, upper=True)
-        return decode(find_cells(*self.tables(hidden), features, blocks), len(self.config.relations), hidden.shape[1])
+        if on_device(hidden):
+            cells = padded.find_cells(*self.tables(hidden), features, padded.Pairs(content_mask.bool(), upper=True))
+        else:
+            blocks = plan(spans_of(content_mask), hidden.device, upper=True)
+            cells = find_cells(*self.tables(hidden), features, blocks)
+        return decode(cells, len(self.config.relations), hidden.shape[1])
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:

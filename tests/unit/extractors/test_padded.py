@@ -1,0 +1,91 @@
+"""The device formulation of the extractors with pair tables: loss, gradients and cells equal the CPU's."""
+
+import pytest
+import torch
+
+from support.extractors import build, toy_sentences
+from tripleaudit.extractors import formulation, padded
+from tripleaudit.extractors.grte import GRTE, Attention
+from tripleaudit.extractors.onerel import OneRel
+from tripleaudit.extractors.tplinker import TPLinker
+from tripleaudit.training.data import Collator, TrainingSentences
+
+SETTINGS = [
+    (TPLinker, {}),
+    (TPLinker, {"padded_cells": True, "max_length": 20}),
+    (OneRel, {"hidden_dropout": 0.0, "pair_dropout": 0.0}),
+    (OneRel, {"hidden_dropout": 0.0, "pair_dropout": 0.0, "layout": "subword", "end_exclusive": True}),
+    (GRTE, {"dropout": 0.0}),
+    (GRTE, {"dropout": 0.0, "mask_padding": False, "rounds": 2}),
+]
+
+
+def batches(model, sentences, static: int) -> tuple[dict, dict]:
+    """The same sentences in a tight batch and in a static one with dummies behind."""
+    dataset = TrainingSentences(sentences, model)
+    examples = [dataset[0, number] for number in range(len(dataset))]
+    kind = type(model), model.config, model.aligner.pad_id
+    return Collator(*kind, seed=0)(examples), Collator(*kind, seed=0, static=static)(examples)
+
+
+@pytest.mark.parametrize("cells", [2**24, 3000, 40])
+@pytest.mark.parametrize(("kind", "settings"), SETTINGS)
+def test_loss_and_gradients_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells):
+    model = build(kind, tiny_encoder, **settings).double().train()
+    model.step = 1000
+    tight, static = batches(model, toy_sentences(), 11)
+    expected = model(**tight)
+    parameters = dict(model.named_parameters())
+    gradients = torch.autograd.grad(expected.loss, parameters.values(), allow_unused=True)
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
+    schedule = {name: torch.tensor(value, dtype=torch.float64) for name, value in model.schedule(1000).items()}
+    found = model.device_loss(**static, **schedule)
+    torch.testing.assert_close(found.loss, expected.loss, rtol=1e-9, atol=0)
+    for name, term in expected.terms.items():
+        torch.testing.assert_close(found.terms[name].double(), term.double(), rtol=1e-9, atol=1e-12)
+    size = float(expected.loss.detach())
+    for (name, _), one, two in zip(
+        parameters.items(),
+        torch.autograd.grad(found.loss, parameters.values(), allow_unused=True),
+        gradients,
+        strict=True,
+    ):
+        assert (one is None) == (two is None), name
+        if one is not None:
+            torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10 * max(1, size), msg=name)
+
+
+@pytest.mark.parametrize("most", [4096, 7])
+@pytest.mark.parametrize("cells", [2**24, 3000, 40])
+@pytest.mark.parametrize(("kind", "settings"), SETTINGS)
+def test_predictions_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells, most):
+    model = build(kind, tiny_encoder, **settings).double().eval()
+    texts = [each.text for each in toy_sentences()]
+    for module in ("pairs", "padded"):
+        monkeypatch.setattr(f"tripleaudit.extractors.{module}.MOST_CELLS", most)
+    expected = model.extract(texts)
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
+    found = model.extract(texts)
+    assert any(each.triples for each in expected) or most == 7
+    for one, two in zip(found, expected, strict=True):
+        scores = [{(t.subject, t.relation, t.object): t.score for t in each.triples} for each in (one, two)]
+        assert scores[0].keys() == scores[1].keys()
+        assert scores[0] == pytest.approx(scores[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_is_finite_where_no_key_is_allowed(dtype):
+    torch.manual_seed(0)
+    attention = Attention(16, 4, 0.0).to(dtype)
+    x = torch.randn(3, 5, 16, dtype=dtype, requires_grad=True)
+    mask = torch.ones(3, 5, dtype=torch.bool)
+    mask[1] = False
+    mask[2, 3:] = False
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+        result = attention.float()(x, x, mask)
+    result.float().square().sum().backward()
+    assert torch.isfinite(result).all()
+    for gradient in (x.grad, *(each.grad for each in attention.parameters())):
+        assert torch.isfinite(gradient).all()
