@@ -7,6 +7,7 @@ from support.extractors import build, toy_sentences
 from tripleaudit.extractors import formulation, padded
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.onerel import OneRel
+from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -18,6 +19,10 @@ SETTINGS = [
     (GRTE, {"dropout": 0.0}),
     (GRTE, {"dropout": 0.0, "mask_padding": False, "rounds": 2}),
 ]
+RECURRENT = [
+    (PFN, {"dropout": 0.0, "drop_connect": 0.0}),
+    (PFN, {"dropout": 0.0, "drop_connect": 0.0, "ends": "token", "entities": "last_word", "pool_padding": False}),
+]
 
 
 def batches(model, sentences, static: int) -> tuple[dict, dict]:
@@ -28,8 +33,10 @@ def batches(model, sentences, static: int) -> tuple[dict, dict]:
     return Collator(*kind, seed=0)(examples), Collator(*kind, seed=0, static=static)(examples)
 
 
-@pytest.mark.parametrize("cells", [2**24, 3000, 40])
-@pytest.mark.parametrize(("kind", "settings"), SETTINGS)
+@pytest.mark.parametrize(
+    ("kind", "settings", "cells"),
+    [(*each, cells) for each in SETTINGS for cells in (2**24, 3000, 40)] + [(*each, 2**24) for each in RECURRENT],
+)
 def test_loss_and_gradients_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells):
     model = build(kind, tiny_encoder, **settings).double().train()
     model.step = 1000

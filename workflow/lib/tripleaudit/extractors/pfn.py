@@ -14,7 +14,9 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.decoding import first_rows
 from tripleaudit.extractors.dropping import Dropout
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.recurrence import partition_filter
 
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
 ROWS_PER_SENTENCE = 1000
@@ -52,6 +54,7 @@ class PFN(Extractor):
 
     name = "pfn"
     config_class = PFNConfig
+    static = True
     words = True
     sparse_outputs = {"entity_out": 1, "relation_out": 1}
     training_defaults = {
@@ -109,6 +112,32 @@ class PFN(Extractor):
         }
         return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
 
+    def device_loss(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        word_ids: Tensor,
+        word_first: Tensor,
+        triples: Tensor,
+        valid: Tensor,
+        **_: Tensor,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; labels are dense, padding of ``triples`` writes beyond their end."""
+        entity, relation = self.features(input_ids, attention_mask)
+        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]  # [B, L, L]
+        relation_logits = self.relation_out(self._joined(relation, self.relation_norm))  # [B, L, L, R]
+        sentence, label = triples[:, 0], triples[:, 3]
+        starts, ends = table_spans(triples, word_ids, word_first, self.config)
+        pairs = attention_mask[:, :, None] * attention_mask[:, None]
+        entities = [flat_cells(entity_logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
+        relations = flat_cells(relation_logits.shape, sentence, starts[:, 0], starts[:, 1], label)
+        longest = attention_mask.sum(dim=1).max()
+        terms = {
+            "entity": dense_term(entity_logits, torch.cat(entities), valid.repeat(2), pairs.triu()) / longest,
+            "relation": dense_term(relation_logits, relations, valid, pairs[..., None]) / longest,
+        }
+        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
+
     def features(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the relation table."""
         hidden = self.dropout(self.encode(input_ids, attention_mask))
@@ -125,6 +154,10 @@ class PFN(Extractor):
             weight = weight * torch.empty_like(weight).bernoulli_(1 - self.config.drop_connect)
         else:
             weight = weight * (1 - self.config.drop_connect)
+        if on_device(hidden):
+            gates = (self.input(hidden) + self.recurrent.bias).transpose(0, 1)  # [L, B, 5 d]
+            filtered = partition_filter(gates, weight, self.cell.weight, self.cell.bias)
+            return filtered.tanh().transpose(0, 1).unbind(dim=2)
         inputs = self.input(hidden).unbind(dim=1)
         state = cell = hidden.new_zeros(len(hidden), self.config.width)
         steps = []
@@ -212,6 +245,23 @@ def entity_term(logits: Tensor, sentence: Tensor, starts: Tensor, ends: Tensor, 
     """Sum of BCE over valid cells; logits and ``cells`` [B, L, L], starts and ends [n, 2]."""
     gold = [flat_cells(logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
     return binary_cells(logits, torch.cat(gold), cells)
+
+
+def dense_term(logits: Tensor, gold: Tensor, valid: Tensor, cells: Tensor) -> Tensor:
+    """Sum of BCE over valid cells, with dense labels.
+
+    Args:
+        logits: any shape.
+        gold: [n] int64, flat numbers of the positive cells.
+        valid: [n] bool, rows of ``gold`` that count.
+        cells: weights that broadcast to ``logits``.
+    """
+    logits = raise_precision(logits)
+    beyond = logits.numel()
+    labels = logits.new_zeros(beyond + 1).scatter_(0, torch.where(valid, gold, beyond), 1.0)[:beyond]
+    return F.binary_cross_entropy_with_logits(
+        logits, labels.view(logits.shape), weight=cells.to(logits.dtype), reduction="sum"
+    )
 
 
 def relation_term(logits: Tensor, triples: Tensor, starts: Tensor, cells: Tensor) -> Tensor:
