@@ -8,6 +8,7 @@ from tripleaudit.extractors import formulation, padded
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.pfn import PFN
+from tripleaudit.extractors.ptrnet import PtrNet
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -22,6 +23,8 @@ SETTINGS = [
 RECURRENT = [
     (PFN, {"dropout": 0.0, "drop_connect": 0.0}),
     (PFN, {"dropout": 0.0, "drop_connect": 0.0, "ends": "token", "entities": "last_word", "pool_padding": False}),
+    (PtrNet, {"dropout": 0.0, "width": 6}),
+    (PtrNet, {"dropout": 0.0, "width": 6, "max_triples": 1, "order": "once"}),
 ]
 
 
