@@ -19,7 +19,7 @@ def encoder(tmp_path_factory):
 def sentences():
     """Zero triples, several triples of one pair, and a triple that repeats another one's cells."""
     twice = sentence(
-        "charles babbage founded london and leads london .",
+        "charles babbage founded london and leads london today and today .",
         ("charles babbage", "F", "london"),
         ("charles babbage", "C", "london"),
         ("charles babbage founded", "C", "london"),
@@ -53,7 +53,8 @@ def test_loss_and_gradients_equal_those_of_the_cpu_formulation(name, dummies, en
     static = Collator(*arguments, static=len(examples) + dummies)(examples)
     assert static["input_ids"].shape[1] > tight["input_ids"].shape[1]
     with device_formulation():
-        own = model.device_loss(**static, **{key: torch.tensor(value) for key, value in model.schedule(0).items()}).loss
+        schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
+        own = model.device_loss(**static, **schedule).loss
         found = gradients(model, own)
     torch.testing.assert_close(own, plain, rtol=1e-10, atol=1e-12)
     assert any(value.abs().sum() > 0 for value in expected.values())

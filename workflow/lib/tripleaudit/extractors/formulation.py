@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 VARIABLE = "TRIPLEAUDIT_FORMULATION"
-CPU_CELLS = 2**28
+CPU_CELLS = 2**30
 SHARE = 1 / 16  # of a GPU's memory that one table of cells may take
 
 
