@@ -182,9 +182,9 @@ class Collator:
     def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int, static: int = 0):
         self.extractor, self.config, self.pad_id, self.seed, self.static = extractor, config, pad_id, seed, static
 
-    def __call__(self, examples: Sequence[Example]) -> dict[str, Tensor]:
+    def __call__(self, examples: Sequence[Example], shape: Shape | None = None) -> dict[str, Tensor]:
         alignments, rows = [example.alignment for example in examples], [example.rows for example in examples]
-        shape = Shape.of([len(alignment) for alignment in alignments], self.static)
+        shape = shape or Shape.of([len(alignment) for alignment in alignments], self.static)
         batch = pad_batch(alignments, self.pad_id, self.extractor.words, shape)
         triples = stack_triples(rows)
         batch["triples"] = shape.padded(triples.numpy())
