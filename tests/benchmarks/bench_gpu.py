@@ -10,6 +10,7 @@ import dataclasses
 import os
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -25,6 +26,7 @@ from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSe
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.step import CapturedStep, Packed, Step, captured_stream, pack, scalars
+from tripleaudit.training.trainer import ExtractorTrainer
 
 from . import speed
 
@@ -33,6 +35,8 @@ RELATIONS = 216
 SIZES = (0, 64, 256)  # 0: as in the preset
 BATCHES = 6  # of each size: those of the most frequent shape
 ROUNDS = 5
+LONGEST = 12  # kernels that are named
+LAST = 120  # steps of the training loop that are timed
 SECONDS = 460.0  # after which no further extractor begins
 TRAIN_GOALS = {
     "casrel": 1.5, "tdeer": 1.5, "birte": 1.5, "zcc-binary": 1.5, "prgc": 2.0, "pfn": 2.0, "tplinker": 2.5,
@@ -56,7 +60,8 @@ class Row:
         busy: share of the captured step's time in which kernels run.
         kernels: of one captured step.
         synchronisations: of one step launched operator by operator, as PyTorch's own check counts them.
-        loop_ms: of a step in the training loop, batches prepared meanwhile.
+        loop_ms, tight_ms: of a step in the training loop, batches prepared meanwhile, and of the same batches again,
+            prepared before.
         capture_ms: making one graph.
         predict_ms, forward_ms: prediction of a batch to rows on the host, and the encoder's forward pass.
         peak_mb: most memory held.
@@ -74,6 +79,7 @@ class Row:
     kernels: int = 0
     synchronisations: int = 0
     loop_ms: float = 0.0
+    tight_ms: float = 0.0
     capture_ms: float = 0.0
     predict_ms: float = 0.0
     forward_ms: float = 0.0
@@ -197,7 +203,7 @@ class Bench:
             if full:
                 row.eager_ms = timed(eager, batches[:3], rounds=2)
                 row.synchronisations = synchronisations(eager, batches[0])
-            row.busy, row.kernels = profiled(captured, batches)
+            row.busy, row.kernels, self.longest = profiled(captured, batches)
             del eager
             bare = self.step_of(CapturedStep, Encoder(self.made()).to(device).train())
             alone = [alone_of(each) for each in batches]
@@ -247,8 +253,8 @@ def timed(function: Callable, batches: Sequence, rounds: int = ROUNDS) -> float:
     return 1000 * statistics.median(seconds)
 
 
-def profiled(function: Callable, batches: Sequence) -> tuple[float, int]:
-    """Share of the time in which kernels run, and kernels of one step."""
+def profiled(function: Callable, batches: Sequence) -> tuple[float, int, list[str]]:
+    """Share of the time in which kernels run, kernels of one step, and those that take the longest."""
     from torch.profiler import ProfilerActivity, profile
 
     torch.cuda.synchronize()
@@ -260,7 +266,13 @@ def profiled(function: Callable, batches: Sequence) -> tuple[float, int]:
         wall = time.perf_counter() - began
     events = [each for each in profiler.events() if each.device_type == torch.autograd.DeviceType.CUDA]
     busy = sum(each.device_time_total for each in events) / 1e6
-    return min(1.0, busy / wall), round(len(events) / len(batches))
+    names: dict[str, list[float]] = {}
+    for each in events:
+        names.setdefault(each.name, []).append(each.device_time_total)
+    longest = sorted(names.items(), key=lambda item: -sum(item[1]))[:LONGEST]
+    lines = [f"{sum(times) / len(batches):.0f} µs, {len(times) / len(batches):g} times: {name[:110]}"
+             for name, times in longest]  # fmt: skip
+    return min(1.0, busy / wall), round(len(events) / len(batches)), lines
 
 
 def synchronisations(function: Callable, batch: Packed) -> int:
@@ -277,50 +289,59 @@ def synchronisations(function: Callable, batch: Packed) -> int:
     return sum("synchroniz" in str(each.message) for each in caught)
 
 
-def loop_milliseconds(bench: Bench, size: int, steps: int = 200) -> float:
-    """Milliseconds of a step in the training loop, its first steps (captures) left out."""
-    import tempfile
-
-    from tripleaudit.training.trainer import ExtractorTrainer
-
-    settings = bench.settings.__class__(
-        **{**bench.kind.training_defaults, "batch_size": size, "max_steps": steps, "save_minutes": 0.0, "warmup": 0.0,
-           "accumulation": 1, "bf16": bench.bf16, "encoder_learning_rate": 1e-5, "head_learning_rate": 1e-5},
+def loop_milliseconds(bench: Bench, size: int, steps: int = 500) -> tuple[float, float]:
+    """Milliseconds of a step in the training loop after captures, and of the same batches prepared before."""
+    settings = dataclasses.replace(
+        bench.settings, batch_size=size, max_steps=steps, save_minutes=0.0, bf16=bench.bf16, encoder_learning_rate=1e-5,
+        head_learning_rate=1e-5,
     )  # fmt: skip
     device = torch.device("cuda", 0)
     with tempfile.TemporaryDirectory() as folder, captured_stream(device):
         model = bench.made().to(device)
         trainer = ExtractorTrainer(model, bench.data, settings, seed=0, folder=Path(folder), validate=None)
-        times = []
-        after = trainer._after_step
+        update, times, batches = trainer.update, [], []
 
-        def noted(**options) -> None:
-            after(**options)
+        def noted(batch: Packed, share: int, last: bool) -> None:
+            update(batch, share, last)
             times.append(time.perf_counter())
+            batches.append(batch)
 
-        trainer._after_step = noted
+        trainer.update = Noted(update, noted)
         trainer.train()
         torch.cuda.synchronize()
-        half = len(times) // 2
-        return 1000 * (time.perf_counter() - times[half]) / (len(times) - half - 1)
+        windows = [times[at] - times[at - 10] for at in range(len(times) - LAST, len(times), 10)]
+        return 100 * statistics.median(windows), timed(update, batches[-LAST:], rounds=2)
+
+
+class Noted:
+    """A step that also notes when it was called; everything else is the step's own."""
+
+    def __init__(self, step: Step, call: Callable):
+        self.step, self.call = step, call
+
+    def __call__(self, batch: Packed, share: int, last: bool) -> None:
+        self.call(batch, share, last)
+
+    def __getattr__(self, name: str):
+        return getattr(self.step, name)
 
 
 def markdown(rows: Sequence[Row], about: str) -> str:
     """The table with its goals."""
     heads = [
-        "extractor", "batch", "precision", "captured step ms", "encoder ms", "ratio", "goal", "eager ms", "loop ms",
-        "busy", "kernels", "syncs", "capture ms", "predict ms", "forward ms", "ratio", "goal", "peak MB",
+        "extractor", "batch", "precision", "captured step ms", "encoder's", "ratio", "goal", "eager ms", "in the loop",
+        "busy", "kernels", "waits", "capture ms", "predict ms", "encoder's", "ratio", "goal", "peak MB",
         "captured = eager",
     ]  # fmt: skip
     lines = ["# Extractors on a GPU", "", about, "", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for row in rows:
         predict = f"{row.predict_ms / row.forward_ms:.2f}" if row.forward_ms else ""
+        loop = f"{row.loop_ms:.2f} (+{row.loop_ms / row.tight_ms - 1:.0%})" if row.tight_ms else ""
         cells = [
             row.extractor, row.batch, row.precision, f"{row.step_ms:.2f}", f"{row.encoder_ms:.2f}", f"{row.ratio:.2f}",
-            TRAIN_GOALS.get(row.extractor, ""), f"{row.eager_ms:.1f}", f"{row.loop_ms:.2f}", f"{row.busy:.0%}",
-            row.kernels, row.synchronisations, f"{row.capture_ms:.0f}", f"{row.predict_ms:.2f}",
-            f"{row.forward_ms:.2f}", predict, PREDICT_GOALS.get(row.extractor, ""), f"{row.peak_mb:.0f}",
-            row.fault or row.equal,
+            TRAIN_GOALS[row.extractor], f"{row.eager_ms:.1f}", loop, f"{row.busy:.0%}", row.kernels,
+            row.synchronisations, f"{row.capture_ms:.0f}", f"{row.predict_ms:.2f}", f"{row.forward_ms:.2f}", predict,
+            PREDICT_GOALS.get(row.extractor, ""), f"{row.peak_mb:.0f}", row.fault or row.equal,
         ]  # fmt: skip
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
@@ -343,7 +364,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     sentences = speed.read_sentences(file) if file else None
     data = "WebNLG" if file else "synthetic sentences"
     about = f"{torch.cuda.get_device_name()}; PyTorch {torch.__version__}; {data}; {RELATIONS} relations."
-    rows, failed = [], []
+    rows, failed, kernels = [], [], []
     for name in options.extractor:
         for precision in options.precision:
             for size in options.sizes:
@@ -354,14 +375,18 @@ def main(arguments: Sequence[str] = ()) -> int:
                     bench = Bench(name, encoder_folder(), sentences, precision)
                     row = bench.row(size)
                     if not size:
-                        row.loop_ms = loop_milliseconds(bench, row.batch)
+                        row.loop_ms, row.tight_ms = loop_milliseconds(bench, row.batch)
                 except Exception as error:  # the others are still measured
                     failed.append(name)
                     row = Row(name, size, precision, fault=f"{type(error).__name__}: {str(error).splitlines()[0]}")
                     print(f"{name}, {size}, {precision}: {row.fault}", file=sys.stderr, flush=True)
                     torch.cuda.empty_cache()
+                else:
+                    kernels.append("\n".join([f"{name}, {row.batch}, {precision}", *bench.longest, ""]))
                 rows.append(row)
                 print(row, flush=True)
+                with atomic_write(options.out / "gpu-kernels.txt") as file:
+                    file.write("\n".join(kernels))
                 write(rows, about, options.out)
     print(markdown(rows, about))
     return int(bool(failed))
