@@ -4,11 +4,12 @@ import pytest
 import torch
 
 from support.extractors import build, toy_sentences
-from tripleaudit.extractors import formulation, padded
+from tripleaudit.extractors import formulation, padded, prediction
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.ptrnet import PtrNet
+from tripleaudit.extractors.registry import extractor_class, extractor_names
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -66,6 +67,15 @@ def test_loss_and_gradients_equal_those_of_the_cpu(tiny_encoder, monkeypatch, ki
             torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10 * max(1, size), msg=name)
 
 
+def same(found, expected) -> None:
+    """Two lists of predicted sentences have the same triples, with the same scores but for rounding."""
+    assert [each.id for each in found] == [each.id for each in expected]
+    for one, two in zip(found, expected, strict=True):
+        scores = [{(t.subject, t.relation, t.object): t.score for t in each.triples} for each in (one, two)]
+        assert scores[0].keys() == scores[1].keys()
+        assert scores[0] == pytest.approx(scores[1], rel=1e-6)
+
+
 @pytest.mark.parametrize("most", [4096, 7])
 @pytest.mark.parametrize("cells", [2**24, 3000, 40])
 @pytest.mark.parametrize(("kind", "settings"), SETTINGS)
@@ -77,12 +87,31 @@ def test_predictions_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, set
     expected = model.extract(texts)
     monkeypatch.setenv(formulation.VARIABLE, "device")
     monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
-    found = model.extract(texts)
     assert any(each.triples for each in expected) or most == 7
-    for one, two in zip(found, expected, strict=True):
-        scores = [{(t.subject, t.relation, t.object): t.score for t in each.triples} for each in (one, two)]
-        assert scores[0].keys() == scores[1].keys()
-        assert scores[0] == pytest.approx(scores[1], rel=1e-6)
+    same(model.extract(texts), expected)
+
+
+@pytest.mark.parametrize("name", extractor_names())
+def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
+    """Tokenised and finished beside the device's work, in batches by tokens; equal texts once; a text cut at the end."""
+    kind = extractor_class(name)
+    texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
+    for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something
+        model = build(kind, tiny_encoder, **({"prior": prior} if kind.sparse_outputs else {})).double().eval()
+        expected = model.extract(texts, 3)
+        if any(each.triples for each in expected):
+            break
+    else:
+        pytest.fail("nothing to compare")
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(prediction, "ALIGN_AT_ONCE", 4)
+    monkeypatch.setattr(prediction, "TOKENS_AT_ONCE", 60)
+    same(model.extract(texts), expected)
+    known = dict(zip(texts, model.aligner.align(texts), strict=True))
+    same(model.extract(texts, alignments=known), expected)
+    monkeypatch.setattr(kind, "predict_rows", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.extract(texts)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -1,7 +1,11 @@
 """Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and ``predict_rows`` take."""
 
-from collections.abc import Sequence
+import contextlib
+import queue
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -12,7 +16,10 @@ from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.formulation import on_device
 
 LENGTHS_OF = 8  # static batches have a multiple of so many tokens: few graphs, and whole tiles of matrix units
+AHEAD = 8  # batches that wait for a GPU
 ROWS_OF = 4  # rows for each sentence that static batches have room for; twice, four times, … as many where needed
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -150,3 +157,48 @@ def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
     if on_device(values):
         return F.embedding(sentence, values.flatten(1)).view(-1, *values.shape[1:])
     return values[sentence]
+
+
+def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
+    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
+    ready: queue.Queue = queue.Queue(most)
+    stopped = threading.Event()
+
+    def read() -> None:
+        try:
+            for item in items:
+                while not stopped.is_set():
+                    with contextlib.suppress(queue.Full):
+                        ready.put((item, None), timeout=0.1)
+                        break
+                if stopped.is_set():
+                    return
+            last = None, StopIteration()
+        except BaseException as error:  # raised where the items are wanted
+            last = None, error
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                ready.put(last, timeout=0.1)
+                return
+
+    thread = threading.Thread(target=read, name="batches", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def slices(size: int, most: int) -> Iterator[slice]:
+    """Cut ``range(size)`` into the fewest parts of nearly equal size, none beyond ``most`` (at least 1)."""
+    parts = -(-size // max(1, most))
+    step = -(-size // max(1, parts))
+    for start in range(0, size, max(1, step)):
+        yield slice(start, min(size, start + step))

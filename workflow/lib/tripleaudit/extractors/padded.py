@@ -5,13 +5,14 @@ whatever the batch holds. A table beyond :func:`formulation.cells_at_once` is cu
 one sentence is too large, of columns.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.formulation import cells_at_once
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features
@@ -78,14 +79,6 @@ class Pairs:
 def number_of_pairs(length: int, upper: bool = False) -> int:
     """Pairs of a sentence of L tokens."""
     return length * (length + 1) // 2 if upper else length**2
-
-
-def slices(size: int, most: int) -> Iterator[slice]:
-    """Cut ``range(size)`` into the fewest parts of nearly equal size, none beyond ``most`` (at least 1)."""
-    parts = -(-size // max(1, most))
-    step = -(-size // max(1, parts))
-    for start in range(0, size, max(1, step)):
-        yield slice(start, min(size, start + step))
 
 
 def numbered(cells: Cells, length: int, columns: int, *, upper: bool = False) -> np.ndarray:

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.decoding import first_rows
 from tripleaudit.extractors.dropping import Dropout
-from tripleaudit.extractors.formulation import on_device
+from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
 from tripleaudit.extractors.recurrence import partition_filter
 
@@ -191,7 +192,15 @@ class PFN(Extractor):
         word_last: Tensor,
     ) -> tuple[Tensor, Tensor]:
         entity, (rows, columns, whole) = self.features(input_ids, attention_mask)
-        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]
+        batch, length = input_ids.shape
+        device = on_device(input_ids)
+        most = cells_at_once(input_ids.device) if device else batch * length**2 * self.config.width
+        entity_logits = torch.cat(
+            [
+                self.entity_out(self._joined(tuple(part[block] for part in entity), self.entity_norm))[..., 0]
+                for block in slices(batch, most // (length**2 * self.config.width))
+            ]
+        )
 
         def relations(cells: Tensor) -> Tensor:
             sentence, i, j = cells.unbind(1)
@@ -199,7 +208,8 @@ class PFN(Extractor):
             return self.relation_out(F.elu(joined))
 
         last = last_of_word(word_ids, word_first, word_last) if self.config.ends == "word" else None
-        return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts)
+        at_once = most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
+        return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts, max(1, at_once))
 
 
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -276,6 +286,7 @@ def decode(
     content: Tensor,
     last: Tensor | None = None,
     max_starts: int = 60,
+    at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
     """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5 (inclusive).
 
@@ -285,6 +296,7 @@ def decode(
         content: [B, L] bool.
         last: [B, L], the token where a span that ends at a cell really ends; None for the cell itself.
         max_starts: starts followed up in a sentence.
+        at_once: pairs of starts that are scored together; changes nothing but memory.
 
     Returns:
         rows [n, 6] and scores [n], the product of relation and both entity probabilities.
@@ -299,7 +311,7 @@ def decode(
     cells = torch.cat([starts[a], starts[b, 1:]], dim=1)
     rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
     scores = [torch.zeros(0, device=content.device)]
-    for part in cells.split(PAIRS_AT_ONCE):
+    for part in cells.split(at_once):
         if not len(part):
             continue
         probability = raise_precision(relation_logits(part)).sigmoid()

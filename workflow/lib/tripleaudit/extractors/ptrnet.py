@@ -76,7 +76,7 @@ class SplitLSTM(NamedTuple):
 class WholeLSTM(NamedTuple):
     """A two-way LSTM over padded batches, with one more input that is 1 at padding and shuts the input gates.
 
-    The direction that begins in the padding arrives at the last word with an empty cell and state, as if it began there.
+    The direction that begins in the padding arrives at the last word with empty cell and state, as if it began there.
 
     Attributes:
         weights: of both directions, as PyTorch's LSTM wants them.

@@ -88,7 +88,8 @@ def partition_filter(gates: Tensor, weight: Tensor, cell_weight: Tensor, cell_bi
         gates: [T, B, 5 d]: input part and biases of the candidate, the entity and relation gate of the previous cell,
             and the entity and relation gate of the candidate.
         weight: [5 d, d], recurrent weights.
-        cell_weight: [d, 3 d] and ``cell_bias`` [d], of the layer from relation, entity and shared partition to the cell.
+        cell_weight: [d, 3 d], of the layer from relation, entity and shared partition to the cell.
+        cell_bias: [d].
 
     Returns:
         entity, relation and shared partitions [T, B, 3, d]; the shared one is part of the others.
@@ -129,7 +130,8 @@ class _Partition(torch.autograd.Function):
         )
         state = None
         for (
-            gate, candidate, others, share, portion, both, entity, relation, overlap, known, fresh, cell, result, flat, now
+            gate, candidate, others, share, portion, both, entity, relation, overlap, known, fresh, cell, result, flat,
+            now,
         ) in rows:  # fmt: skip
             if state is not None:
                 gate.addmm_(state, recurrent)

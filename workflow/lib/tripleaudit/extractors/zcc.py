@@ -15,11 +15,12 @@ from torch import Tensor, nn
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
-from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, warn_of_cuts
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.prediction import prepared
 from tripleaudit.extractors.registry import HEADS
 
 THRESHOLD = 0.5  # a sentence is let through above it, strictly
@@ -122,11 +123,7 @@ class ZCC(Extractor):
             batch_size: sentences at a time.
             alignments: what ``self.aligner.align`` made of the texts, where it is known already.
         """
-        distinct = list(dict.fromkeys(texts))
-        if alignments is None:
-            alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
-            warn_of_cuts(alignments, self.aligner.limit)
-        scores = self._scores(distinct, alignments, batch_size)
+        scores = self._scores(list(dict.fromkeys(texts)), alignments, batch_size)
         return [scores[text] for text in texts]
 
     def evaluate(
@@ -144,14 +141,17 @@ class ZCC(Extractor):
         }
 
     @torch.inference_mode()
-    def _scores(self, texts: Sequence[str], alignments: Mapping[str, Alignment], batch_size: int) -> dict[str, float]:
+    def _scores(
+        self, texts: Sequence[str], alignments: Mapping[str, Alignment] | None, batch_size: int
+    ) -> dict[str, float]:
         """Score distinct texts."""
-        scores: dict[str, float] = {}
-        for chunk in self.chunks(texts, alignments, batch_size):
-            with self.precision():
-                logits = self(**self.collate([alignments[text] for text in chunk])).scores["logits"]
-            scores.update(zip(chunk, has_triples(logits).tolist(), strict=True))
-        return scores
+        order, scores = [], []
+        with self.predicting():
+            for batch in prepared(self, texts, alignments, batch_size):
+                logits = self(**batch.on(self.device)).scores["logits"]
+                order.extend(batch.texts)
+                scores.append(has_triples(logits))
+        return dict(zip(order, torch.cat(scores).tolist(), strict=True)) if order else {}
 
 
 def has_triples(logits: Tensor) -> Tensor:

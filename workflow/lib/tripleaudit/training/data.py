@@ -4,14 +4,11 @@ The epoch travels with the index of each sentence (the sampler yields ``(epoch, 
 prefetching and resumed runs all see the right one.
 """
 
-import contextlib
 import logging
-import queue
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -30,9 +27,6 @@ logger = logging.getLogger(__name__)
 
 ALIGN_AT_ONCE = 1000
 GROUP = 50  # batches that are sorted by length together
-AHEAD = 8  # batches that wait for a GPU
-
-Item = TypeVar("Item")
 
 
 class Noise(Protocol):
@@ -207,40 +201,3 @@ def training_loader(
     return DataLoader(
         dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers, persistent_workers=workers > 0
     )
-
-
-def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
-    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
-    ready: queue.Queue = queue.Queue(most)
-    stopped = threading.Event()
-
-    def read() -> None:
-        try:
-            for item in items:
-                while not stopped.is_set():
-                    with contextlib.suppress(queue.Full):
-                        ready.put((item, None), timeout=0.1)
-                        break
-                if stopped.is_set():
-                    return
-            last = None, StopIteration()
-        except BaseException as error:  # raised where the items are wanted
-            last = None, error
-        while not stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                ready.put(last, timeout=0.1)
-                return
-
-    thread = threading.Thread(target=read, name="batches", daemon=True)
-    thread.start()
-    try:
-        while True:
-            item, error = ready.get()
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
-            yield item
-    finally:
-        stopped.set()
-        thread.join()

@@ -21,10 +21,11 @@ from torch.nn.parallel import DistributedDataParallel
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import pairs
 from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.batches import ahead
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints, distributed
-from tripleaudit.training.data import Collator, TrainingSentences, ahead, training_loader
+from tripleaudit.training.data import Collator, TrainingSentences, training_loader
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.step import Packed, captured_stream, make_step, pack, scalars
@@ -341,6 +342,7 @@ def train_extractor(
         )
     if gpu and not torch.cuda.is_available():
         raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
+    model.config.bf16 = settings.bf16  # prediction keeps to it
     rank = distributed.rank()
     checkpoint = distributed.broadcast(checkpoints.prepare(folder, fingerprint or {}) if rank == 0 else None)
     device = torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
