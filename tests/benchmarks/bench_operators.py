@@ -38,7 +38,7 @@ GOALS = {
 }  # fmt: skip
 SYNCHRONISE = {
     "aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::is_nonzero", "aten::_unique2",
-    "aten::unique_dim", "aten::unique_consecutive", "aten::equal",
+    "aten::unique_dim", "aten::unique_consecutive", "aten::equal", "aten::lift_fresh",
 }  # fmt: skip
 NAMES = (*extractor_names(), "zcc-binary")
 

@@ -235,7 +235,7 @@ def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]
 def table_spans(triples: Tensor, word_ids: Tensor, word_first: Tensor, config: PFNConfig) -> tuple[Tensor, Tensor]:
     """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6]."""
     sentence = triples[:, :1]
-    starts, ends = triples[:, [1, 4]], triples[:, [2, 5]]
+    starts, ends = triples[:, 1::3], triples[:, 2::3]  # a list would be copied to the device
     first = word_first[sentence, word_ids[sentence, ends]]  # first piece of the last word
     if config.entities == "last_word":
         starts = torch.maximum(starts, first)
