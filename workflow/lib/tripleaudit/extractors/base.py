@@ -5,7 +5,7 @@ See ``docs/extending.md`` for how to add one.
 
 import contextlib
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -139,7 +139,7 @@ class Extractor(PreTrainedModel):
         cls,
         config: ExtractorConfig,
         rows: Sequence[np.ndarray],
-        rngs: Sequence[np.random.Generator],
+        rngs: Iterable[np.random.Generator],
         shape: Shape,
     ) -> dict[str, Tensor]:
         """Build further arguments of ``forward`` for a training batch, in the data loader.
@@ -148,7 +148,8 @@ class Extractor(PreTrainedModel):
             config: the model's configuration.
             rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
                 sentence; a static batch may have dummy sentences behind, which must count in no term.
-            rngs: random generators, each fixed by (run seed, epoch, sentence id).
+            rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one that is taken
+                from it is good until the next is.
             shape: of the batch; its methods pad targets where the batch is static.
         """
         return {}

@@ -135,7 +135,7 @@ def stack_triples(rows: Sequence[np.ndarray]) -> Tensor:
 def last_rows(cells: np.ndarray) -> np.ndarray:
     """Mark, for each distinct cell number of [n], the last row that names it; [n] bool."""
     last = np.zeros(len(cells), dtype=bool)
-    last[len(cells) - 1 - np.unique(cells[::-1], return_index=True)[1]] = True
+    last[list(dict(zip(cells.tolist(), range(len(cells)), strict=True)).values())] = True  # later ones replace
     return last
 
 

@@ -8,7 +8,7 @@ Shortcuts, none of which changes the mathematics:
 - training multiplies all drawn subjects with U at once, and only the drawn pairs with the result.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -94,7 +94,7 @@ class BiRTE(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: BiRTEConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: BiRTEConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Draw a subject for its objects, an object for its subjects, and a pair for its relations; number the cells.
 

@@ -4,7 +4,7 @@ Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and eac
 logits that are computed once per sentence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -67,7 +67,7 @@ class CasRel(Extractor):
         cls,
         config: CasRelConfig,
         rows: Sequence[np.ndarray],
-        rngs: Sequence[np.random.Generator],
+        rngs: Iterable[np.random.Generator],
         shape: Shape,
     ) -> dict[str, Tensor]:
         """Draw one subject of each sentence and number the positive cells.

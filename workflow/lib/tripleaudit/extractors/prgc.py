@@ -6,7 +6,7 @@ two vectors; its [L, L, H] activations exist for a few rows at a time and are co
 decoding scores only the pairs that two tagged chunks ask for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -101,7 +101,7 @@ class PRGC(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: PRGCConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: PRGCConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """List the instances, tag them, and number the positive cells.
 

@@ -9,7 +9,7 @@ and a sentence leaves the batch after its last step. In the device formulation e
 LSTMs are PyTorch's own (cuDNN's on a GPU) over the padded batch, where padding cannot enter a cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -171,7 +171,7 @@ class PtrNet(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return ``steps`` [n], the decoder step that writes each triple: a shuffled order of each sentence's.
 

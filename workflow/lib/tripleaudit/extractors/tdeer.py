@@ -7,7 +7,7 @@ plus those of ``s + e``; and as the object score is linear in the attention's ou
 needs one number for each position instead of a vector.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -88,7 +88,7 @@ class TDEER(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: TDEERConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: TDEERConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Draw the instances and number the positive cells.
 

@@ -5,7 +5,7 @@ It is trained on sentences with and without triples. The binary head has one out
 (MCML) has one output per relation, and lets a sentence through if any of them does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -77,7 +77,7 @@ class ZCC(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: ZCCConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: ZCCConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Label the sentences.
 

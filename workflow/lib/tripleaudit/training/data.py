@@ -20,7 +20,7 @@ from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.machine.progress import watched
-from tripleaudit.randomness import generator
+from tripleaudit.randomness import generator, generators
 from tripleaudit.training import distributed
 
 logger = logging.getLogger(__name__)
@@ -184,8 +184,9 @@ class Collator:
         batch["triples"] = shape.padded(triples.numpy())
         if shape.static:
             batch["valid"] = torch.arange(len(batch["triples"])) < len(triples)
-        rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
+        rngs = generators((self.seed, example.epoch, example.id, "draws") for example in examples)
         if self.extractor.draws:
+            rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
             draws = np.stack([rng.random(self.extractor.draws, dtype=np.float32) for rng in rngs])
             batch["draws"] = shape.sentences(draws)
         batch.update(self.extractor.collate_targets(self.config, rows, rngs, shape))

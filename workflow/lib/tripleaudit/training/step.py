@@ -50,16 +50,17 @@ class Packed:
 
 def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
     """Put the tensors of a batch behind one another, in page-locked memory if a GPU is to read them."""
-    fields, at = [], 0
+    fields, arrays, at = [], [], 0
     for name, value in batch.items():
-        size = value.numel() * value.element_size()
-        fields.append((name, value.dtype, tuple(value.shape), at, size))
-        at += -(-size // ALIGNED) * ALIGNED
-    layout = Layout(tuple(fields), at)
+        array = value.numpy()
+        fields.append((name, value.dtype, array.shape, at, array.nbytes))
+        arrays.append(array)
+        at += -(-array.nbytes // ALIGNED) * ALIGNED
     buffer = torch.empty(at, dtype=torch.uint8, pin_memory=pinned)
-    for name, view in layout.views(buffer).items():
-        view.copy_(batch[name])
-    return Packed(buffer, layout)
+    raw = buffer.numpy()
+    for array, (_, _, _, place, size) in zip(arrays, fields, strict=True):
+        raw[place : place + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return Packed(buffer, Layout(tuple(fields), at))
 
 
 class Step:

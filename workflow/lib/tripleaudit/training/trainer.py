@@ -147,6 +147,7 @@ class ExtractorTrainer:
         """Train to the end of the run."""
         self.began = self.saved = time.monotonic()
         self.lines.start(self.step, self.steps)
+        self.lines.note(lambda: f"epoch {self.epoch:.2f}")
         self.model.train()
         while self.step < self.steps and not self.progress.stopped:
             self._train_epoch(self.step // self.steps_per_epoch)
@@ -162,8 +163,9 @@ class ExtractorTrainer:
         accumulation, count = self.settings.accumulation, len(self.loader)
         for number in range(first, self.steps_per_epoch):
             self.model.step = self.step
-            for group, rate in zip(self.optimizer.param_groups, self.rates.at(self.step), strict=True):
-                group["lr"] = rate
+            if not self.update.static:  # a static batch brings its rates with it
+                for group, rate in zip(self.optimizer.param_groups, self.rates.at(self.step), strict=True):
+                    group["lr"] = rate
             share = min(accumulation, count - number * accumulation)
             for place in range(1, share + 1):
                 self.update(next(batches), share, place == share)
@@ -179,8 +181,12 @@ class ExtractorTrainer:
     def _batches(self, epoch: int, first: int) -> Iterator[dict[str, Tensor] | Packed]:
         """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their use."""
         accumulation = self.settings.accumulation
-        self.loader.batch_sampler.begin(epoch, first * accumulation)
-        batches = iter(self.loader)  # draws from PyTorch's random numbers
+        sampler, loader = self.loader.batch_sampler, self.loader
+        sampler.begin(epoch, first * accumulation)
+        if self.update.static and not loader.num_workers:  # without the loader's own costs of a batch
+            batches = (loader.collate_fn([loader.dataset[key] for key in keys]) for keys in sampler)
+        else:
+            batches = iter(loader)  # draws from PyTorch's random numbers
         if not self.update.static:
             return (batch for batch in batches)
         at_start = epoch * self.steps_per_epoch + first
@@ -197,7 +203,6 @@ class ExtractorTrainer:
         """Log and save as the settings say; what comes at the end of an epoch comes after its validation."""
         settings = self.settings
         self.lines.reach(self.step)
-        self.lines.note(f"epoch {self.epoch:.2f}")
         if self.step % self.log_every == 0:
             self._log_loss()
         self.save_due |= bool(settings.save_every and self.step % settings.save_every == 0)
