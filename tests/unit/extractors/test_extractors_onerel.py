@@ -90,8 +90,8 @@ def test_decoding_follows_the_official_scan(seed, exclusive):
 
 @pytest.mark.parametrize("options", [{}, {"layout": "subword", "end_exclusive": True}])
 def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, options):
-    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 50)
-    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 400)
+    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 50)
+    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 400)
     model = build(OneRel, tiny_encoder, **options).double().eval()
     batch = training_batch(model, toy_sentences())
     fast, naive = model(**batch).loss, naive_loss(model, batch)

@@ -106,8 +106,8 @@ def test_decoding_follows_the_official_joins(seed):
 
 
 def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
-    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 30)
-    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 200)
+    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 30)
+    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 200)
     model = build(TPLinker, tiny_encoder).double()
     model.step = 2500
     for chosen, overrides in (([1, 2], {}), ([2, 4], {"padded_cells": True, "max_length": 14})):
@@ -145,7 +145,7 @@ def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkey
     batch = training_batch(model, toy_sentences())
     with torch.inference_mode():
         hidden = model.encode(batch["input_ids"], batch["attention_mask"])
-        blocks = plan(spans_of(batch["content_mask"]), hidden.device, upper=True)
+        blocks = plan(spans_of(batch["content_mask"]), upper=True)
         cells = find_cells(*model.tables(hidden), features, blocks)
     assert torch.bincount(cells.sentence).tolist() == [50] * 8
     rows, scores = decode(cells, 4, hidden.shape[1])

@@ -64,15 +64,14 @@ def _predict(args: argparse.Namespace) -> int:
     for folder in filter(None, (args.model, args.gate)):
         saved_extractor_name(folder)
 
-    from tripleaudit.extractors import pairs
     from tripleaudit.training.predict import load_gate, predict_files
     from tripleaudit.training.session import device, set_up
 
     set_up(args.threads)
     where = device(policy(args.gpu, args.gpus))
-    pairs.CHUNKS.update(limit=args.relation_chunk)
     model = load_extractor(args.model).to(where)
+    model.chunks.limit = args.relation_chunk
     gate = load_gate(args.gate).to(where) if args.gate else None
-    with memory.advised("prediction", "prediction/batch_size", args.batch_size, chunk=lambda: pairs.CHUNKS["largest"]):
+    with memory.advised("prediction", "prediction/batch_size", args.batch_size, chunk=lambda: model.chunks.largest):
         predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
     return 0

@@ -23,7 +23,7 @@ from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
-from tripleaudit.extractors.formulation import on_device
+from tripleaudit.extractors.formulation import Chunks, on_device
 from tripleaudit.extractors.prediction import Prepared, prepared
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
@@ -105,6 +105,7 @@ class Extractor(PreTrainedModel):
         training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
+        chunks: how many relations are scored at once, for extractors with large tables.
     """
 
     config_class = ExtractorConfig
@@ -132,6 +133,7 @@ class Extractor(PreTrainedModel):
             self.encoder.pooler = None
         self.tokenizer = None
         self.step = 0
+        self.chunks = Chunks()
         self._aligner: Aligner | None = None
 
     @classmethod

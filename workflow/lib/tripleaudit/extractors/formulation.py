@@ -7,6 +7,7 @@ a CPU, for tests and counts.
 """
 
 import os
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -40,3 +41,23 @@ def cells_at_once(device: torch.device) -> int:
         return CPU_CELLS
     share = torch.cuda.get_per_process_memory_fraction(device) if torch.cuda.is_available() else 1.0
     return int(torch.cuda.get_device_properties(device).total_memory * share * SHARE) // 4
+
+
+@dataclass
+class Chunks:
+    """How many columns (relations) of a table an extractor scores at once.
+
+    Attributes:
+        limit: the most, as the user asks for; 0 for as many as fit.
+        largest: the most so far.
+    """
+
+    limit: int = 0
+    largest: int = 0
+
+    def size(self, columns: int, fitting: int) -> int:
+        """Columns of a chunk: the fewest chunks of equal size (but for the last) of which ``fitting`` columns fit."""
+        chunks = -(-columns // max(1, min(columns, fitting, self.limit or columns)))
+        size = -(-columns // chunks)
+        self.largest = max(self.largest, size)
+        return size

@@ -5,7 +5,7 @@ they are dropped chunk by chunk and only the places of the maxima are kept; the 
 places alone and computes no logit again; the last round is :func:`pairs.cell_loss`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -17,9 +17,9 @@ from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.dropping import dropped
-from tripleaudit.extractors.formulation import on_device
+from tripleaudit.extractors.formulation import Chunks, on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Cells, cell_loss, column_chunks, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Block, Cells, Plan, cell_loss, find_cells, plan, spans_of
 
 # labels by length of subject and object (single or multi token), and which tokens the cell joins
 SS, MSH, MST, SMH, SMT, MMH, MMT = range(1, 8)
@@ -85,9 +85,8 @@ class GRTE(Extractor):
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         if triples is None:
             return ExtractorOutput(scores={"subject": subject, "object": object_})
-        blocks = plan(spans_of(content_mask), subject.device)
-        weight, bias = self.classifier()
-        loss, _ = cell_loss(subject, object_, weight, bias, features, blocks, targets(triples))
+        table = plan(spans_of(content_mask), self.chunks)
+        loss, _ = cell_loss(subject, object_, *self.classifier(), features, table, targets(triples))
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
     @classmethod
@@ -105,7 +104,7 @@ class GRTE(Extractor):
     ) -> ExtractorOutput:
         """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        pairs = padded.Pairs(content_mask.bool())
+        pairs = padded.Pairs(content_mask.bool(), self.chunks)
         loss, _ = padded.cell_loss(subject, object_, *self.classifier(), features, pairs, cells)
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
@@ -134,7 +133,7 @@ class GRTE(Extractor):
         memory, memory_mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         own_mask = None if own_mask is None else own_mask.repeat(2, 1)
         for _ in range(self.config.rounds - 1):
-            rows, columns = maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled)
+            rows, columns = maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled, self.chunks)
             summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
             more = self.refine(summary, own_mask, memory, memory_mask)
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
@@ -144,9 +143,9 @@ class GRTE(Extractor):
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         table = subject, object_, *self.classifier(), features
         if on_device(subject):
-            cells = padded.find_cells(*table, padded.Pairs(content_mask.bool()))
+            cells = padded.find_cells(*table, padded.Pairs(content_mask.bool(), self.chunks))
         else:
-            cells = find_cells(*table, plan(spans_of(content_mask), subject.device))
+            cells = find_cells(*table, plan(spans_of(content_mask), self.chunks))
         return decode(cells, len(self.config.relations), input_ids.shape[1])
 
 
@@ -213,6 +212,7 @@ def table_maxima(
     bias: Tensor,
     valid: Sequence[tuple[int, int]],
     pooled: Sequence[tuple[int, int]],
+    chunks: Chunks | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i, without keeping the table.
 
@@ -221,13 +221,14 @@ def table_maxima(
         weight: [C, H]; bias: [C].
         valid: (start, stop) of the positions that get maxima; 0 elsewhere.
         pooled: (start, stop) of the positions over which maxima run, inside ``valid``; 0 where there are none.
+        chunks: how many columns are scored at once.
 
     Returns:
         row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
     """
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
     with torch.autocast(subject.device.type, enabled=False):
-        rows, columns = _TableMaxima.apply(subject, object_, weight.to(subject.dtype), valid, pooled, need)
+        rows, columns = _TableMaxima.apply(subject, object_, weight.to(subject.dtype), valid, pooled, chunks, need)
     mask = torch.zeros(subject.shape[:2], dtype=bias.dtype, device=bias.device)
     for sentence, ((start, stop), (first, last)) in enumerate(zip(valid, pooled, strict=True)):
         if first < last:
@@ -237,21 +238,26 @@ def table_maxima(
 
 
 def padded_maxima(
-    subject: Tensor, object_: Tensor, weight: Tensor, bias: Tensor, valid: Tensor, pooled: Tensor
+    subject: Tensor,
+    object_: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    valid: Tensor,
+    pooled: Tensor,
+    chunks: Chunks | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The same over the whole padded batch, in float32 under autocast; ``valid`` and ``pooled`` are [B, L] bool."""
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
     with torch.autocast(subject.device.type, enabled=False):
         subject, object_ = raise_precision(subject), raise_precision(object_)
-        rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, need)
+        rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, padded.Pairs(valid, chunks), need)
     shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias
     return rows + shift, columns + shift
 
 
 class _PaddedMaxima(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, subject, object_, weight, valid, pooled, need):
-        pairs = padded.Pairs(valid)
+    def forward(ctx, subject, object_, weight, valid, pooled, pairs, need):
         sentences, chunks = pairs.blocks(1, len(weight))
         ctx.blocks = pairs, sentences, chunks
         rows, columns = [], []
@@ -294,22 +300,23 @@ class _PaddedMaxima(torch.autograd.Function):
                 dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
             d_features.append(pairs.gather(*torch.autograd.grad(graph, parts, dx)))
         d_subject, d_object = (torch.cat(each) for each in zip(*d_features, strict=True))
-        return d_subject, d_object, d_weight, None, None, None
+        return d_subject, d_object, d_weight, *[None] * 4
 
 
 class _TableMaxima(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, subject, object_, weight, valid, pooled, need):
+    def forward(ctx, subject, object_, weight, valid, pooled, chunks, need):
         sizes = *subject.shape[:2], len(weight)
         rows, columns = subject.new_zeros(sizes), subject.new_zeros(sizes)
         if need:  # place of each maximum
             row_at = torch.zeros(sizes, dtype=torch.int16, device=subject.device)
             column_at = torch.zeros_like(row_at)
-        for block, (first, last) in _squares(valid, pooled, subject.device):
+        table = plan(valid, chunks)
+        for block, (first, last) in _squares(table, pooled):
             s, top, bottom = block.sentence, block.top, block.bottom
             x = block.join(features, subject[s, top:bottom], object_[s, block.first : block.stop])
             low, high = max(top, first), min(bottom, last)  # rows of the block over which columns are pooled
-            for start, stop in column_chunks(block, 1, len(weight), subject.device):
+            for start, stop in table.column_chunks(block.pairs, 1, len(weight)):
                 z = (x @ weight[start:stop].T).view(bottom - top, block.stop - block.first, -1)
                 across = z[:, first - block.first : last - block.first]
                 down = z[low - top : max(low, high) - top]
@@ -331,7 +338,7 @@ class _TableMaxima(torch.autograd.Function):
                         into.copy_(best if low == first else torch.maximum(best, into))
         if need:
             ctx.save_for_backward(subject, object_, weight, row_at, column_at)
-            ctx.plan = valid, pooled
+            ctx.plan = table, pooled
         return rows, columns
 
     @staticmethod
@@ -340,7 +347,7 @@ class _TableMaxima(torch.autograd.Function):
         subject, object_, weight, row_at, column_at = ctx.saved_tensors
         d_subject, d_object = torch.zeros_like(subject), torch.zeros_like(object_)
         d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
-        for block, _ in _squares(*ctx.plan, subject.device):
+        for block, _ in _squares(*ctx.plan):
             s, top, bottom = block.sentence, block.top, block.bottom
             across, down = slice(top, bottom), slice(block.first, block.stop)
             with torch.enable_grad():
@@ -359,16 +366,15 @@ class _TableMaxima(torch.autograd.Function):
                     at_columns * width + torch.arange(width, device=x.device)[:, None],
                 ]
             )
-            products = _sparse_products if x.device.type == "cpu" else _dense_products
             dx = torch.zeros_like(x)
-            for start, stop in column_chunks(block, 1, len(weight), x.device):
-                more, dw = products(x, weight[start:stop], pairs[:, start:stop], grads[:, start:stop])
+            for start, stop in ctx.plan[0].column_chunks(block.pairs, 1, len(weight)):
+                more, dw = _sparse_products(x, weight[start:stop], pairs[:, start:stop], grads[:, start:stop])
                 d_weight[start:stop] += dw
                 dx += more
             da, db = torch.autograd.grad(graph, (a, b), dx)
             d_subject[s, across] += da
             d_object[s, down] += db
-        return d_subject, d_object, d_weight.to(weight.dtype), None, None, None
+        return d_subject, d_object, d_weight.to(weight.dtype), *[None] * 4
 
 
 def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
@@ -376,29 +382,22 @@ def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
     Faster on a CPU than PyTorch's own maxima with places.
     """
-    if z.device.type != "cpu":
-        best, at = z.max(dim=dim)
-        return best, at.short()
     best = z.amax(dim=dim)
     places = torch.arange(z.shape[dim], dtype=torch.uint8 if z.shape[dim] < 256 else torch.int16)
     places = places.view([-1 if axis == dim else 1 for axis in range(3)])
     return best, ((z == best.unsqueeze(dim)) * places).amax(dim=dim).short()
 
 
-def _dense_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
+def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
     """Gradients of x [n, H] and weight [C, H] from those of a few logits of ``x @ weight.T``.
+
+    They are weighted sums of the rows concerned: m is a small share of n.
 
     Args:
         x, weight: as in the product.
         pairs: [m, C], rows of x.
         grads: [m, C], gradients of the logits of these rows and all columns, which add up.
     """
-    dz = grads.new_zeros(len(x), len(weight)).scatter_add_(0, pairs, grads)
-    return dz @ weight, dz.T @ x
-
-
-def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
-    """The same by weighted sums of the rows concerned: m is a small share of all pairs."""
     pairs, grads = pairs.T.contiguous(), grads.T.contiguous()
     dw = F.embedding_bag(pairs, x, mode="sum", per_sample_weights=grads)
     pairs = pairs.flatten()
@@ -413,9 +412,9 @@ def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) ->
     return dx, dw
 
 
-def _squares(valid, pooled, device):
+def _squares(table: Plan, pooled: Sequence[tuple[int, int]]) -> Iterator[tuple[Block, tuple[int, int]]]:
     """Yield the blocks of sentences that have anything to pool, with the span over which maxima run."""
-    for block in plan(valid, device):
+    for block in table.blocks:
         if pooled[block.sentence][0] < pooled[block.sentence][1]:
             yield block, pooled[block.sentence]
 

@@ -72,10 +72,10 @@ class OneRel(Extractor):
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
         hidden = dropped(hidden, self.config.hidden_dropout, self.training)
-        blocks = plan(spans_of(attention_mask), hidden.device)
+        table = plan(spans_of(attention_mask), self.chunks)
         cells = targets(triples, self.config.end_exclusive)
-        total, _ = cell_loss(*self.tables(hidden), self.features, blocks, cells)
-        loss = total / max(1, sum(block.pairs for block in blocks))
+        total, _ = cell_loss(*self.tables(hidden), self.features, table, cells)
+        loss = total / table.pairs
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
     @classmethod
@@ -91,7 +91,7 @@ class OneRel(Extractor):
     def device_loss(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
         """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
         hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
-        pairs = padded.Pairs(attention_mask.bool())
+        pairs = padded.Pairs(attention_mask.bool(), self.chunks)
         total, _ = padded.cell_loss(*self.tables(hidden), self.features, pairs, cells)
         loss = total / pairs.total(raise_precision(hidden[:0]).dtype)
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
@@ -112,9 +112,11 @@ class OneRel(Extractor):
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         if on_device(hidden):
-            cells = padded.find_cells(*self.tables(hidden), self.features, padded.Pairs(attention_mask.bool()))
+            cells = padded.find_cells(
+                *self.tables(hidden), self.features, padded.Pairs(attention_mask.bool(), self.chunks)
+            )
         else:
-            cells = find_cells(*self.tables(hidden), self.features, plan(spans_of(attention_mask), hidden.device))
+            cells = find_cells(*self.tables(hidden), self.features, plan(spans_of(attention_mask), self.chunks))
         return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
 
 

@@ -78,12 +78,12 @@ class TPLinker(Extractor):
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
         relations = len(self.config.relations)
-        blocks = plan(spans_of(content_mask), hidden.device, upper=True)
-        pairs = max(1, sum(block.pairs for block in blocks))
+        table = plan(spans_of(content_mask), self.chunks, upper=True)
+        pairs = table.pairs
         entity, links = self.loss_weights()
         scale = raise_precision(hidden.new_full((2 * relations + 1,), 1.0)) * (links / (relations * pairs))
         scale[-1] = entity / pairs
-        loss, sums = cell_loss(*self.tables(hidden), features, blocks, targets(triples, relations), scale)
+        loss, sums = cell_loss(*self.tables(hidden), features, table, targets(triples, relations), scale)
         terms = {
             "entity": sums[-1] / pairs,
             "head": sums[:relations].sum() / (relations * pairs),
@@ -126,7 +126,7 @@ class TPLinker(Extractor):
             places = torch.arange(input_ids.shape[1], device=input_ids.device)
             mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
         hidden = self.encode(input_ids, attention_mask)
-        relations, pairs = len(self.config.relations), padded.Pairs(mask, upper=True)
+        relations, pairs = len(self.config.relations), padded.Pairs(mask, self.chunks, upper=True)
         count = pairs.total(raise_precision(hidden[:0]).dtype)
         scale = torch.cat([(link_weight / (relations * count)).expand(2 * relations), (entity_weight / count)[None]])
         loss, sums = padded.cell_loss(*self.tables(hidden), features, pairs, cells, scale)
@@ -158,10 +158,11 @@ class TPLinker(Extractor):
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         if on_device(hidden):
-            cells = padded.find_cells(*self.tables(hidden), features, padded.Pairs(content_mask.bool(), upper=True))
+            pairs = padded.Pairs(content_mask.bool(), self.chunks, upper=True)
+            cells = padded.find_cells(*self.tables(hidden), features, pairs)
         else:
-            blocks = plan(spans_of(content_mask), hidden.device, upper=True)
-            cells = find_cells(*self.tables(hidden), features, blocks)
+            table = plan(spans_of(content_mask), self.chunks, upper=True)
+            cells = find_cells(*self.tables(hidden), features, table)
         return decode(cells, len(self.config.relations), hidden.shape[1])
 
 

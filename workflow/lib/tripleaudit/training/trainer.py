@@ -19,9 +19,9 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from tripleaudit.errors import UserError
-from tripleaudit.extractors import pairs
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
+from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints, distributed
@@ -351,9 +351,9 @@ def train_extractor(
     rank = distributed.rank()
     checkpoint = distributed.broadcast(checkpoints.prepare(folder, fingerprint or {}) if rank == 0 else None)
     device = torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
-    pairs.CHUNKS.update(limit=settings.relation_chunk, largest=0)
+    model.chunks = Chunks(settings.relation_chunk)
     with (
-        memory.advised("training", "batch_size", settings.batch_size, keep=True, chunk=lambda: pairs.CHUNKS["largest"]),
+        memory.advised("training", "batch_size", settings.batch_size, keep=True, chunk=lambda: model.chunks.largest),
         captured_stream(device),
     ):
         trainer = ExtractorTrainer(model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate)
