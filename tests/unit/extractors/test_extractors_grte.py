@@ -34,6 +34,7 @@ from tripleaudit.extractors.grte import (
     SS,
     decode,
     features,
+    plain_logits,
     table_maxima,
     targets,
 )
@@ -48,28 +49,12 @@ def oracle(batch: dict, relations: int):
 
 
 def naive_loss(model: GRTE, batch: dict) -> torch.Tensor:
-    """Whole tables, masked maxima and dense labels, without dropout."""
-    hidden = model.encode(batch["input_ids"], batch["attention_mask"])
-    size, length, _ = hidden.shape
-    relations, masked = len(model.config.relations), model.config.mask_padding
-    subject, object_ = model.subject(hidden), model.object(hidden)
-    content, valid = batch["content_mask"].bool(), batch["attention_mask"].bool()
-    for number in range(model.config.rounds):
-        table = model.table(F.elu(subject[:, :, None] * object_[:, None]))
-        if number == model.config.rounds - 1:
-            break
-        rows = table.masked_fill(~content[:, None, :, None], -torch.inf) if masked else table
-        columns = table.masked_fill(~content[:, :, None, None], -torch.inf) if masked else table
-        rows, columns = rows.max(dim=2).values, columns.max(dim=1).values
-        if masked:
-            rows, columns = (each * valid[..., None] for each in (rows, columns))
-        own = valid if masked else None
-        subject, object_ = (
-            subject + model.refine(model.subject_summary(rows), own, hidden, valid),
-            object_ + model.refine(model.object_summary(columns), own, hidden, valid),
-        )
+    """Whole tables and dense labels, without dropout."""
+    table = plain_logits(model, *(batch[name] for name in ("input_ids", "attention_mask", "content_mask")))
+    size, length, _, _, relations = table.shape
     labels = dense_classes(targets(batch["triples"]), size, length, relations)
-    loss = F.cross_entropy(table.unflatten(-1, (8, relations)).movedim(3, 1), labels, reduction="none").sum(dim=-1)
+    loss = F.cross_entropy(table.movedim(3, 1), labels, reduction="none").sum(dim=-1)
+    content = batch["content_mask"].bool()
     return (loss * content[:, :, None] * content[:, None]).sum()
 
 

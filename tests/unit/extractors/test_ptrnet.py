@@ -36,6 +36,7 @@ from tripleaudit.extractors.ptrnet import (
     PtrNetConfig,
     best_relation,
     best_spans,
+    plain_step,
     run_split,
     run_whole,
     same_text,
@@ -125,21 +126,7 @@ def plain_loss(model: PtrNet, batch: dict) -> torch.Tensor:
         h = c = torch.zeros(config.width, dtype=u.dtype)
         written = torch.zeros(9 * config.width, dtype=u.dtype)
         for row in [*rows, None]:
-            contexts = []
-            for k, (attention, query) in enumerate(
-                ((model.state_attention, h), (model.written_attention, model.query(written)))
-            ):
-                keys = F.linear(u, model.attention_keys.weight.chunk(2)[k])
-                contexts.append(((attention(query) + keys).tanh() @ model.attention_scores[k]).softmax(0) @ u)
-            h, c = model.cell(torch.cat([written, *contexts])[None], (h[None], c[None]))
-            h, c = h[0], c[0]
-            x = torch.cat([u, h.expand(len(u), -1)], dim=1)
-            a, _ = model.subject_lstm(x)
-            b, _ = model.object_lstm(torch.cat([x, a], dim=1))
-            logits = [*model.subject_pointers(a).T, *model.object_pointers(b).T]
-            s1, s2, o1, o2 = (each.softmax(0) for each in logits)
-            arguments = torch.cat([s2 @ a, s1 @ a, o2 @ b, o1 @ b])
-            scores = model.relation_out(torch.cat([h, arguments]))
+            h, c, logits, arguments, scores = plain_step(model, u, h, c, written)
             wanted = NONE if row is None else int(row[3]) + 2
             terms["relation"].append(-scores.log_softmax(0)[wanted])
             if row is not None:

@@ -120,6 +120,13 @@ class OneRel(Extractor):
         return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
 
 
+def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
+    """The model as the paper writes it, without dropout: logits [B, L, L, 4, R] of all cells from hidden [B, L, H]."""
+    size = hidden.shape[1]
+    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
+
+
 def targets(triples: Tensor, end_exclusive: bool = False) -> Cells:
     """Cells of gold triples [n, 6] in writing order: triples grouped by subject, three tags each."""
     triples = triples[_by_subject(triples)]

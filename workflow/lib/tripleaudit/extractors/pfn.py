@@ -212,6 +212,31 @@ class PFN(Extractor):
         return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts, max(1, at_once))
 
 
+def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits [L, L, R].
+
+    Args:
+        hidden: [L, H] of one sentence without padding.
+    """
+    state = cell = hidden.new_zeros(1, model.config.width)
+    weight, steps = model.recurrent.weight * (1 - model.config.drop_connect), []
+    for x in hidden[:, None]:
+        partitions = partition_step(model.input(x) + F.linear(state, weight, model.recurrent.bias), cell)
+        cell = model.cell(torch.cat(partitions, dim=-1))
+        state = cell.tanh()
+        steps.append(torch.cat(partitions).tanh())
+    relation, entity, share = torch.stack(steps, dim=1)  # [L, d] each
+    size, tables = len(hidden), []
+    for own, pool, pair, norm, out in (
+        (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out),
+        (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out),
+    ):
+        whole = pool(torch.cat([share, own], dim=-1)).tanh().amax(dim=0)
+        parts = own[:, None].expand(-1, size, -1), own[None].expand(size, -1, -1), whole.expand(size, size, -1)
+        tables.append(out(F.elu(norm(pair(torch.cat(parts, dim=-1))))))
+    return tables[0][..., 0], tables[1]
+
+
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """One step of the partition filter (Yan et al. 2021, equations 2 to 8).
 
