@@ -128,7 +128,7 @@ class Bench:
     def __init__(self, name: str, encoder: Path, sentences: list | None, precision: str):
         self.name, self.folder, self.precision = name, encoder, precision
         self.bf16 = precision == "bf16"
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision != "float32"
         self.kind, self.implied = resolve(name)
         self.relations = [f"relation{number}" for number in range(RELATIONS)]
         self.settings = dataclasses.replace(speed.settings_of(self.kind), accumulation=1)

@@ -61,3 +61,11 @@ class Chunks:
         size = -(-columns // chunks)
         self.largest = max(self.largest, size)
         return size
+
+
+def half_precision(device: torch.device, wanted: bool) -> bool:
+    """Whether bfloat16 is used there; what stays in float32 then multiplies in TF32, which has 3 bits more than it."""
+    bf16 = bool(wanted and device.type == "cuda" and torch.cuda.is_bf16_supported())
+    if device.type == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = bf16
+    return bf16

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, load_model, save_file, save_model
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from tripleaudit.errors import UserError
@@ -70,7 +70,8 @@ def write_state(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor] | None
 ) -> None:
     """Write what all ranks share: weights, the optimiser's state, and the best weights so far."""
-    save_model(model, str(folder / WEIGHTS))
+    weights = {name: value.clone() for name, value in model.state_dict().items()}  # some may share memory
+    save_file(weights, folder / WEIGHTS)
     state = optimizer.state_dict()["state"]
     tensors = {f"{number}.{name}": value for number, own in state.items() for name, value in own.items()}
     save_file(tensors, folder / OPTIMIZER)
@@ -82,7 +83,7 @@ def read_state(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, device: torch.device
 ) -> dict[str, Tensor] | None:
     """Take over what :func:`write_state` wrote; returns the best weights."""
-    load_model(model, str(folder / WEIGHTS), device=str(device))
+    model.load_state_dict(load_file(folder / WEIGHTS, device=str(device)))
     state: dict[int, dict[str, Tensor]] = {}
     for key, value in load_file(folder / OPTIMIZER, device=str(device)).items():
         number, name = key.split(".")

@@ -127,10 +127,13 @@ class Rates:
 
 
 @torch.no_grad()
-def clip_gradients(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> Tensor | None:
+def clip_gradients(
+    parameters: Iterable[nn.Parameter], settings: TrainingSettings, fused: torch.optim.Optimizer | None = None
+) -> Tensor | None:
     """Clip as the settings say; returns the ``global`` gradient norm before, None for other kinds.
 
-    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any other.
+    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any other. A ``fused``
+    optimiser divides by the excess itself, in its one pass over all gradients.
     """
     if settings.clip == "parameter":
         return clip_each(parameters, settings.clip_norm)
@@ -138,6 +141,9 @@ def clip_gradients(parameters: Iterable[nn.Parameter], settings: TrainingSetting
         return None
     parameters = [parameter for parameter in parameters if parameter.grad is not None]
     norm = nn.utils.get_total_norm([parameter.grad for parameter in parameters])
+    if fused is not None:
+        fused.grad_scale = ((norm + 1e-6) / settings.clip_norm).clamp(min=1.0)
+        return norm
     if on_device(norm) or not norm <= settings.clip_norm:  # NaN is not
         nn.utils.clip_grads_with_norm_(parameters, settings.clip_norm, norm)
     return norm

@@ -6,10 +6,11 @@ lies in one buffer that one copy fills; dropout's random numbers advance inside 
 """
 
 import contextlib
+import functools
 import logging
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
@@ -26,11 +27,15 @@ logger = logging.getLogger(__name__)
 MOST_GRAPHS = 64  # rarer shapes are launched operator by operator
 RATES = "learning_rates"
 ALIGNED = 16  # bytes
+SWITCH = 1e-4  # seconds that a thread may keep the interpreter while another one wants it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the tensors of a packed batch lie: (name, dtype, shape, first byte, bytes) of each, and all bytes."""
+    """Where the tensors of a packed batch lie: (name, dtype, shape, first byte, bytes) of each, and all bytes.
+
+    There is one object for equal layouts (:func:`layout_of`), so that looking one up compares nothing.
+    """
 
     fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...]
     size: int
@@ -38,6 +43,12 @@ class Layout:
     def views(self, buffer: Tensor) -> dict[str, Tensor]:
         """The tensors in ``buffer`` [size] uint8."""
         return {name: buffer[at : at + size].view(dtype).view(shape) for name, dtype, shape, at, size in self.fields}
+
+
+@functools.cache
+def layout_of(fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...], size: int) -> Layout:
+    """The one layout of these fields."""
+    return Layout(fields, size)
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
     raw = buffer.numpy()
     for array, (_, _, _, place, size) in zip(arrays, fields, strict=True):
         raw[place : place + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return Packed(buffer, Layout(tuple(fields), at))
+    return Packed(buffer, layout_of(tuple(fields), at))
 
 
 class Step:
@@ -91,7 +102,7 @@ class Step:
         self.model, self.optimizer, self.settings, self.wrapped = model, optimizer, settings, wrapped
         self.static = type(model).static and formulation.on_device(model.device)
         self.bf16 = bf16
-        self.autocast = partial(torch.autocast, model.device.type, torch.bfloat16, enabled=bf16)
+        self.autocast = functools.partial(torch.autocast, model.device.type, torch.bfloat16, enabled=bf16)
         self.total = torch.zeros((), device=model.device)
         self.norm: Tensor | None = None
 
@@ -124,7 +135,7 @@ class Step:
         self.total += loss.detach()
         if not last:
             return
-        norm = clip_gradients(self.model.parameters(), self.settings)
+        norm = clip_gradients(self.model.parameters(), self.settings, self.optimizer if self.static else None)
         if norm is not None:
             self.norm = norm if self.norm is None else self.norm.copy_(norm)
         self.optimizer.step()
@@ -231,14 +242,22 @@ def make_step(
 
 @contextlib.contextmanager
 def captured_stream(device: torch.device):
-    """Run the block in a stream of its own on a GPU, where it may be captured."""
+    """Run the block in a stream of its own on a GPU, where it may be captured.
+
+    Python's threads change places more often meanwhile: the one that launches steps must not wait for milliseconds
+    until the one that prepares batches lets go.
+    """
     if device.type != "cuda":
         yield
         return
-    stream = torch.cuda.Stream(device)
+    stream, interval = torch.cuda.Stream(device), sys.getswitchinterval()
     stream.wait_stream(torch.cuda.current_stream(device))
-    with torch.cuda.stream(stream):
-        yield
+    sys.setswitchinterval(SWITCH)
+    try:
+        with torch.cuda.stream(stream):
+            yield
+    finally:
+        sys.setswitchinterval(interval)
     torch.cuda.current_stream(device).wait_stream(stream)
 
 

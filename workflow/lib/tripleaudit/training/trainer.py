@@ -20,6 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.formulation import half_precision
 from tripleaudit.extractors.batches import ahead
 from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.machine import memory, storage
@@ -120,7 +121,7 @@ class ExtractorTrainer:
         self.device = model.device
         torch.manual_seed(seed)
         self.optimizer = make_optimizer(model, settings)
-        bf16 = bool(settings.bf16 and self.device.type == "cuda" and torch.cuda.is_bf16_supported())
+        bf16 = half_precision(self.device, settings.bf16)
         wrapped = None
         if distributed.world_size() > 1:  # a batch without triples reaches only a part of some extractors
             devices = [self.device.index] if self.device.type == "cuda" else None
