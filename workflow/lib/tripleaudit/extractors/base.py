@@ -379,7 +379,7 @@ class Extractor(PreTrainedModel):
     @contextlib.contextmanager
     def predicting(self) -> Iterator[None]:
         """Evaluation mode inside, and bfloat16 autocast on GPUs that have it, unless training did without."""
-        bf16 = self.config.bf16 and self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        bf16 = formulation.half_precision(self.device, self.config.bf16)
         mode = self.training
         self.eval()
         try:

@@ -20,9 +20,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.formulation import half_precision
 from tripleaudit.extractors.batches import ahead
-from tripleaudit.extractors.formulation import Chunks
+from tripleaudit.extractors.formulation import Chunks, half_precision
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints, distributed
