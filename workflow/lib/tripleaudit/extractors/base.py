@@ -23,7 +23,7 @@ from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
-from tripleaudit.extractors.formulation import Chunks, on_device
+from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
 from tripleaudit.extractors.prediction import Prepared, prepared
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
@@ -379,7 +379,7 @@ class Extractor(PreTrainedModel):
     @contextlib.contextmanager
     def predicting(self) -> Iterator[None]:
         """Evaluation mode inside, and bfloat16 autocast on GPUs that have it, unless training did without."""
-        bf16 = formulation.half_precision(self.device, self.config.bf16)
+        bf16 = half_precision(self.device, self.config.bf16)
         mode = self.training
         self.eval()
         try:
