@@ -163,38 +163,47 @@ def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = Fals
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of the three cells.
     """
+    # one number for each cell, [n]: in reading order (sentence, relation, row, column), and with columns before rows
     table = (cells.sentence * relations + cells.relation) * length
     order = torch.argsort((table + cells.row) * length + cells.column)
     cells, table = cells.select(order), table[order]
     by_row, by_column = (table + cells.row) * length + cells.column, (table + cells.column) * length + cells.row
+
+    # HB-TB cells with a cell after them in their sentence, [b], and the column of that next cell
     begins = torch.nonzero(cells.classes[:-1] == HB_TB)[:, 0]
     begins = begins[cells.sentence[begins] == cells.sentence[begins + 1]]
+    column = cells.column[begins + 1]
     middle, last = (torch.nonzero(cells.classes == tag)[:, 0] for tag in (HB_TE, HE_TE))
     last = last[torch.argsort(by_column[last])]
     if not (len(begins) and len(middle) and len(last)):
         return cells.sentence.new_zeros(0, 6), cells.scores.new_zeros(0)
-    column = cells.column[begins + 1]
-    wanted = (table[begins] + cells.row[begins]) * length + column
-    at = torch.searchsorted(by_row[middle], wanted).clamp(max=len(middle) - 1)
-    found = by_row[middle[at]] == wanted
-    begins, column, middle = begins[found], column[found], middle[at[found]]
-    wanted = (table[begins] + column) * length + cells.row[begins]
-    at = torch.searchsorted(by_column[last], wanted).clamp(max=len(last) - 1)
-    last = last[at]
-    found = (table[last] + cells.column[last] == table[begins] + column) & (by_column[last] >= wanted)
+
+    # HB-TE at exactly (relation, row of the beginning, column); ``middle`` is in reading order
+    middle, found = _at_or_after(by_row, middle, (table[begins] + cells.row[begins]) * length + column)
+    found &= by_row[middle] == (table[begins] + cells.row[begins]) * length + column
+    begins, column, middle = begins[found], column[found], middle[found]
+
+    # the first HE-TE of (relation, column) from the beginning's row on; ``last`` is sorted by column, then row
+    last, found = _at_or_after(by_column, last, (table[begins] + column) * length + cells.row[begins])
+    found &= table[last] + cells.column[last] == table[begins] + column
     begins, middle, last = begins[found], middle[found], last[found]
+
     past = int(end_exclusive)
-    rows = torch.stack(
-        [
-            cells.sentence[begins],
-            cells.row[begins],
-            cells.row[last] - past,
-            cells.relation[begins],
-            cells.column[begins],
-            cells.column[last] - past,
-        ],
-        dim=1,
-    )
+    parts = (
+        cells.sentence[begins], cells.row[begins], cells.row[last] - past, cells.relation[begins],
+        cells.column[begins], cells.column[last] - past,
+    )  # fmt: skip
+    rows = torch.stack(parts, dim=1)  # [t, 6]
     scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]
     whole = (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
     return rows[whole], scores[whole]
+
+
+def _at_or_after(numbers: Tensor, places: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """For each wanted number [b] the first of ``places`` [m] (``numbers[places]`` rises) that has it or a greater one.
+
+    Returns:
+        the place [b], and whether there is one [b] bool.
+    """
+    at = torch.searchsorted(numbers[places], wanted)
+    return places[at.clamp(max=len(places) - 1)], at < len(places)
