@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from transformers import set_seed
+import torch
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
@@ -102,7 +102,7 @@ def train_to(
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
-    set_seed(seed)
+    torch.manual_seed(seed)
     model = extractor.from_encoder(encoder, relations, layers, **own)
     noise = None
     if noise_settings is not None:
