@@ -4,23 +4,25 @@ CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+TORCH := 2.13.0
 export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test lint format bench dag clean
+.PHONY: help setup demo report test test-light wheel-test lint format bench image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
-	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(READY) ## create .venv and install the project with everything its tests need
 
 $(READY): pyproject.toml envs/constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/pip install --quiet --disable-pip-version-check -c envs/constraints.txt -e '.[dev,cluster]'
+	$(PIP) torch==$(TORCH)
+	$(PIP) -c envs/constraints.txt -e '.[all,dev]'
 	touch $@
 
 demo: $(READY) ## run the demo study from its corpus to tables and report (at most 10 minutes on 2 cores)
@@ -34,16 +36,29 @@ test: $(READY) lint ## check style, then run all tests
 	@tests/support/install_slurm.sh
 	$(BIN)/pytest -n $(CORES) --dist loadfile
 
-lint: $(READY) ## ruff, snakefmt and snakemake --lint
+lint: $(READY) ## ruff, snakefmt, snakemake --lint and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint > /dev/null
+	$(BIN)/mypy
 
 format: $(READY) ## format all code
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/snakefmt Snakefile workflow
+
+wheel-test: $(READY) ## install the wheel into an environment of its own and use every part of it there (10 minutes)
+	PYTHON=$(PYTHON) TORCH=$(TORCH) $(BIN)/pytest -n 0 tests/e2e/test_wheel.py --fresh
+
+test-light: ## test what needs no torch with nothing but its own dependencies (make test-light PYTHON=python3.13)
+	$(PYTHON) -m venv --clear build/light
+	build/light/bin/pip install --quiet --disable-pip-version-check '.[hub]' gensim hypothesis pytest
+	build/light/bin/python -m pytest tests/unit/corpora tests/unit/protocols tests/unit/scoring tests/unit/tables
+
+image: ## build the container image, and the file that --software-deployment-method apptainer takes
+	docker build --tag tripleaudit .
+	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))

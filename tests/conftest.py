@@ -9,6 +9,21 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--fresh", action="store_true", help="install the wheel into an environment of its own (minutes)")
+
+
+@pytest.fixture(autouse=True)
+def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what a test adds to the registries."""
+    from tripleaudit import descriptors
+
+    monkeypatch.delenv(descriptors.VARIABLE, raising=False)
+    monkeypatch.setattr(descriptors, "_plugins", {})
+    for registry in descriptors.REGISTRIES:
+        monkeypatch.setattr(registry, "_found", dict(registry._all()))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The top level of the checkout."""
@@ -40,6 +55,7 @@ def _model(name: str, place: str) -> Path:
     from tripleaudit.sources import registry
     from tripleaudit.sources.fetch import fetch
 
+    pytest.importorskip("torch")
     path = ROOT / "resources" / "downloads" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.parent / f".{name}.lock", "w") as lock:  # test processes run side by side
@@ -53,6 +69,7 @@ def _model(name: str, place: str) -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory) -> Path:
     """A folder with a random two-layer BERT (width 32) and a WordPiece tokenizer, made on the fly."""
+    pytest.importorskip("torch")
     from support.extractors import save_tiny_encoder
 
     return save_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder"))

@@ -21,6 +21,7 @@ import yaml
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import extractor_names
 from tripleaudit.files import atomic_write
+from tripleaudit.shipped import DATA
 
 from .speed import Measurement, Task, run, threads_at_hand
 
@@ -100,7 +101,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def task(options: argparse.Namespace, name: str, relations: int, encoder: Path, gpu: bool) -> Task:
     """Say what one process measures."""
     data = None if options.synthetic else webnlg()
-    official = yaml.safe_load((ROOT / "resources" / "presets.yaml").read_text())["presets"][name][PRESET]
+    official = yaml.safe_load((DATA / "presets.yaml").read_text())["presets"][name][PRESET]
     return Task(
         name,
         relations,

@@ -67,10 +67,11 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 def sentences(seed: int = 0) -> Iterator[str]:
     """Yield sentences of the demo corpus's world without end; about a quarter of them state triples."""
-    from tripleaudit.corpora.demo import SEED, World
-    from tripleaudit.corpora.demo.compose import Composer
-    from tripleaudit.corpora.demo.generator import Shape, hold_out, rank_facts
-    from tripleaudit.corpora.demo.zero import ZeroWriter
+    sys.path.insert(0, str(DEMO.parent))
+    from generator import SEED, World
+    from generator.compose import Composer
+    from generator.generator import Shape, hold_out, rank_facts
+    from generator.zero import ZeroWriter
 
     world, shape = World(SEED), Shape()
     weights = rank_facts(world, SEED, shape)

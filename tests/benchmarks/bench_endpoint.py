@@ -11,7 +11,7 @@ import time
 
 from tests.support.fake_endpoint import FakeEndpoint
 
-from tripleaudit.generative.client import Client, Endpoint, Request
+from tripleaudit.llm.client import Client, Endpoint, Request
 
 LATENCY = 0.1  # seconds
 

@@ -8,7 +8,8 @@ import yaml
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
 from support.workflow import jobs, snakemake
-from tripleaudit.corpora import Sentence, Span, Triple, load_sentences, save_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences, save_sentences
 
 KEY = "sk-rules-0123456789-secret"
 
@@ -95,6 +96,6 @@ def test_what_cannot_work_is_said_before_anything_runs(tmp_path):
     result = snakemake(tmp_path, "-n", "--", "generative")
     assert result.returncode != 0
     said = result.stdout + result.stderr
-    assert "generative system 'closed': unknown endpoint 'fakes'" in said
+    assert "generative/systems/closed/endpoint: unknown endpoint 'fakes'" in said
     assert "did you mean 'open'" in said
     assert "Traceback" not in said

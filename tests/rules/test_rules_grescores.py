@@ -88,7 +88,7 @@ def test_only_what_depends_on_a_change_is_planned(study):
     [
         ({"corpus": "nyt"}, "grescores/datasets/mine: expected exactly one of gold, corpus, generative"),
         ({"gold": None, "corpus": "nyt"}, "unknown corpus 'nyt'"),
-        ({"level": "page"}, "'page' is not one of"),
+        ({"level": "page"}, "level: expected one of 'sentence', 'bag' or 'document', got 'page'"),
         ({"systems": {"a": {"triple": "x"}}}, "unknown key 'triple', did you mean 'triples'?"),
     ],
 )

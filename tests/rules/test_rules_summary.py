@@ -4,12 +4,10 @@ import json
 import subprocess
 
 import pytest
-import yaml
 
 from support.workflow import snakemake, write_study
-from tripleaudit.configuration import validated
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.study import Study
+from tripleaudit.plan.study import Study
 
 TARGET = "results/small/tables/triple-types.md"
 
@@ -40,9 +38,9 @@ def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
     assert all(row[2] == row[3] for row in rows.values())
     assert "1 table in results/small/tables: triple-types" in text
 
-    plan = Study(validated(yaml.safe_load((study / "study.yaml").read_text())))
+    plan = Study.read(study / "study.yaml")
     run = plan.runs[0]  # as if it had been trained for half an hour
-    settings = json.loads(plan.training_json(run.corpus, run.extractor, run.noise))
+    settings = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
     training = {"settings": {"batch_size": 16, **settings}, "counts": {"sentences": 80}, "seconds": 1500.0}
     record = {"settings": settings, "device": "cpu", "training": {**training, "validation_seconds": 100.0}}
     write_json(study / f"results/small/models/{run.path}/provenance.json", record)

@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -28,6 +28,74 @@ class Reply:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     usage: bool = True
+    reasoning: str | None = None
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a service takes, as its reference documents say.
+
+    Attributes:
+        reasoning: an o-series or gpt-5 type model: ``max_completion_tokens`` in place of ``max_tokens``, no temperature
+            but 1, no ``top_p`` or ``stop``; it thinks for so many tokens before it answers. None for a model that takes
+            ``max_tokens`` and a temperature, and no ``reasoning_effort``.
+        strict: strict structured outputs take only schemas that obey their rules.
+    """
+
+    reasoning: int | None = None
+    strict: bool = True
+
+    def problem(self, body: dict[str, Any]) -> "Fault | None":
+        """Return the error for a request that breaks a rule."""
+        if self.reasoning is not None:
+            if "max_tokens" in body:
+                return _refused(
+                    "max_tokens",
+                    "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+                    "'max_completion_tokens' instead.",
+                )
+            if body.get("temperature", 1) != 1:
+                return _refused(
+                    "temperature",
+                    f"Unsupported value: 'temperature' does not support {body['temperature']} with this model. "
+                    "Only the default (1) value is supported.",
+                    "unsupported_value",
+                )
+            for name in ("top_p", "stop"):
+                if name in body:
+                    return _refused(name, f"Unsupported parameter: '{name}' is not supported with this model.")
+        elif "reasoning_effort" in body:
+            return _refused("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort", None)
+        asked = body.get("response_format", {}).get("json_schema", {})
+        if self.strict and asked.get("strict") and not _is_closed(asked["schema"]):
+            return _refused(
+                "response_format",
+                "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is required to be "
+                "supplied and to be false.",
+                None,
+            )
+        return None
+
+
+def _refused(param: str, message: str, code: str | None = "unsupported_parameter") -> "Fault":
+    return status(
+        400, body={"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+    )
+
+
+def _is_closed(schema: Any) -> bool:
+    """Whether every object of a schema forbids further properties and requires all of its own."""
+    if isinstance(schema, list):
+        return all(map(_is_closed, schema))
+    if not isinstance(schema, dict):
+        return True
+    if "properties" in schema and isinstance(schema["properties"], dict):
+        if schema.get("additionalProperties") is not False or set(schema["required"]) != set(schema["properties"]):
+            return False
+        return all(map(_is_closed, schema["properties"].values()))
+    return all(map(_is_closed, schema.values()))
 
 
 @dataclass(frozen=True)
@@ -80,14 +148,17 @@ class FakeEndpoint:
             or a function ``(number of the request from 0, body) -> Fault | None``.
         latency: seconds every answer takes.
         reject_schema: status of the error for requests with ``response_format``, None to accept them.
+        rules: what the service takes.
+        fingerprint: ``system_fingerprint`` of every answer.
         echo_key: put the Authorization header into every error message, as careless servers do.
 
     Attributes:
         url: base URL with ``/v1``.
         requests: bodies of all requests, in order of arrival, with the path under ``"_path"``.
-        keys: Authorization headers of all requests.
+        keys: Authorization headers of all requests; ``headers`` all of theirs.
         answered: bodies of the requests that got a good answer.
         max_in_flight: most requests that were being worked on at any moment.
+        books: usage of every answer that was worked out, also if the client was gone by then: what the service bills.
     """
 
     def __init__(
@@ -97,12 +168,17 @@ class FakeEndpoint:
         latency: float = 0.0,
         reject_schema: int | None = None,
         echo_key: bool = False,
+        rules: Rules | None = None,
+        fingerprint: str | None = None,
     ) -> None:
         self.answer, self.faults, self.latency = answer, faults, latency
         self.reject_schema, self.echo_key = reject_schema, echo_key
+        self.rules, self.fingerprint = rules, fingerprint
+        self.books: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.answered: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.headers: list[dict[str, str]] = []
         self.max_in_flight = 0
         self.lock = threading.Lock()
         self.stopping = threading.Event()
@@ -153,6 +229,7 @@ class FakeEndpoint:
             number = len(self.requests)
             self.requests.append({**body, "_path": handler.path})
             self.keys.append(handler.headers.get("Authorization"))
+            self.headers.append(dict(handler.headers))
             self._in_flight += 1
             self.max_in_flight = max(self.max_in_flight, self._in_flight)
         try:
@@ -190,6 +267,10 @@ class FakeEndpoint:
         if self.reject_schema and "response_format" in body:
             self._send(handler, self.reject_schema, {"error": {"message": "response_format is not supported"}})
             return
+        broken = self.rules.problem(body) if self.rules and "messages" in body else None
+        if broken is not None:
+            self._send(handler, broken.code, broken.body)
+            return
         with self.lock:
             self.answered.append(body)
             position = len(self.answered) - 1
@@ -202,7 +283,7 @@ class FakeEndpoint:
             reply = answer(body)
         else:
             reply = answer if isinstance(answer, str | Reply) else answer[min(position, len(answer) - 1)]
-        reply = reply if isinstance(reply, Reply) else Reply(reply)
+        reply = self._thought(reply if isinstance(reply, Reply) else Reply(reply), body)
         prompt = sum(len(message["content"].split()) for message in body["messages"])
         payload = {
             "id": f"fake-{position}",
@@ -217,6 +298,10 @@ class FakeEndpoint:
                 }
             ],
         }
+        if reply.reasoning is not None:
+            payload["choices"][0]["message"]["reasoning_content"] = reply.reasoning
+        if self.fingerprint:
+            payload["system_fingerprint"] = self.fingerprint
         if reply.usage:
             prompt = prompt if reply.prompt_tokens is None else reply.prompt_tokens
             completion = len((reply.text or "").split()) if reply.completion_tokens is None else reply.completion_tokens
@@ -224,8 +309,22 @@ class FakeEndpoint:
                 "prompt_tokens": prompt,
                 "completion_tokens": completion,
                 "total_tokens": prompt + completion,
+                "completion_tokens_details": {"reasoning_tokens": reply.reasoning_tokens},
+                "prompt_tokens_details": {"cached_tokens": reply.cached_tokens},
             }
+            with self.lock:
+                self.books.append(payload["usage"])
         return payload
+
+    def _thought(self, reply: Reply, body: dict[str, Any]) -> Reply:
+        """Return what is left of an answer once a reasoning model has thought about it within the request's limit."""
+        if self.rules is None or self.rules.reasoning is None or not reply.usage:
+            return reply
+        thought, limit = self.rules.reasoning, body.get("max_completion_tokens", 10**9)
+        words = len((reply.text or "").split()) if reply.completion_tokens is None else reply.completion_tokens
+        if limit <= thought:
+            return replace(reply, text="", finish_reason="length", completion_tokens=limit, reasoning_tokens=limit)
+        return replace(reply, completion_tokens=thought + words, reasoning_tokens=thought)
 
     def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         rows = []

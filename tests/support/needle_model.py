@@ -5,7 +5,7 @@ import json
 import re
 
 from support.fake_endpoint import Reply
-from tripleaudit.needles.documents import Document
+from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import Needle
 
 FOUND, SPELT, HIDDEN, MISSED = range(7), 7, 8, 9

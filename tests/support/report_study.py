@@ -7,11 +7,11 @@ from pathlib import Path
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.scoring.run import score_run
+from tripleaudit.scoring.rows import Resampling, RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.inputs import load_inputs
-from tripleaudit.tables.make import make_table
+from tripleaudit.tables.builders import make_table
+from tripleaudit.tables.evidence import load_inputs
 from tripleaudit.tables.plots import write_plot
 
 DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"
@@ -69,20 +69,16 @@ def write_finished_study(
             counts.append(folder / f"counts/{path}/test-{testing}.csv")
             keys = {"study": "small", "corpus": "demo", "protocol": "original", "training": trainset[-2:]}
             score_run(
-                gold=files[testing, "test"],
-                predictions=predictions,
-                keys={**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
-                out_scores=scores[-1],
-                out_counts=counts[-1],
-                train=files["nz", "train"],
+                RunFiles(files[testing, "test"], predictions, scores[-1], counts[-1], files["nz", "train"]),
+                {**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
+                Resampling(100),
                 only_with_triples=testing == "nz",
-                replicates=100,
             )
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(
         keys={"study": "small", "corpus": "demo", "protocol": "original"},
-        splits={name: files["nz", name] for name in split},
-        with_zero={name: files["wz", name] for name in split},
+        splits=[files["nz", name] for name in ("train", "valid", "test")],
+        with_zero=[files["wz", name] for name in ("train", "valid", "test")],
         out=folder / "audits/demo/original.json",
     )
     facts = [

@@ -9,7 +9,7 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_jsonl
-from tripleaudit.scoring.run import score_classifier, score_run
+from tripleaudit.scoring.rows import ClassifierFiles, Resampling, RunFiles, score_classifier, score_run
 from tripleaudit.tables.audits import study_audit
 
 TEXT = "Ann wrote Emma in Rome"
@@ -89,14 +89,9 @@ class Results:
             noisy = seed * 1000 + sum(map(ord, extractor + noise + training))
             save_sentences(self.folder / "found.jsonl", pretend(gold, quality, false_alarms, noisy))
             out = self._out(name)
-            score_run(
-                gold=self.folder / "gold.jsonl",
-                predictions=self.folder / "found.jsonl",
-                train=self.folder / "train.jsonl",
-                keys=self._keys(corpus, protocol, training, testing, extractor, noise, seed),
-                replicates=200,
-                **out,
-            )
+            gold_file, found, train = (self.folder / f"{stem}.jsonl" for stem in ("gold", "found", "train"))
+            keys = self._keys(corpus, protocol, training, testing, extractor, noise, seed)
+            score_run(RunFiles(gold_file, found, train=train, **out), keys, Resampling(200))
 
     def classifier(self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)) -> None:
         """Score one pretended zero-cardinality classifier once a seed."""
@@ -111,14 +106,9 @@ class Results:
             write_jsonl(self.folder / "decisions.jsonl", rows)
             stem = f"{corpus}-{name}-{seed}"
             curve = self.folder / f"{stem}.curve.json"
-            score_classifier(
-                gold=self.folder / "gold.jsonl",
-                decisions=self.folder / "decisions.jsonl",
-                keys=self._keys(corpus, "original", "wz", "wz", name, "none", seed),
-                replicates=200,
-                out_curve=curve,
-                **self._out(stem),
-            )
+            decided = self.folder / "decisions.jsonl"
+            files = ClassifierFiles(self.folder / "gold.jsonl", decided, out_curve=curve, **self._out(stem))
+            score_classifier(files, self._keys(corpus, "original", "wz", "wz", name, "none", seed), Resampling(200))
             self.curves.append(curve)
 
     def audit(

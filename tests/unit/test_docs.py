@@ -10,7 +10,7 @@ import pytest
 
 from tripleaudit.cli import build_parser
 from tripleaudit.commands.config_reference import reference
-from tripleaudit.tables.builders import builders
+from tripleaudit.descriptors import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -92,14 +92,14 @@ def test_files_of_the_project_exist(page: Path) -> None:
 
 def targets() -> set[str]:
     """Names of all rules, and of the rules that are made of table names."""
-    files = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+    files = [ROOT / "workflow" / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
     names = {
         name
         for file in files
         for found in re.findall(r"^\s*rule (\w+):|^\s*use rule \w+ as (\w+) with:", file.read_text(), re.MULTILINE)
         for name in found
     }
-    return names | {name.replace("-", "_") for name in builders()}
+    return names | {name.replace("-", "_") for name in TABLES}
 
 
 def test_targets_of_snakemake_exist() -> None:
@@ -204,4 +204,4 @@ def test_every_output_of_snakemakes_report_has_a_caption() -> None:
 
 def test_every_table_is_described() -> None:
     described = {code for page in PAGES for code in codes(page)}
-    assert [name for name in builders() if name not in described] == []
+    assert [name for name in TABLES if name not in described] == []

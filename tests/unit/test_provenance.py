@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from tripleaudit.provenance import code_digest, digest, git_state, provenance
+from tripleaudit.provenance import digest, git_state, provenance
 
 
 def record(tmp_path, **changes):
@@ -51,9 +51,3 @@ def test_the_state_of_a_checkout(tmp_path):
     assert len(clean["commit"]) == 40
     (tmp_path / "file").write_text("2", encoding="utf-8")
     assert git_state(tmp_path) == {**clean, "clean": False}
-
-
-def test_the_digest_of_code_covers_just_the_files_that_match():
-    both, one = code_digest("randomness.py", "errors.py"), code_digest("randomness.py")
-    assert both == code_digest("errors.py", "randomness.py", "errors.py")
-    assert len({both, one, code_digest("errors.py"), code_digest("no-such-file.py")}) == 4

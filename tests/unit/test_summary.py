@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tripleaudit.files import write_jsonl
-from tripleaudit.generative.ledger import Ledger
+from tripleaudit.llm.ledger import Ledger
 from tripleaudit.summary import Job, RunSummary, seconds_of
 
 

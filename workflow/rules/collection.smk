@@ -1,10 +1,16 @@
 # Triples of large text collections: an index of shards, one job a shard, and the shards as one.
+COLLECTIONS = STUDY.collections
+
+
+wildcard_constraints:
+    collection="|".join(map(re.escape, COLLECTIONS)) or "none",
+    shard=r"\d{5}-of-\d{5}",
 
 
 rule index_collection:
     """Which lines of which files each shard of a collection holds."""
     input:
-        lambda wildcards: texts_of(wildcards.collection),
+        lambda wildcards: COLLECTIONS.texts(wildcards.collection),
     output:
         "<study>/collections/{collection}/index.json",
     log:
@@ -15,19 +21,19 @@ rule index_collection:
     conda:
         "../../envs/light.yaml"
     params:
-        shards=lambda wildcards: COLLECTIONS[wildcards.collection]["shards"],
-        strict=lambda wildcards: COLLECTIONS[wildcards.collection]["on_error"] == "stop",
-        code=code_version("collection-index"),
-    script:
-        "../scripts/index_collection.py"
+        shards=lambda wildcards: COLLECTIONS[wildcards.collection].shards,
+        broken=lambda wildcards: ([] if COLLECTIONS[wildcards.collection].on_error == "stop" else ["--skip-broken"]),
+    shell:
+        "python -m tripleaudit collection index {input:q} --shards {params.shards} {params.broken} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule extract_shard:
     """Triples of one shard: the gate reads every sentence, the extractor what it lets through."""
     input:
         index="<study>/collections/{collection}/index.json",
-        model=collection_model,
-        gate=collection_gate,
+        model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
+        gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
     output:
         triples="<study>/collections/{collection}/{shard}.jsonl.gz",
         facts="<study>/collections/{collection}/{shard}.json",
@@ -40,15 +46,14 @@ rule extract_shard:
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: COLLECTIONS[wildcards.collection]["mem_mb"] * attempt,
-        runtime=lambda wildcards: COLLECTIONS[wildcards.collection]["runtime"],
+        mem_mb=lambda wildcards, attempt: COLLECTIONS[wildcards.collection].mem_mb * attempt,
+        runtime=lambda wildcards: COLLECTIONS[wildcards.collection].runtime,
     params:
-        settings=lambda wildcards: collection_settings.settings_json(COLLECTIONS[wildcards.collection]),
+        deciding=lambda wildcards: COLLECTIONS.deciding_json(wildcards.collection),
+        settings=lambda wildcards, input: COLLECTIONS.settings_json(wildcards.collection),
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate).parent)] if input.gate else [],
-        module=lambda wildcards: STUDY.module_options(collection_extractor(wildcards)),
-        code=lambda wildcards: code_version(
-            "collection", collection_extractor(wildcards), STUDY.own_module(collection_extractor(wildcards))
-        ),
+        module=lambda wildcards: STUDY.module_options(COLLECTIONS.extractor(wildcards.collection)),
+        code=lambda wildcards: jobs.extractor_code("collection extract", COLLECTIONS.extractor(wildcards.collection)),
     shell:
         "python -m tripleaudit collection extract --index {input.index:q} --shard {wildcards.shard:q} "
         "--model $(dirname {input.model:q}) {params.gate:q} {params.module:q} --settings {params.settings:q} "
@@ -58,8 +63,8 @@ rule extract_shard:
 rule join_shards:
     """The list of a collection's shards, which makes its folder readable as one file, and their sums."""
     input:
-        triples=lambda wildcards: shard_files(wildcards.collection, "jsonl.gz"),
-        facts=lambda wildcards: shard_files(wildcards.collection, "json"),
+        triples=lambda wildcards: COLLECTIONS.shards(wildcards.collection, "jsonl.gz"),
+        facts=lambda wildcards: COLLECTIONS.shards(wildcards.collection, "json"),
     output:
         "<study>/collections/{collection}/shards.json",
     log:
@@ -69,8 +74,9 @@ rule join_shards:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/join_shards.py"
+    shell:
+        "python -m tripleaudit collection join {input.facts:q} --name {wildcards.collection:q} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule collection_table:
@@ -95,6 +101,7 @@ rule collection_table:
     conda:
         "../../envs/light.yaml"
     params:
+        code=jobs.described_code("table", TABLES, "collection"),
         files=lambda wildcards, input: [part for path in input for part in ("--file", f"collection={path}")],
     shell:
         "python -m tripleaudit table collection {params.files:q} --out-prefix $(dirname {output.md:q})/collection "
@@ -105,5 +112,5 @@ rule collection:
     """Triples of all text collections of the study, and their table."""
     input:
         rules.collection_table.output.md if COLLECTIONS else [],
-        [path for name in COLLECTIONS for path in shard_files(name, "jsonl.gz")],
+        COLLECTIONS.files(),
     localrule: True

@@ -5,7 +5,7 @@ SPLITS = ("train", "valid", "test")
 rule prepare_corpus:
     """Read one split of a corpus, find its spans, and report what was found and what was not."""
     input:
-        raw_inputs,
+        STUDY.data.raw_inputs,
     output:
         sentences="<study>/corpora/{corpus}/{split}.jsonl",
         counts="<study>/corpora/{corpus}/{split}.counts.json",
@@ -19,9 +19,13 @@ rule prepare_corpus:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.prepare_options(wildcards.corpus, wildcards.split),
-        code=code_version("prepare"),
-        origin=lambda wildcards, input: STUDY.prepare_origin(wildcards.corpus, wildcards.split, input),
+        options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split),
+        code=lambda wildcards: jobs.corpus_code(
+            STUDY.data.section[wildcards.corpus].format,
+            STUDY.data.registered(wildcards.corpus),
+            wildcards.split,
+        ),
+        origin=lambda wildcards, input: STUDY.data.prepare_origin(wildcards.corpus, wildcards.split, input),
     shell:
         "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
         "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
@@ -32,7 +36,7 @@ rule corpus_reports:
     input:
         sentences=expand("<study>/corpora/{{corpus}}/{split}.jsonl", split=SPLITS),
         counts=expand("<study>/corpora/{{corpus}}/{split}.counts.json", split=SPLITS),
-        encoder=ENCODER,
+        encoder=STUDY.encoder,
     output:
         expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
     log:
@@ -43,13 +47,14 @@ rule corpus_reports:
     conda:
         "../../envs/light.yaml"
     params:
-        max_length=lambda wildcards: STUDY.shortest_limit(wildcards.corpus),
-    script:
-        "../scripts/corpus_reports.py"
+        max_length=lambda wildcards: STUDY.trainings.shortest_limit(wildcards.corpus),
+    shell:
+        "python -m tripleaudit corpus-reports --sentences {input.sentences:q} --counts {input.counts:q} "
+        "--encoder $(dirname {input.encoder:q}) --max-length {params.max_length} --out {output:q} > {log:q} 2>&1"
 
 
 rule corpora:
     """All corpora, with what was found in them and what was not."""
     input:
-        expand("<study>/corpora/{corpus}/{split}.report.json", corpus=STUDY.corpora_to_train_on, split=SPLITS),
+        expand("<study>/corpora/{corpus}/{split}.report.json", corpus=STUDY.data.to_train_on, split=SPLITS),
     localrule: True

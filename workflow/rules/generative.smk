@@ -3,7 +3,7 @@
 
 
 envvars:
-    *generative_settings.keys_present(config["generative"]),
+    *STUDY.language_models.keys_present(),
 
 
 rule fetch_lm:
@@ -20,7 +20,8 @@ rule fetch_lm:
     conda:
         "../../envs/light.yaml"
     params:
-        source=lambda wildcards: STUDY.model_of_slug(wildcards.model),
+        source=lambda wildcards, input: STUDY.places.source(wildcards.model),
+        pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 
@@ -52,9 +53,7 @@ rule convert_lm:
 rule select_texts:
     """The texts of a generative data set, and their gold triples under plain relation names."""
     input:
-        lambda wildcards: "<study>/corpora/{corpus}/{split}.jsonl".format(
-            **config["generative"]["datasets"][wildcards.dataset]
-        ),
+        lambda wildcards: STUDY.language_models.texts(wildcards.dataset),
     output:
         texts="<study>/generative/{dataset}/texts.jsonl",
         reference="<study>/generative/{dataset}/reference.jsonl",
@@ -66,16 +65,17 @@ rule select_texts:
     conda:
         "../../envs/light.yaml"
     params:
-        dataset=lambda wildcards: config["generative"]["datasets"][wildcards.dataset],
-    script:
-        "../scripts/select_texts.py"
+        dataset=lambda wildcards: json.dumps(config["generative"]["datasets"][wildcards.dataset], sort_keys=True),
+    shell:
+        "python -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
+        "--texts {output.texts:q} --reference-out {output.reference:q} > {log:q} 2>&1"
 
 
 rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
-        model=lambda wildcards: served_model(endpoint_of(wildcards)),
+        model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
         predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
@@ -86,21 +86,18 @@ rule generate:
     benchmark:
         "<benchmarks>/generate/{dataset}/{system}.jsonl"
     priority: 20
-    localrule: needs_network(*(config["generative"]["systems"][system]["endpoint"] for _, system in LM_SYSTEMS))
+    localrule: STUDY.language_models.need_network(*STUDY.language_models.asked())
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: config["threads"] if served_model(endpoint_of(wildcards)) else 1
+    threads: lambda wildcards, input: config["threads"] if input.model else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        identity=lambda wildcards: generative_settings.identity(
-            config["generative"], wildcards.dataset, wildcards.system
-        ),
+        identity=lambda wildcards: STUDY.language_models.identity(wildcards.dataset, wildcards.system),
         section=section_for_job,
         study=STUDY.name,
-        code=code_version("generate"),
     shell:
         "python -m tripleaudit generate --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
@@ -111,21 +108,21 @@ rule generate:
 rule generative:
     """All extractions by language models."""
     input:
-        [f"<study>/generative/{dataset}/{system}/report.json" for dataset, system in LM_SYSTEMS],
+        STUDY.language_models.files(),
     localrule: True
 
 
 rule estimate:
     """Print what the study would still send to language models, pay for and compute; does none of it."""
     input:
-        sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in LM_SYSTEMS}),
+        sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in STUDY.language_models.extractions}),
     log:
         "<logs>/estimate.log",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
-        config=json.dumps(config),
+        config=json.dumps(STUDY.given),
     shell:
         "python -m tripleaudit estimate --config {params.config:q} --results $(dirname $(dirname {log:q})) 2>&1 "
         "| tee {log:q}"

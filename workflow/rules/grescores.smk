@@ -1,10 +1,11 @@
 # The GREScores: stored outputs, extractions by language models and trained extractors, all scored by the same code.
+GRE = STUDY.grescores
 
 
 rule train_topics:
     """Train the topic model of one data set (gensim LDA, seeded)."""
     input:
-        gre_topic_text,
+        lambda wildcards: GRE.topic_text(wildcards.dataset),
     output:
         weights="<study>/gre/{dataset}/topics/lda.safetensors",
         vocabulary="<study>/gre/{dataset}/topics/lda.json",
@@ -18,8 +19,7 @@ rule train_topics:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        options=gre_topic_options,
-        code=code_version("gre-topics"),
+        options=lambda wildcards: GRE.topic_options(wildcards.dataset),
     shell:
         "python -m tripleaudit gre-lda --text {input:q} {params.options:q} "
         "--out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -28,8 +28,8 @@ rule train_topics:
 rule judge_triples:
     """Ask a language model about the triples of one system; answered requests come from the cache."""
     input:
-        triples=lambda wildcards: gre_judged(wildcards).files["triples"],
-        model=lambda wildcards: served_model(GRE["judge"]["endpoint"]),
+        triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
+        model=STUDY.language_models.served(GRE.judge_endpoint),
     output:
         factualness="<study>/gre/{dataset}/judged/{system}/factualness.json",
         granularity="<study>/gre/{dataset}/judged/{system}/granularity.json",
@@ -40,24 +40,23 @@ rule judge_triples:
     benchmark:
         "<benchmarks>/judge_triples/{dataset}/{system}.jsonl"
     priority: 20
-    localrule: needs_network((GRE["judge"] or {}).get("endpoint"))
+    localrule: STUDY.language_models.need_network(GRE.judge_endpoint)
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: config["threads"] if served_model(GRE["judge"]["endpoint"]) else 1
+    threads: lambda wildcards, input: config["threads"] if input.model else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        judge=lambda wildcards: GRE["judge"],
-        answering=lambda wildcards: gre_judging(),
-        kinds=lambda wildcards: gre_judged(wildcards).asked,
+        judge=config["grescores"]["judge"],
+        answering=GRE.judge_identity(),
+        kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].asked,
         section=section_for_job,
         study=STUDY.name,
-        code=code_version("gre-judge"),
     shell:
         "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
-        "--endpoint {params.judge[endpoint]:q} --triples {input.triples:q} --kinds {params.kinds:q} "
+        "--endpoint {params.judge[endpoint]:q} --most-unreadable {params.judge[most_unreadable]} --triples {input.triples:q} --kinds {params.kinds:q} "
         "--factualness-prompt {params.judge[factualness_prompt]:q} "
         "--granularity-prompt {params.judge[granularity_prompt]:q} "
         "--factualness {output.factualness:q} --granularity {output.granularity:q} --report {output.report:q} "
@@ -67,9 +66,9 @@ rule judge_triples:
 rule score_triples:
     """All GREScores of all systems of one data set; every distinct string is embedded once."""
     input:
-        files=lambda wildcards: gre_spec(wildcards.dataset)[1],
-        topics=gre_topic_model,
-        encoder=gre_encoder(),
+        files=lambda wildcards: GRE.spec(wildcards.dataset)[1],
+        topics=lambda wildcards: GRE.topic_model(wildcards.dataset),
+        encoder=GRE.encoder(),
     output:
         scores="<study>/gre/{dataset}/scores.csv",
         provenance="<study>/gre/{dataset}/scores.provenance.json",
@@ -77,7 +76,7 @@ rule score_triples:
         "<logs>/score_triples/{dataset}.log",
     benchmark:
         "<benchmarks>/score_triples/{dataset}.jsonl"
-    localrule: needs_network(GRE_EMBEDDER.get("endpoint"))
+    localrule: STUDY.language_models.need_network(GRE.embedding_endpoint)
     conda:
         "../../envs/torch.yaml"
     threads: 2
@@ -85,12 +84,11 @@ rule score_triples:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        spec=lambda wildcards: gre_spec(wildcards.dataset)[0],
-        embedding=gre_embedding_options(),
-        answering=gre_embedding_model(),
+        spec=lambda wildcards: GRE.spec(wildcards.dataset)[0],
+        embedding=GRE.embedding_options(),
+        answering=GRE.embedding_identity(),
         section=section_for_job,
         study=STUDY.name,
-        code=code_version("gre-scores"),
     shell:
         "python -m tripleaudit gre-systems --spec {params.spec:q} --files {input.files:q} --study {params.study:q} "
         "--lda {input.topics:q} --embedder {input.encoder:q} {params.embedding:q} --section {params.section:q} "
@@ -101,7 +99,7 @@ rule score_triples:
 rule merge_gre_scores:
     """One tidy file of the study's GREScores."""
     input:
-        [f"<study>/gre/{dataset}/scores.csv" for dataset in GRE_PLAN.datasets],
+        GRE.files(),
     output:
         scores="<study>/gre/scores.csv",
         provenance="<study>/gre/scores.provenance.json",
@@ -112,12 +110,13 @@ rule merge_gre_scores:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/merge_scores.py"
+    shell:
+        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
+        "--provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule gre_tables:
     """All tables of the GREScores."""
     input:
-        [f"<study>/tables/{table}.md" for table in GRE_PLAN.tables],
+        [f"<study>/tables/{table}.md" for table in GRE.tables()],
     localrule: True

@@ -1,12 +1,22 @@
 # MINEA: needles in documents, extraction by language models, triples as needles, and their scores and tables.
+from tripleaudit.needles.schema import schema_file
+from tripleaudit.plan.needles import LENGTH_TABLE
+
+NEEDLES = STUDY.needles
+NEEDLE_SCHEMA = jobs.chosen_code("needles corpus", files=[schema_file(NEEDLES.section["schema"])])
+
+
+wildcard_constraints:
+    lm="|".join(map(re.escape, dict.fromkeys([*NEEDLES.models, *NEEDLES.triple_models]))) or "none",
+    needle_table="|".join(NEEDLES.tables()) or "none",
 
 
 rule make_needles:
     """Needles in the study's documents: invented by a model or taken from templates, validated, infused."""
     input:
-        documents=NEEDLE_DOCUMENTS,
-        needles=[shipped(NEEDLES["needle_file"])] if NEEDLES["needle_file"] else [],
-        model=needle_models(NEEDLES["generator"]),
+        documents=NEEDLES.documents(),
+        needles=[shipped(NEEDLES.config.needle_file)] if NEEDLES.config.needle_file else [],
+        model=STUDY.language_models.served(NEEDLES.config.generator),
     output:
         documents="<study>/needles/corpus/documents.jsonl",
         needles="<study>/needles/corpus/needles.jsonl",
@@ -18,23 +28,24 @@ rule make_needles:
     benchmark:
         "<benchmarks>/make_needles.jsonl"
     priority: 20
-    localrule: needs_network(NEEDLES["generator"])
+    localrule: STUDY.language_models.need_network(NEEDLES.config.generator)
     conda:
         "../../envs/torch.yaml"
-    threads: config["threads"] if needle_models(NEEDLES["generator"]) else 1
+    threads: lambda wildcards, input: config["threads"] if input.model else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
         runtime=growing(120),
     params:
-        plan=NEEDLE_PLAN,
-        options=["--max-chars", str(NEEDLES["max_chars"])] if NEEDLES["max_chars"] else [],
-        generator=["--endpoint", NEEDLES["generator"]] if NEEDLES["generator"] else [],
-        identity=lm_identity(NEEDLES["generator"]),
-        section=GENERATIVE,
+        made=NEEDLES.made_json,
+        code=NEEDLE_SCHEMA,
+        plan=lambda wildcards, input: NEEDLES.plan_json,
+        options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
+        generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
+        identity=STUDY.language_models.sampling(NEEDLES.config.generator),
+        section=section_for_job,
         study=STUDY.name,
         own=lambda wildcards, input: ["--needle-file", str(input.needles)] if input.needles else [],
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles corpus --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
@@ -43,18 +54,18 @@ rule make_needles:
 
 
 rule extract_needles:
-    """Entities that one model extracts from the documents, and which needles are among them."""
+    """Entities that one model extracts from the documents, and what is alike in them and the needles."""
     input:
         corpus=rules.make_needles.output,
-        model=lambda wildcards: needle_models(wildcards.lm),
-        judge=lambda wildcards: needle_models(judge_endpoint(wildcards)),
-        tokenizer=[shipped(NEEDLES["tokenizer"])] if NEEDLES["tokenizer"] else [],
+        model=lambda wildcards: STUDY.language_models.served(wildcards.lm),
+        judge=lambda wildcards: STUDY.language_models.served(NEEDLES.other_judge(wildcards.lm)),
+        tokenizer=[shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
     output:
         entities="<study>/needles/models/{lm}/entities.jsonl",
         deduplicated="<study>/needles/models/{lm}/deduplicated.jsonl",
         calls="<study>/needles/models/{lm}/calls.jsonl",
-        criteria="<study>/needles/models/{lm}/criteria.jsonl",
-        untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
+        matches="<study>/needles/models/{lm}/matches.jsonl",
+        untouched="<study>/needles/models/{lm}/untouched-matches.jsonl",
         repetitions="<study>/needles/models/{lm}/repetitions.jsonl",
         parts="<study>/needles/models/{lm}/parts.jsonl",
         report="<study>/needles/models/{lm}/report.json",
@@ -64,22 +75,23 @@ rule extract_needles:
     benchmark:
         "<benchmarks>/extract_needles/{lm}.jsonl"
     priority: 20
-    localrule: needs_network(*NEEDLES["models"], *(needle_settings.judge_of(NEEDLES, lm) for lm in NEEDLES["models"]))
+    localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.models))
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: config["threads"] if needle_models(wildcards.lm) else 1
+    threads: lambda wildcards, input: config["threads"] if input.model else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        plan=NEEDLE_PLAN,
-        judge=lambda wildcards: ["--judge", judge] if (judge := judge_endpoint(wildcards)) else [],
-        identity=lambda wildcards: lm_identity(wildcards.lm, judge_endpoint(wildcards)),
+        made=NEEDLES.made_json,
+        code=NEEDLE_SCHEMA,
+        plan=lambda wildcards, input: NEEDLES.plan_json,
+        judge=lambda wildcards: ["--judge", judge] if (judge := NEEDLES.other_judge(wildcards.lm)) else [],
+        identity=lambda wildcards: STUDY.language_models.sampling(wildcards.lm, NEEDLES.other_judge(wildcards.lm)),
         tokenizer=lambda wildcards, input: ["--tokenizer", str(input.tokenizer)] if input.tokenizer else [],
-        section=GENERATIVE,
+        section=section_for_job,
         study=STUDY.name,
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles extract --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--section {params.section:q} --budget-of {params.study:q} --endpoint {wildcards.lm:q} {params.judge:q} "
@@ -87,11 +99,34 @@ rule extract_needles:
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
 
+rule rate_needles:
+    """Which needles count as found, by the thresholds of shared keywords."""
+    input:
+        matches="<study>/needles/models/{lm}/matches.jsonl",
+        untouched="<study>/needles/models/{lm}/untouched-matches.jsonl",
+    output:
+        criteria="<study>/needles/models/{lm}/criteria.jsonl",
+        untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
+    log:
+        "<logs>/rate_needles/{lm}.log",
+    benchmark:
+        "<benchmarks>/rate_needles/{lm}.jsonl"
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        thresholds=config["needles"]["thresholds"],
+    shell:
+        "python -m tripleaudit rate-needles --folder $(dirname {input.matches:q}) --thresholds {params.thresholds} "
+        "> {log:q} 2>&1"
+
+
 rule score_needles:
     """Tidy scores of one model: criteria, MINEA, scores without reference, redundancy by part, coverage."""
     input:
         corpus=rules.make_needles.output,
         result=rules.extract_needles.output,
+        rated=rules.rate_needles.output,
     output:
         scores="<study>/needles/models/{lm}/scores.csv",
         provenance="<study>/needles/models/{lm}/scores.provenance.json",
@@ -103,11 +138,11 @@ rule score_needles:
     conda:
         "../../envs/light.yaml"
     params:
-        plan=NEEDLE_PLAN,
-        name=NEEDLES["name"],
-        synonyms=["--synonyms"] if NEEDLES["synonyms"] else [],
+        code=NEEDLE_SCHEMA,
+        plan=NEEDLES.plan_json,
+        name=NEEDLES.config.name,
+        synonyms=["--synonyms"] if NEEDLES.config.synonyms else [],
         study=STUDY.name,
-        code=code_version("needle-scores"),
     shell:
         "python -m tripleaudit needles score --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
@@ -120,7 +155,7 @@ include: "triple_needles.smk"
 rule merge_needle_scores:
     """One tidy file of everything about needles."""
     input:
-        needle_score_files(),
+        NEEDLES.files(),
     output:
         scores="<study>/needles/scores.csv",
         provenance="<study>/needles/scores.provenance.json",
@@ -131,15 +166,16 @@ rule merge_needle_scores:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/merge_scores.py"
+    shell:
+        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
+        "--provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule needle_table:
     """One of MINEA's tables in four formats."""
     input:
         scores="<study>/needles/scores.csv",
-        criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES["models"]],
+        criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.models],
     output:
         csv="<study>/tables/{needle_table}.csv",
         md="<study>/tables/{needle_table}.md",
@@ -158,7 +194,8 @@ rule needle_table:
     conda:
         "../../envs/light.yaml"
     params:
-        options=lambda wildcards: needles_json.dumps((config["tables"] or {}).get(wildcards.needle_table) or {}),
+        options=lambda wildcards: STUDY.report.options(wildcards.needle_table),
+        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.needle_table),
         criteria=lambda wildcards, input: [part for path in input.criteria for part in ("--file", f"criteria={path}")],
     shell:
         "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} {params.criteria:q} "
@@ -184,7 +221,7 @@ rule needle_plot:
     conda:
         "../../envs/light.yaml"
     params:
-        code=code_version("needle-scores"),
+        code=plot_code("lost-in-the-middle"),
     shell:
         "python -m tripleaudit plots lost-in-the-middle --scores {input:q} --out {output:q} > {log:q} 2>&1"
 
@@ -192,6 +229,6 @@ rule needle_plot:
 rule needles:
     """All of MINEA: tables and plots."""
     input:
-        [f"<study>/tables/{name}.md" for name in needle_settings.tables(NEEDLES)],
-        rules.needle_plot.output if needle_settings.LENGTH_TABLE in needle_settings.tables(NEEDLES) else [],
+        [f"<study>/tables/{name}.md" for name in NEEDLES.tables()],
+        rules.needle_plot.output if LENGTH_TABLE in NEEDLES.tables() else [],
     localrule: True

@@ -1,4 +1,5 @@
 # From prepared corpora to the training and test sets of every protocol and cardinality setting.
+from tripleaudit.protocols.build import spec_of
 
 
 rule original_split:
@@ -14,14 +15,15 @@ rule original_split:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/original_split.py"
+    shell:
+        "python -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule build_protocol:
-    """Rearranged or overlap-sifted training, validation and test sets (rte-generalization 3.1 and 3.2)."""
+    """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
     input:
-        unpack(protocol_inputs),
+        unpack(STUDY.original_splits),
     output:
         train="<study>/protocols/{corpus}/{protocol}/nz/train.jsonl",
         valid="<study>/protocols/{corpus}/{protocol}/nz/valid.jsonl",
@@ -32,15 +34,15 @@ rule build_protocol:
     benchmark:
         "<benchmarks>/build_protocol/{corpus}/{protocol}.jsonl"
     wildcard_constraints:
-        protocol=r"rearranged|sift-\w+",
+        protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
     conda:
         "../../envs/light.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.protocol_json(wildcards.protocol),
-        code=code_version("protocol"),
+        options=lambda wildcards: STUDY.data.protocol_json(wildcards.protocol),
+        code=lambda wildcards: jobs.described_code("protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
     shell:
         "python -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
@@ -52,7 +54,7 @@ rule train_masked_lm:
     """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
-        encoder=ENCODER,
+        encoder=STUDY.encoder,
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
@@ -68,8 +70,7 @@ rule train_masked_lm:
         mem_mb=growing(8000),
         runtime=growing(120),
     params:
-        options=STUDY.masked_lm_options,
-        code=code_version("protocol"),
+        options=STUDY.data.masked_lm_options(STUDY.typed.encoder.layers),
     shell:
         "python -m tripleaudit train-mlm --encoder $(dirname {input.encoder:q}) --train {input.train:q} "
         "{params.options:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -78,8 +79,8 @@ rule train_masked_lm:
 rule build_augmented:
     """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
     input:
-        unpack(protocol_inputs),
-        unpack(augmentation_models),
+        unpack(STUDY.original_splits),
+        unpack(STUDY.data.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
         report="<study>/protocols/{corpus}/augmented/report.json",
@@ -95,9 +96,9 @@ rule build_augmented:
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        options=STUDY.protocol_json("augmented"),
+        options=STUDY.data.protocol_json("augmented"),
+        code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
         vectors=lambda wildcards, input: ["--vectors", input.vectors] if "vectors" in input.keys() else [],
-        code=code_version("protocol"),
     shell:
         "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "

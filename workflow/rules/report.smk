@@ -4,7 +4,7 @@
 rule plot:
     """One plot of the study as SVG."""
     input:
-        unpack(plot_inputs),
+        unpack(STUDY.report.plot_inputs),
     output:
         report(
             "<study>/plots/{plot}.svg",
@@ -17,20 +17,23 @@ rule plot:
     benchmark:
         "<benchmarks>/plot/{plot}.jsonl"
     wildcard_constraints:
-        plot="|".join(PLOTS) or "none",
+        plot="|".join(STUDY.report.plots) or "none",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
-        options=lambda wildcards: STUDY.table_options(wildcards.plot),
-    script:
-        "../scripts/plot.py"
+        options=lambda wildcards: STUDY.report.options(wildcards.plot),
+        code=lambda wildcards: plot_code(wildcards.plot),
+    shell:
+        "python -m tripleaudit plots {wildcards.plot:q} --scores {input.scores:q} --counts {input.counts:q} "
+        "--curves {input.curves:q} --history {input.history:q} --predictions {input.predictions:q} "
+        "--options {params.options:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule write_report:
     """One HTML page: questions and answers, tables, plots, errors by sentence, provenance."""
     input:
-        unpack(report_inputs),
+        unpack(STUDY.report.inputs),
     output:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
     log:
@@ -41,9 +44,16 @@ rule write_report:
     conda:
         "../../envs/light.yaml"
     params:
-        facts=study_facts(),
-    script:
-        "../scripts/report.py"
+        code=lambda wildcards: jobs.described_code(
+            "write-report", TABLES, *(Path(path).stem for path in STUDY.report.files())
+        ),
+        told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
+        facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
+        files=lambda wildcards, input: [
+            part for kind in input.keys() if kind != "csv" for part in (f"--{kind}", *input.get(kind))
+        ],
+    shell:
+        "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule report:

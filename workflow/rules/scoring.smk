@@ -1,12 +1,16 @@
 # From predictions to one tidy scores file.
+from tripleaudit.scoring.rows import two_step_name
+
+RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["scoring"]["seed"]]
+GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []
 
 
 rule score:
     """Micro and type P/R/F1 with intervals of one prediction file, under every matching rule."""
     input:
-        gold=gold_file,
+        gold=STUDY.gold_file,
         predictions="<study>/predictions/<run>/{testset}.jsonl",
-        train=seen_file,
+        train=STUDY.seen_file,
         provenance="<study>/models/<run>/provenance.json",
     output:
         scores="<study>/scores/<run>/{testset}-{testing}.csv",
@@ -21,10 +25,13 @@ rule score:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        study=STUDY.name,
-        scoring=config["scoring"],
-    script:
-        "../scripts/score.py"
+        run_keys=tested_keys,
+        options=lambda wildcards: ["--only-with-triples"] if wildcards.testing == "nz" else [],
+        resampling=RESAMPLING,
+    shell:
+        "python -m tripleaudit score-run --gold {input.gold:q} --predictions {input.predictions:q} "
+        "--train {input.train:q} --keys {params.run_keys:q} {params.options} {params.resampling} "
+        "--out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"
 
 
 rule score_classifier:
@@ -48,10 +55,12 @@ rule score_classifier:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        study=STUDY.name,
-        scoring=config["scoring"],
-    script:
-        "../scripts/score_classifier.py"
+        run_keys=lambda wildcards: score_keys(wildcards, protocol="original", training="wz", testing="wz"),
+        resampling=[*RESAMPLING, *GATE],
+    shell:
+        "python -m tripleaudit score-classifier --gold {input.gold:q} --decisions {input.decisions:q} "
+        "--keys {params.run_keys:q} {params.resampling} --out-scores {output.scores:q} --out-counts {output.counts:q} "
+        "--out-curve {output.curve:q} > {log:q} 2>&1"
 
 
 rule score_two_step:
@@ -76,16 +85,24 @@ rule score_two_step:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        study=STUDY.name,
-        scoring=config["scoring"],
-    script:
-        "../scripts/score_two_step.py"
+        run_keys=lambda wildcards: score_keys(
+            wildcards,
+            protocol="original",
+            training="nz",
+            testing="wz",
+            extractor=two_step_name(wildcards.gate, wildcards.extractor),
+        ),
+        resampling=[*RESAMPLING, *GATE],
+    shell:
+        "python -m tripleaudit score-run --gold {input.gold:q} --predictions {input.predictions:q} "
+        "--decisions {input.decisions:q} --train {input.train:q} --keys {params.run_keys:q} {params.resampling} "
+        "--out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"
 
 
 rule merge_scores:
     """One tidy scores file of the whole study."""
     input:
-        score_files(),
+        STUDY.score_files(),
     output:
         scores="<study>/scores.csv",
         provenance="<study>/scores.provenance.json",
@@ -96,5 +113,6 @@ rule merge_scores:
     localrule: True
     conda:
         "../../envs/light.yaml"
-    script:
-        "../scripts/merge_scores.py"
+    shell:
+        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
+        "--provenance {output.provenance:q} > {log:q} 2>&1"

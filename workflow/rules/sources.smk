@@ -1,4 +1,5 @@
 # Everything that comes from elsewhere is fetched and verified here, in local rules; no other rule uses the network.
+from tripleaudit.sources import registry
 
 
 rule fetch_raw:
@@ -15,6 +16,8 @@ rule fetch_raw:
     localrule: True
     conda:
         "../../envs/light.yaml"
+    params:
+        pinned=lambda wildcards: jobs.pinned(registry.raw_file(wildcards.file)),
     shell:
         "python -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
@@ -33,6 +36,7 @@ rule fetch_model:
     conda:
         "../../envs/light.yaml"
     params:
-        source=lambda wildcards: STUDY.model_of_slug(wildcards.model),
+        source=lambda wildcards, input: STUDY.places.source(wildcards.model),
+        pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output:q}) > {log:q} 2>&1"

@@ -2,7 +2,9 @@
 from tripleaudit.machine.storage import check_writable
 from tripleaudit.summary import Job, RunSummary
 
-RUN_SUMMARY = RunSummary(STUDY.name, Path("results") / STUDY.name, config["generative"])
+# the study's folder, also where the workflow is a module with pathvars or a prefix of its own
+STUDY_FOLDER = workflow.modifier.path_modifier.replace_prefix(workflow.pathvars.apply("<study>"))
+RUN_SUMMARY = RunSummary(STUDY.name, Path(STUDY_FOLDER), config["generative"])
 
 
 onstart:

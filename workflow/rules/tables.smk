@@ -15,22 +15,16 @@ rule training_facts:
     conda:
         "../../envs/light.yaml"
     params:
-        runs=lambda wildcards: STUDY.run_keys(STUDY.runs + STUDY.classifier_runs),
-    script:
-        "../scripts/training_facts.py"
+        run_keys=lambda wildcards: json.dumps(STUDY.run_keys(STUDY.runs + STUDY.classifier_runs)),
+    shell:
+        "python -m tripleaudit training-facts --provenances {input:q} --keys {params.run_keys:q} --out {output:q} "
+        "> {log:q} 2>&1"
 
 
 rule audit:
     """Triple types, strata and sizes of a test set against its training set."""
     input:
-        train=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/train.jsonl",
-        valid=lambda wildcards: f"<study>/protocols/{{corpus}}/{STUDY.trained_on(wildcards.protocol)}/nz/valid.jsonl",
-        test="<study>/protocols/{corpus}/{protocol}/nz/test.jsonl",
-        zero=lambda wildcards: [
-            f"<study>/protocols/{{corpus}}/original/wz/{split}.jsonl"
-            for split in ("train", "valid", "test")
-            if wildcards.protocol == "original" and "wz" in STUDY.settings
-        ],
+        unpack(STUDY.audited_files),
     output:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
@@ -41,15 +35,18 @@ rule audit:
     conda:
         "../../envs/light.yaml"
     params:
-        study=STUDY.name,
-    script:
-        "../scripts/audit.py"
+        run_keys=lambda wildcards: json.dumps(
+            {"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol}
+        ),
+    shell:
+        "python -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
+        "{input.test:q} --with-zero {input.zero:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule table:
     """One paper-style table in four formats, reported values beside measured ones."""
     input:
-        unpack(table_inputs),
+        unpack(STUDY.report.table_inputs),
     output:
         csv="<study>/tables/{table}.csv",
         md="<study>/tables/{table}.md",
@@ -65,15 +62,17 @@ rule table:
     benchmark:
         "<benchmarks>/table/{table}.jsonl"
     wildcard_constraints:
-        table="|".join(STUDY.possible_tables) or "none",
+        table="|".join(STUDY.report.possible_built) or "none",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
-        study=STUDY.name,
-        options=lambda wildcards: STUDY.table_options(wildcards.table),
-    script:
-        "../scripts/table.py"
+        options=lambda wildcards: STUDY.report.options(wildcards.table),
+        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
+    shell:
+        "python -m tripleaudit table {wildcards.table:q} --scores {input.scores:q} --counts {input.counts:q} "
+        "--audits {input.audits:q} --runs {input.runs:q} --options {params.options:q} "
+        "--out-prefix $(dirname {output.md:q})/{wildcards.table} > {log:q} 2>&1"
 
 
 rule tables:

@@ -4,7 +4,7 @@
 rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
-        unpack(trainset_files),
+        unpack(STUDY.trainset_files),
     output:
         weights="<study>/models/<run>/model.safetensors",
         config="<study>/models/<run>/config.json",
@@ -19,11 +19,14 @@ rule train:
     threads: config["threads"]
     resources:
         gpu=lambda wildcards: STUDY.gpus(wildcards.extractor),
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
-        runtime=lambda wildcards: STUDY.resource(wildcards.extractor, "runtime", "8h"),
+        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        runtime=lambda wildcards: STUDY.trainings.resource(wildcards.extractor, "runtime", "8h"),
     params:
-        settings=lambda wildcards: STUDY.training_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
-        code=lambda wildcards: code_version("train", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        deciding=lambda wildcards: STUDY.trainings.deciding_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
+        settings=lambda wildcards, input: STUDY.trainings.training_json(
+            wildcards.corpus, wildcards.extractor, wildcards.noise
+        ),
+        code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor),
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
@@ -35,7 +38,7 @@ rule predict:
     """Predict the triples of the test set of a training's own protocol."""
     input:
         weights="<study>/models/<run>/model.safetensors",
-        test=testset_file,
+        test=STUDY.testset_file,
     output:
         test="<study>/predictions/<run>/test.jsonl",
     log:
@@ -47,12 +50,12 @@ rule predict:
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=growing(60),
     params:
-        batch_size=config["prediction"]["batch_size"],
-        relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
-        code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
+        relation_chunk=lambda wildcards, input: STUDY.trainings.resource(wildcards.extractor, "relation_chunk", 0),
+        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
@@ -61,18 +64,18 @@ rule predict:
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
-if "augmented" in STUDY.protocols:
+if STUDY.data.tests_only:
 
-    # one job for both test sets of the original nz training, so that its model is loaded once
+    # one job for all test sets of the original nz training, so that its model is loaded once
     use rule predict as predict_with_augmented with:
         input:
             weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
-            test=lambda wildcards: [original_test_file(wildcards), "<study>/protocols/{corpus}/augmented/nz/test.jsonl"],
+            test=STUDY.testset_files,
         output:
             test=multiext(
                 "<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
                 "test.jsonl",
-                "augmented.jsonl",
+                *(f"{name}.jsonl" for name in STUDY.data.tests_only),
             ),
         log:
             "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",

@@ -4,8 +4,8 @@
 rule make_triple_needles:
     """Documents with sentences that state known triples, as records of a sentence and of a piece."""
     input:
-        needles=f"<study>/protocols/{TRIPLE_NEEDLES.get('corpus')}/original/nz/test.jsonl",
-        haystacks=triple_haystacks,
+        needles=NEEDLES.triple_sentences(),
+        haystacks=NEEDLES.haystacks(),
     output:
         sentences="<study>/needles/triples/sentences.jsonl",
         pieces="<study>/needles/triples/pieces.jsonl",
@@ -20,9 +20,8 @@ rule make_triple_needles:
     conda:
         "../../envs/light.yaml"
     params:
-        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
-        kind="--documents" if TRIPLE_NEEDLES.get("text") else "--haystack",
-        code=code_version("needles"),
+        options=NEEDLES.triples_json,
+        kind="--documents" if NEEDLES.triples and NEEDLES.triples.text else "--haystack",
     shell:
         "python -m tripleaudit needles triples --options {params.options:q} --needles {input.needles:q} "
         "{params.kind} {input.haystacks:q} --out $(dirname {output.pieces:q}) > {log:q} 2>&1"
@@ -44,12 +43,12 @@ rule predict_triple_needles:
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=growing(60),
     params:
-        batch_size=config["prediction"]["batch_size"],
-        relation_chunk=lambda wildcards: STUDY.resource(wildcards.extractor, "relation_chunk", 0),
-        code=lambda wildcards: code_version("predict", wildcards.extractor, STUDY.own_module(wildcards.extractor)),
+        batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
+        relation_chunk=lambda wildcards, input: STUDY.trainings.resource(wildcards.extractor, "relation_chunk", 0),
+        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
         module=lambda wildcards: STUDY.module_options(wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) {params.module:q} "
@@ -62,7 +61,7 @@ rule extract_triple_needles:
     """Triples that a language model finds in the pieces of the documents."""
     input:
         corpus=rules.make_triple_needles.output,
-        model=lambda wildcards: needle_models(wildcards.lm),
+        model=lambda wildcards: STUDY.language_models.served(wildcards.lm),
     output:
         predictions="<study>/needles/triples/models/{lm}/predictions.jsonl",
         calls="<study>/needles/triples/models/{lm}/calls.jsonl",
@@ -72,20 +71,19 @@ rule extract_triple_needles:
     benchmark:
         "<benchmarks>/extract_triple_needles/{lm}.jsonl"
     priority: 20
-    localrule: needs_network(*TRIPLE_LMS)
+    localrule: STUDY.language_models.need_network(*NEEDLES.triple_models)
     conda:
         "../../envs/torch.yaml"
-    threads: lambda wildcards: config["threads"] if needle_models(wildcards.lm) else 1
+    threads: lambda wildcards, input: config["threads"] if input.model else 1
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
-        identity=lambda wildcards: lm_identity(wildcards.lm),
-        section=GENERATIVE,
+        options=NEEDLES.triples_json,
+        identity=lambda wildcards: STUDY.language_models.sampling(wildcards.lm),
+        section=section_for_job,
         study=STUDY.name,
-        code=code_version("needles"),
     shell:
         "python -m tripleaudit needles extract-triples --options {params.options:q} "
         "--corpus $(dirname {input.corpus[0]:q}) --section {params.section:q} --budget-of {params.study:q} "
@@ -108,8 +106,8 @@ rule score_extractor_needles:
     conda:
         "../../envs/light.yaml"
     params:
-        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
-        run_keys=lambda wildcards: needles_json.dumps(
+        options=NEEDLES.triples_json,
+        run_keys=lambda wildcards: json.dumps(
             {
                 "study": STUDY.name,
                 "corpus": wildcards.corpus,
@@ -119,7 +117,6 @@ rule score_extractor_needles:
                 "seed": wildcards.seed,
             }
         ),
-        code=code_version("needle-scores"),
     shell:
         "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
         "--predictions {input.predictions:q} --keys {params.run_keys:q} --out {output:q} > {log:q} 2>&1"
@@ -141,16 +138,15 @@ rule score_lm_needles:
     conda:
         "../../envs/light.yaml"
     params:
-        options=needles_json.dumps(TRIPLE_NEEDLES, sort_keys=True),
-        run_keys=lambda wildcards: needles_json.dumps(
+        options=NEEDLES.triples_json,
+        run_keys=lambda wildcards: json.dumps(
             {
                 "study": STUDY.name,
-                "corpus": TRIPLE_NEEDLES["corpus"],
+                "corpus": NEEDLES.triples.corpus,
                 "extractor": wildcards.lm,
-                "seed": TRIPLE_NEEDLES["seed"],
+                "seed": NEEDLES.triples.seed,
             }
         ),
-        code=code_version("needle-scores"),
     shell:
         "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
         "--predictions {input.predictions:q} --calls {input.calls:q} --keys {params.run_keys:q} --out {output:q} "

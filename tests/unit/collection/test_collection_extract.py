@@ -17,7 +17,7 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.files import read_json, read_jsonl
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.tables.make import make_table
+from tripleaudit.tables.builders import make_table
 from tripleaudit.training.stream import Stream
 
 COPIES, SHARDS = 12, 3

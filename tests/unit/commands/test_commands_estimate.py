@@ -6,11 +6,12 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.cli import main
-from tripleaudit.corpora import Sentence, save_sentences
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_json
-from tripleaudit.generative.client import Client
 from tripleaudit.generative.extraction import build_task
-from tripleaudit.generative.settings import endpoint, identity
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.section import endpoint, identity
 
 
 def section(tmp_path, url):

@@ -13,7 +13,8 @@ import pytest
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
 from tripleaudit.cli import main
-from tripleaudit.corpora import Sentence, load_sentences, save_sentences
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences, save_sentences
 
 KEY = "sk-test-0123456789abcdef-do-not-show"
 TEXTS = [Sentence(f"s{number}", f"Person{number} leads Company{number}.") for number in range(40)]
@@ -164,7 +165,7 @@ def test_the_key_is_nowhere(tmp_path, place):
 
 
 def test_the_key_is_in_no_exception(tmp_path, key):
-    from tripleaudit.generative.client import Client, Endpoint, EndpointError, Request
+    from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
 
     with FakeEndpoint(faults=lambda number, body: status(401), echo_key=True) as fake:
         endpoint = Endpoint(fake.url, "m", api_key_env="TEST_LLM_KEY")

@@ -7,7 +7,8 @@ import pytest
 
 from support.webserver import web_server
 from tripleaudit.cli import main
-from tripleaudit.corpora import load_sentences, read_corpus
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.sources import download, registry
 from tripleaudit.sources.source import parse_source
 

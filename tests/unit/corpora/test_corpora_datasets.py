@@ -3,8 +3,9 @@
 import pytest
 from datasets import Dataset, DatasetDict
 
-from tripleaudit.corpora import Sentence, Span, Triple, read_corpus
-from tripleaudit.corpora.export import to_dataset_dict
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import to_dataset_dict
 from tripleaudit.errors import UserError
 
 SENTENCES = [

@@ -5,9 +5,11 @@ import json
 
 import pytest
 
-from tripleaudit.corpora import FORMATS, Sentence, Span, Triple, read_corpus, save_sentences
-from tripleaudit.corpora.readers.detect import detect_format
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.predictions import read_predictions
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
 
 
@@ -388,7 +390,5 @@ def test_a_long_first_object_is_detected(write):
 
 
 def test_every_format_has_a_module_with_a_reader():
-    import importlib
-
-    for name, module in FORMATS.items():
-        assert callable(importlib.import_module(module).read), name
+    for name, format in FORMATS.items():
+        assert callable(format.read) and format.module, name

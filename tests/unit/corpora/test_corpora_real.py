@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tripleaudit.corpora import read_corpus
+from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.predictions import read_predictions
 from tripleaudit.corpora.registered import read_registered
 

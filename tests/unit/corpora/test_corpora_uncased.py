@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
-from tripleaudit.corpora.uncased import plain, uncased
+from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus, plain, uncased
 
 
 def test_text_arguments_and_positions_change_together_but_relations_do_not():

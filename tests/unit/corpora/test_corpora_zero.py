@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from tripleaudit.corpora.divide import fitting_sizes
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.registered import read_registered
-from tripleaudit.corpora.zero import fitting_sizes
 from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
 

@@ -1,14 +1,17 @@
 """The shipped demo corpus: it is what the generator makes, and it has the properties that its README promises."""
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tripleaudit.corpora import load_sentences
-from tripleaudit.corpora.demo import FILES, RELATIONS, SEED, Shape, World, generate, write_demo
+from generator import FILES, RELATIONS, SEED, Shape, World, generate
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.protocols.strata import audit_corpus
+from tripleaudit.shipped import DATA
 
 SMALL = Shape(train=60, valid=20, test=120, train_zero=40, valid_zero=10, test_zero=10)
 
@@ -28,11 +31,15 @@ def world():
     return World(SEED)
 
 
-def test_shipped_files_are_what_the_recorded_seed_makes(folder, tmp_path):
-    write_demo(tmp_path)
+def test_shipped_files_are_what_the_program_makes(folder, tmp_path, world):
+    command = [sys.executable, "-m", "generator", "--out", tmp_path, "--new-facts", tmp_path / "new_facts.jsonl"]
+    subprocess.run(command, cwd=folder.parent, check=True, stdout=subprocess.DEVNULL)
     for part in FILES:
         name = f"{part}.jsonl"
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+    assert (tmp_path / "new_facts.jsonl").read_bytes() == (DATA / "new_facts.jsonl").read_bytes()
+    new = load_sentences(DATA / "new_facts.jsonl")
+    assert not {triple.subject.text for sentence in new for triple in sentence.triples} & set(world.entities)
 
 
 def test_another_seed_is_another_world():

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from tripleaudit.corpora.demo import RELATIONS, SEED, Fact, World, documents, new_facts, state_triple
-from tripleaudit.corpora.demo.compose import EPO, PATTERNS, Composer, HubSentence, pair, single
-from tripleaudit.corpora.demo.templates import Draft, expand, fill
-from tripleaudit.corpora.demo.zero import HARD, SHARES, ZeroWriter
+from generator import RELATIONS, SEED, Fact, World, documents, new_facts, state_triple
+from generator.compose import EPO, PATTERNS, Composer, HubSentence, pair, single
+from generator.templates import Draft, expand, fill
+from generator.zero import HARD, SHARES, ZeroWriter
 from tripleaudit.errors import UserError
 
 

@@ -14,7 +14,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import (
-    BUILTIN,
     extractor_class,
     extractor_names,
     load_extractor,
@@ -67,7 +66,6 @@ def test_unknown_names_get_suggestions():
 
 def test_the_nine_extractors_are_known_by_name():
     names = "casrel tplinker tdeer prgc grte pfn onerel birte ptrnet"
-    assert " ".join(BUILTIN) == names
     assert " ".join(extractor_names()).startswith(names)
     assert resolve("casrel") == (CasRel, {})
 

@@ -5,11 +5,10 @@ import json
 import pytest
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
-from tripleaudit.corpora import Sentence, Span, Triple
-from tripleaudit.corpora.model import sentence_from_json
+from tripleaudit.corpora.model import Sentence, Span, Triple, sentence_from_json
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Client, Endpoint
 from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
+from tripleaudit.llm.client import Client, Endpoint
 
 
 def sentence(number: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
@@ -157,3 +156,18 @@ def test_the_reference_has_plain_relations():
     gold = reference(SENTENCES, relations_of({"verbalise": {"leaderOf": "leads"}}, SENTENCES))
     assert [triple.relation for item in gold for triple in item.triples] == ["leads", "place", "leads"]
     assert gold[0].triples[0].subject == SENTENCES[0].triples[0].subject
+
+
+def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
+    """A text that occurs twice is paid for once; of the answers before and after a reminder both are paid for."""
+    twins = [sentence("1", "Ada leads Acme."), sentence("2", "Ada leads Acme."), sentence("3", "It rained.")]
+
+    def answer(body):
+        again = body["messages"][-2]["role"] == "assistant" and body["messages"][-2]["content"] == "what?"
+        good = again and "rained" in body["messages"][-3]["content"]
+        return Reply('[["Ada","leads","Acme"]]' if good else "what?", prompt_tokens=100, completion_tokens=10)
+
+    results, task, fake = run(tmp_path, answer, sentences=twins)
+    assert fake.count == 4 and [item.parse_status for item in results] == ["failed", "failed", "ok"]
+    counts = summary(results)
+    assert (counts["requests"], counts["prompt_tokens"], counts["completion_tokens"]) == (4, 400, 40)

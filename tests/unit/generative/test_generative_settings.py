@@ -5,10 +5,12 @@ import dataclasses
 
 import pytest
 
-from tripleaudit.configuration import load_schema, problems, with_defaults
 from tripleaudit.errors import UserError
-from tripleaudit.generative import settings
-from tripleaudit.generative.endpoint import Endpoint
+from tripleaudit.llm import section as settings
+from tripleaudit.llm.endpoint import Endpoint
+from tripleaudit.plan.language_models import Generative, LanguageModels, Server
+from tripleaudit.plan.places import is_gguf
+from tripleaudit.plan.study import Study
 
 SECTION = {
     "endpoints": {
@@ -20,51 +22,46 @@ SECTION = {
 }
 
 
-@pytest.fixture(scope="module")
-def schema():
-    return load_schema()["properties"]["generative"]
+CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
 
 
-def full(schema, **changes):
-    section = {**copy.deepcopy(SECTION), **changes}
-    assert list(problems(section, schema)) == []
-    return with_defaults(section, schema, load_schema())
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.jsonl").write_text("{}\n")
 
 
-def test_every_key_of_the_schema_is_described_and_closed(schema):
-    def walk(part, where):
-        if part.get("type") == "object" or "properties" in part:
-            assert "additionalProperties" in part or where.endswith("extra"), where
-        for name, item in part.get("properties", {}).items():
-            assert item.get("description"), f"{where}/{name} has no description"
-            walk(item, f"{where}/{name}")
-        if isinstance(part.get("additionalProperties"), dict):
-            walk(part["additionalProperties"], f"{where}/*")
-
-    walk(schema, "generative")
+def full(**changes):
+    return Generative.model_validate({**copy.deepcopy(SECTION), **changes}).full()
 
 
-def test_defaults_of_schema_and_code_agree(schema):
-    section = full(schema)
-    by_schema = settings.endpoint(section, "paid")
-    assert by_schema == Endpoint("https://llm.example/v1", "m", name="paid", api_key_env="SOME_KEY")
-    keys = set(schema["properties"]["endpoints"]["additionalProperties"]["properties"])
-    assert keys == {item.name for item in dataclasses.fields(Endpoint)} - {"name"}
+def study(**changes) -> Study:
+    return Study({"study": "s", "corpora": CORPORA, "generative": {**copy.deepcopy(SECTION), **changes}})
+
+
+def test_defaults_of_the_section_and_of_the_code_agree():
+    section = full()
+    by_section = settings.endpoint(section, "paid")
+    assert by_section == Endpoint("https://llm.example/v1", "m", name="paid", api_key_env="SOME_KEY")
+    assert set(Server.model_fields) == {item.name for item in dataclasses.fields(Endpoint)} - {"name"}
     local = settings.endpoint(section, "local")
     assert (local.model, local.timeout, local.concurrency, local.max_tokens) == ("smollm2", 600, 2, 64)
 
 
-def test_a_good_section_has_no_problems(schema):
-    section = full(schema)
-    assert settings.problems(section, ["demo"]) == []
-    assert settings.systems_of(section) == [("d", "a"), ("e", "a"), ("d", "b")]
-    assert settings.systems_of({}) == []
+def test_a_good_section_has_no_problems():
+    models = study().language_models
+    assert list(models.problems()) == []
+    assert models.extractions == [("d", "a"), ("e", "a"), ("d", "b")]
+    assert LanguageModels.alone({}).extractions == []
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"systems": {"a": {"endpoint": "payd"}}}, "system 'a': unknown endpoint 'payd'"),
+        (
+            {"systems": {"a": {"endpoint": "payd"}}},
+            "systems/a/endpoint: unknown endpoint 'payd', did you mean 'paid'?",
+        ),
         ({"systems": {"a": {"endpoint": "paid", "datasets": ["x"]}}}, "unknown data set 'x'"),
         ({"systems": {"a": {"endpoint": "paid", "prompt": "opn"}}}, "did you mean 'open'"),
         ({"datasets": {"d": {"corpus": "nyt"}}, "systems": {}}, "unknown corpus 'nyt'"),
@@ -76,14 +73,16 @@ def test_a_good_section_has_no_problems(schema):
         ({"endpoints": {"x": {"serve": {"source": "http://h/m.gguf"}, "model": "m"}}, "systems": {}}, "only https"),
     ],
 )
-def test_what_cannot_work_is_said_before_anything_runs(schema, changes, problem):
-    (found,) = settings.problems(full(schema, **changes), ["demo"])
+def test_what_cannot_work_is_said_before_anything_runs(changes, problem):
+    with pytest.raises(UserError) as error:
+        study(**changes)
+    (found,) = str(error.value).splitlines()[1:]
     assert problem in found
     assert "sk-1" not in found
 
 
-def test_transport_does_not_decide_a_result(schema):
-    section = full(schema)
+def test_transport_does_not_decide_a_result():
+    section = full()
     before = settings.identity(section, "d", "a")
     other = copy.deepcopy(section)
     other["endpoints"]["paid"] |= {"base_url": "https://other.example/v1", "api_key_env": "K2", "timeout": 5}
@@ -99,18 +98,19 @@ def test_transport_does_not_decide_a_result(schema):
     assert settings.identity(changed, "d", "a") != before
 
 
-def test_keys_are_only_named(schema, monkeypatch):
-    section = full(schema)
+def test_keys_are_only_named(monkeypatch):
+    section = full()
     monkeypatch.delenv("SOME_KEY", raising=False)
-    assert (settings.missing_keys(section), settings.keys_present(section)) == (["SOME_KEY"], [])
+    models = study().language_models
+    assert (models.missing_keys(), models.keys_present()) == (["SOME_KEY"], [])
     monkeypatch.setenv("SOME_KEY", "sk-very-secret")
-    assert (settings.missing_keys(section), settings.keys_present(section)) == ([], ["SOME_KEY"])
+    assert (models.missing_keys(), models.keys_present()) == ([], ["SOME_KEY"])
     assert "sk-very-secret" not in repr(settings.endpoint(section, "paid"))
 
 
-def test_a_local_model_needs_its_folder(schema, tmp_path):
+def test_a_local_model_needs_its_folder(tmp_path):
     with pytest.raises(UserError, match="model folder is missing"):
-        settings.open_client(full(schema, cache=str(tmp_path)), "local", "study")
+        settings.open_client(full(cache=str(tmp_path)), "local", "study")
 
 
 def test_the_section_is_read_from_json_or_a_study(tmp_path):
@@ -126,4 +126,4 @@ def test_the_section_is_read_from_json_or_a_study(tmp_path):
 
 @pytest.mark.parametrize(("source", "gguf"), [("smollm2", True), ("minilm", False), ("a/b/model.GGUF", True)])
 def test_gguf_models_are_told_apart(source, gguf):
-    assert settings.is_gguf(source) is gguf
+    assert is_gguf(source) is gguf

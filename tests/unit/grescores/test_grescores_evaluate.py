@@ -6,12 +6,11 @@ import logging
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.aggregate import mean_score, micro_scores
+from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
 from tripleaudit.grescores.batch import score_dataset
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-from tripleaudit.grescores.matching import hard_match
-from tripleaudit.grescores.plan import GrePlan, problems
 from tripleaudit.grescores.systems import System
+from tripleaudit.plan.study import Study
 from tripleaudit.scoring.scores import read_scores
 
 A, B, C = ["a", "r", "b"], ["c", "r", "d"], ["e", "r", "f"]
@@ -104,12 +103,10 @@ def test_intervals_hold_the_mean_and_follow_the_seed():
     assert micro["precision"].low < 1 / 3 < micro["precision"].high
 
 
+STORED = ("gold.json", "gold-gs.json", "o.json", "o-fs.json", "m.jsonl")
 SECTION = {
-    "mode": "default",
     "bootstrap": 0,
-    "seed": 0,
-    "matching": {"phi": None, "combine": "sum", "one_to_one": False, "directional": False, "phi_role": 0.8},
-    "judge": {"endpoint": "e", "factualness_prompt": "judge", "granularity_prompt": "split"},
+    "judge": {"endpoint": "e"},
     "datasets": {
         "cdr": {
             "level": "document",
@@ -119,53 +116,71 @@ SECTION = {
                 "mine": {"triples": "m.jsonl", "setting": "semi-open", "seed": 7},
             },
         },
-        "own": {"level": "sentence", "generative": "lm", "extractors": True, "systems": {}},
+        "own": {"level": "sentence", "generative": "lm"},
     },
 }
-RUN = ("casrel-1", {"extractor": "casrel", "training": "nz", "noise": "none", "seed": "1"}, "p.jsonl")
-PLAN = GrePlan(
-    SECTION,
-    runs={"own": [RUN]},
-    extractions={"lm": [("smollm", {"extractor": "smollm", "setting": "open"}, "answers.jsonl")]},
-    golds={"own": "reference.jsonl"},
-    originals={"own": "texts.jsonl"},
-)
+GENERATIVE = {
+    "endpoints": {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}},
+    "datasets": {"lm": {"corpus": "c"}},
+    "systems": {"smollm": {"endpoint": "e"}},
+}
 
 
-def test_plan_names_systems_files_and_questions():
-    assert [system.name for system in PLAN.systems("cdr")] == ["groundtruth", "openchat", "mine"]
-    assert [(system.name, system.asked) for system in PLAN.asked("cdr")] == [("openchat", ("granularity",))]
-    assert [system.name for system in PLAN.systems("own")] == ["groundtruth", "smollm", "casrel-1"]
-    assert PLAN.tables == ["gre-sentence", "gre-document", "gre-hard-matching"]
-    text, files = PLAN.spec("cdr", {("openchat", "granularity"): "judged.json"})
-    assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", "judged.json", "m.jsonl"]
+def plan_of(section, folder, monkeypatch):
+    """The GREScores of a study that trains CasRel, in a folder with all stored files."""
+    monkeypatch.chdir(folder)
+    for name in (*STORED, "t.jsonl"):
+        (folder / name).touch()
+    corpora = {"c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+    sections = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": section}
+    return Study({"study": "s", **sections}).grescores
+
+
+def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
+    plan = plan_of(SECTION, tmp_path, monkeypatch)
+    run = "c-original-nz-casrel-none-seed1"
+    assert [system.name for system in plan.systems("cdr")] == ["groundtruth", "openchat", "mine"]
+    assert [(name, system.asked) for name, system in plan.asked("cdr").items()] == [("openchat", ("granularity",))]
+    assert [system.name for system in plan.systems("own")] == ["groundtruth", "smollm", run]
+    assert plan.tables() == ["gre-sentence", "gre-document", "gre-hard-matching"]
+    text, files = plan.spec("cdr")
+    judged = "results/s/gre/cdr/judged/openchat/granularity.json"
+    assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", judged, "m.jsonl"]
     assert not any(file in text for file in files)
     spec = json.loads(text)
     assert spec["systems"][1]["granularity"] == 4
     assert spec["systems"][2]["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
+    assert plan.files() == ["results/s/gre/cdr/scores.csv", "results/s/gre/own/scores.csv"]
 
 
-def test_problems_of_a_section_are_found_before_anything_runs():
-    assert problems(SECTION, [], {"endpoints": {"e": {}}, "datasets": {"lm": {}}}) == []
+def test_problems_of_a_section_are_found_before_anything_runs(tmp_path, monkeypatch):
     bad = {
         "judge": {"endpoint": "nowhere"},
         "embedder": {"endpoint": "e"},
         "datasets": {
-            "a": {"gold": {"triples": "x"}, "corpus": "c", "systems": {"groundtruth": {"triples": "y"}}},
-            "b": {"generative": "lm"},
+            "a": {
+                "level": "bag",
+                "gold": {"triples": "gold.json"},
+                "corpus": "cc",
+                "systems": {"groundtruth": {"triples": "y"}},
+            },
+            "b": {"level": "bag", "generative": "llm"},
         },
     }
-    found = problems(bad, ["d"], {"endpoints": {"e": {}}})
-    assert [line.split(":")[0] for line in found] == [
-        "grescores/judge/endpoint",
-        "grescores/datasets/a",
-        "grescores/datasets/a/corpus",
-        "grescores/datasets/a/systems",
-        "grescores/datasets/b/generative",
+    with pytest.raises(UserError) as error:
+        plan_of(bad, tmp_path, monkeypatch)
+    assert [line.split(":")[0] for line in str(error.value).splitlines()[1:]] == [
+        "- grescores/judge/endpoint",
+        "- grescores/datasets/a",
+        "- grescores/datasets/a/corpus",
+        "- grescores/datasets/a/systems",
+        "- grescores/datasets/a/systems/groundtruth/triples",
+        "- grescores/datasets/b/generative",
     ]
 
 
-def test_a_data_set_is_scored_into_tidy_rows(tmp_path):
+def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
+    plan = plan_of(SECTION, tmp_path, monkeypatch)
     write = lambda name, value: (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")  # noqa: E731
     write("gold.json", {"x": [A, B], "y": [C]})
     write("gold-gs.json", {"x": {"1": "N/A"}})
@@ -173,7 +188,8 @@ def test_a_data_set_is_scored_into_tidy_rows(tmp_path):
     write("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
     write("judged.json", {"x": {"1": "N/A"}})
     (tmp_path / "m.jsonl").write_text(json.dumps({"text": "x", "triples": []}) + "\n", encoding="utf-8")
-    text, files = PLAN.spec("cdr", {("openchat", "granularity"): "judged.json"})
+    text, files = plan.spec("cdr")
+    files = ["judged.json" if "/judged/" in file else file for file in files]
     score_dataset(json.loads(text), [tmp_path / file for file in files], tmp_path / "s.csv", study="s")
     rows = {
         (row.key("protocol"), row.key("extractor"), row.metric): row.value for row in read_scores(tmp_path / "s.csv")
@@ -187,7 +203,9 @@ def test_a_data_set_is_scored_into_tidy_rows(tmp_path):
     assert len(sidecar["systems"]) == 3
 
 
-def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path):
+def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path, monkeypatch):
+    plan = plan_of(SECTION, tmp_path, monkeypatch)
+
     def lines(name, rows):
         path = tmp_path / name
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -201,7 +219,9 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_
     lines("answers.jsonl", [row("x")])
     other = ["a", "/p/placeLived", "b"]
     lines("p.jsonl", [row("not drawn", other), row("x", ["a", "/p/birthPlace", "b"], other)])
-    text, files = PLAN.spec("own", {("smollm", kind): "none.json" for kind in ("factualness", "granularity")})
+    text, files = plan.spec("own")
+    files = ["none.json" if "/judged/" in file else file.rpartition("/")[2] for file in files]
+    files = ["p.jsonl" if file == "test.jsonl" else file for file in files]
     (tmp_path / "none.json").write_text("{}", encoding="utf-8")
     score_dataset(json.loads(text), [tmp_path / file for file in files], tmp_path / "s.csv", study="s")
     scores = {row.metric: row for row in read_scores(tmp_path / "s.csv") if row.key("extractor") == "casrel"}

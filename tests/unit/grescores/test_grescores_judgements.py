@@ -5,14 +5,22 @@ import math
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint
+from support.fake_endpoint import FakeEndpoint, Reply, Rules
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Client, Endpoint
-from tripleaudit.generative.prompts import load_prompt
-from tripleaudit.grescores.factualness import factualness, parse_verdict, read_verdicts
-from tripleaudit.grescores.granularity import count_brackets, count_parts, granularity, read_splits
+from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
+from tripleaudit.grescores.judgements import (
+    count_brackets,
+    count_parts,
+    factualness,
+    granularity,
+    parse_verdict,
+    read_splits,
+    read_verdicts,
+)
 from tripleaudit.grescores.judging import judge, split
 from tripleaudit.grescores.systems import System
+from tripleaudit.llm.client import Client, Endpoint, Prices
+from tripleaudit.llm.prompts import load_prompt
 
 A, B = ["a", "r", "b"], ["c", "r", "d"]
 
@@ -27,6 +35,15 @@ A, B = ["a", "r", "b"], ["c", "r", "d"]
         ("**False**", False, False),
         ("unsupported", False, False),
         ("I think so", None, False),
+        ("Answer: true", True, False),
+        ('{"answer": true}', True, False),
+        ('```json\n{"verdict": "not a word", "supported": "no"}\n```', False, False),
+        ("The claim is true", True, False),
+        ("The claim is not supported by the passage", False, False),
+        ("<think>is it true or false? It is true.</think>\nfalse", False, False),
+        ("true or false? The claim says nothing, no.", True, False),
+        ("It could be true or false.", None, False),
+        ("<think>it is true, but", None, False),
         ("", None, False),
     ],
 )
@@ -52,6 +69,11 @@ def test_verdicts_of_malformed_triples_are_left_out_by_default():
     "answer, brackets, parts",
     [
         ("N/A", 0, 0),
+        ('Sure! [["a","r","b"],["a","r","c"]]', 3, 2),
+        ('Here they are:\n```json\n[["a","r","b"],["a","r","c"]]\n```', 3, 2),
+        ('{"triples": [["a", "r", "b"], ["a", "r", "c"]]}', 3, 2),
+        ('{"triples": [{"subject": "a", "relation": "r", "object": "b"}]}', 0, 0),
+        ('<think>[1] [2] [3]</think>{"parts": []}', 4, 0),
         ('["a", "r", "b"]', 0, 0),
         ('["a", "r", "b"]\n["a", "r", "c"]\nGranularity: 2', 2, 2),
         ("[ [ [ ] ]", 2, 2),
@@ -105,8 +127,8 @@ def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(
 
     system = System({"It is sunny.": [A, A, B, ["", "r", "b"]], "It rains.": [A], "Nothing.": []})
     with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
-        details, report = judge(system, client, load_prompt("judge"))
-    assert details["It is sunny."] == {"score": 0.5, "results": [True, True, False, False]}
+        details, report = judge(system, client, load_prompt("judge"), most_unreadable=0.5)
+    assert details["It is sunny."] == {"score": 2 / 3, "results": [True, True, None, False]}
     assert details["It rains."]["results"] == [False]
     assert details["Nothing."] == {"score": 0.0, "results": []}
     assert len(asked) == 4  # three questions, the unreadable one twice
@@ -134,14 +156,14 @@ def test_splitting_asks_once_for_a_triple_of_many_texts(tmp_path):
 
     system = System({"x": [A, B], "y": [A], "empty": []})
     with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
-        details, report = split(system, client, load_prompt("split"))
+        details, report = split(system, client, load_prompt("split"), most_unreadable=0.5)
         paid = len(asked)
-        assert split(system, client, load_prompt("split"))[0] == details
+        assert split(system, client, load_prompt("split"), most_unreadable=0.5)[0] == details
         assert len(asked) == paid  # all from the cache
     assert paid == 3  # two triples, the unreadable one twice
     assert (report.asked, report.repeated, report.unparsed) == (2, 1, 1)
     values = granularity(system, details, official=False)
-    assert values == {"x": pytest.approx((math.exp(-2) + 1) / 2), "y": pytest.approx(math.exp(-2))}
+    assert values == {"x": pytest.approx(math.exp(-2)), "y": pytest.approx(math.exp(-2))}  # the other one is missing
 
 
 def test_own_judgements_are_stored_in_the_published_form(tmp_path):
@@ -151,3 +173,67 @@ def test_own_judgements_are_stored_in_the_published_form(tmp_path):
     path = tmp_path / "details.json"
     path.write_text(json.dumps(details), encoding="utf-8")
     assert factualness(system, read_verdicts(path), official=True) == {"x": 1}
+
+
+def test_too_many_unreadable_verdicts_are_an_error_and_few_are_missing_values(tmp_path):
+    system = System({f"text {number}": [A] for number in range(20)})
+
+    def answer(body):
+        return "hm" if "text 7\n" in last_message(body) or "text 11\n" in last_message(body) else "true"
+
+    with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
+        with pytest.raises(UserError, match=r"2 of 20 answers cannot be read, expected at most 5%.*'hm'"):
+            judge(system, client, load_prompt("judge"), most_unreadable=0.05)
+        paid = fake.count
+        details, report = judge(system, client, load_prompt("judge"))
+        assert fake.count == paid == 22  # nothing is paid again once the threshold is raised
+    assert report.coverage == pytest.approx(0.9) and report.unparsed == 2
+    assert details["text 7"] == {"score": 0.0, "results": [None]}
+    verdicts = {text: entry["results"] for text, entry in details.items()}
+    assert set(factualness(system, verdicts, official=False)) == set(system.texts) - {"text 7", "text 11"}
+    result = evaluate(Inputs(system, verdicts=verdicts), Settings(resamples=0))
+    assert result.scores["fs"].value == 1 and result.scores["fs_coverage"].value == pytest.approx(0.9)
+
+
+def test_a_reasoning_judge_gives_the_scores_of_one_that_does_not_reason(tmp_path):
+    """The same verdicts and parts, once as plain words, once after thought of 200 tokens, once in the text itself."""
+    system = System({"It is sunny.": [A, B], "It rains.": [A], "Nothing.": []})
+
+    def plain(body):
+        text = last_message(body)
+        if "Statement:" in text:
+            return '{"parts": [["a", "r", "x"], ["a", "r", "y"]]}' if '"a"' in text else '{"parts": []}'
+        return "true" if "sunny" in text and '"a"' in text else "false"
+
+    def thinking(body):
+        return f"<think>could be [true], could be false</think>\n{plain(body)}"
+
+    found = []
+    for number, (answer, rules) in enumerate(((plain, None), (plain, Rules(reasoning=200)), (thinking, None))):
+        with FakeEndpoint(answer=answer, rules=rules) as fake:
+            endpoint = Endpoint(fake.url, "fake", prices=Prices(1, 2))
+            with Client(endpoint, tmp_path / str(number)) as client:
+                details, fs = judge(system, client, load_prompt("judge"))
+                splits, gs = split(system, client, load_prompt("split"))
+                assert fs.paid["cost"] + gs.paid["cost"] == pytest.approx(client.ledger.spent(), abs=1e-15)
+        verdicts = {text: entry["results"] for text, entry in details.items()}
+        assert (fs.coverage, gs.coverage) == (1, 1)
+        found.append((factualness(system, verdicts, False), granularity(system, splits, False)))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] == {"It is sunny.": 0.5, "It rains.": 0.0}
+
+
+def test_texts_without_triples_are_left_out_of_fs_and_shown_as_0_beside_it():
+    system = System({"x": [A], "empty": [], "also empty": []})
+    result = evaluate(Inputs(system, verdicts={"x": [True]}), Settings(resamples=0))
+    assert result.scores["fs"].value == 1
+    assert result.scores["fs_empty_0"].value == pytest.approx(1 / 3)
+
+
+def test_a_judge_that_refuses_is_not_asked_again(tmp_path):
+    with (
+        FakeEndpoint(answer=Reply(None, refusal="no")) as fake,
+        Client(Endpoint(fake.url, "fake"), tmp_path) as client,
+    ):
+        _, report = judge(System({"x": [A]}), client, load_prompt("judge"), most_unreadable=1)
+        assert fake.count == 1 and (report.refused, report.unparsed, report.coverage) == (1, 0, 0)

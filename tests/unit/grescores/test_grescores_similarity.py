@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.embedding import Elements, FolderEncoder, default_phi
-from tripleaudit.grescores.similarity import Matching, completeness, strings_of, triple_vectors, uniqueness
+from tripleaudit.grescores.similarity import (
+    Elements,
+    FolderEncoder,
+    Matching,
+    completeness,
+    default_phi,
+    strings_of,
+    triple_vectors,
+    uniqueness,
+)
 from tripleaudit.grescores.systems import System
 
 ABR = ["A", "R", "B"]

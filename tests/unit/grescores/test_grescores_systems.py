@@ -7,8 +7,7 @@ import pytest
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.labels import plain_relation
-from tripleaudit.grescores.systems import clean, read_system, system_of
+from tripleaudit.grescores.systems import clean, plain_relation, read_system, system_of
 
 
 def write(path, value):

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from tripleaudit.grescores.lengths import mean_tokens, triple_tokens
-from tripleaudit.grescores.tokens import sentences, tokens
-from tripleaudit.grescores.words import STOP_WORDS
+from tripleaudit.grescores.aggregate import mean_tokens, triple_tokens
+from tripleaudit.grescores.tokens import STOP_WORDS, sentences, tokens
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Stored aggregates of GenRES from stored outputs and judgements, in the official mode, to 1e-9.
 
-Every row of ``resources/reported/genres_oracles.csv`` whose input is at hand is recomputed. Rows that are known to
-differ are listed with the reason; any other difference fails, and so does a listed row that agrees.
+Every row of ``data/reported/genres_oracles.csv`` of the package whose input is at hand is recomputed. Rows that are
+known to differ are listed with the reason; any other difference fails, and so does a listed row that agrees.
 """
 
 import csv
@@ -10,13 +10,12 @@ from statistics import fmean
 
 import pytest
 
-from tripleaudit.grescores.aggregate import mean_score
+from tripleaudit.grescores.aggregate import hard_match, mean_score
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-from tripleaudit.grescores.factualness import read_verdicts
-from tripleaudit.grescores.granularity import read_splits
-from tripleaudit.grescores.matching import hard_match
+from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, completeness_from_similarities, read_similarities
 from tripleaudit.grescores.systems import read_system
+from tripleaudit.shipped import DATA
 
 OLDER_GOLD = "the stored value belongs to an older gold file of CDR"
 DIFFERENT = {
@@ -54,7 +53,7 @@ def inputs_of(folder, dataset, model, metric):
 
 def test_stored_aggregates_follow_from_stored_details(real_data, root):
     settings = Settings("official", Matching(PUBLISHED_PHI), resamples=0)
-    rows = list(csv.DictReader((root / "resources" / "reported" / "genres_oracles.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((DATA / "reported" / "genres_oracles.csv").open(encoding="utf-8")))
     compared, wrong = Counter(), []
     for row in rows:
         key = (row["dataset"], row["model"], row["metric"])

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from filelock import FileLock, Timeout
 
 from tripleaudit.errors import UserError
 from tripleaudit.machine import devices
@@ -80,7 +81,8 @@ def test_a_killed_job_frees_its_device(machine):
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         folder = devices.lock_folder()
-        assert devices._lock(folder / "gpu-0.lock") is None
+        with pytest.raises(Timeout):
+            FileLock(folder / "gpu-0.lock").acquire(blocking=False)
         other.kill()
     with devices.gpu_slot(poll=0.01) as names:
         assert names == ["0"]

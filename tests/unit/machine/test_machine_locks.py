@@ -8,12 +8,12 @@ import time
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.machine.locks import alone_in
+from tripleaudit.machine.locks import folder_lock
 
 HOLD = """
 import sys, time
-from tripleaudit.machine.locks import alone_in
-with alone_in(sys.argv[1]):
+from tripleaudit.machine.locks import folder_lock
+with folder_lock(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -30,13 +30,13 @@ def holder(tmp_path):
 
 
 def test_a_second_process_is_refused(tmp_path, holder):
-    with pytest.raises(UserError, match="m: another process is at work in this folder"), alone_in(tmp_path / "m", 0):
+    with pytest.raises(UserError, match="m: another process is at work in this folder"), folder_lock(tmp_path / "m", 0):
         pytest.fail("both are in the folder")
 
 
 def test_a_killed_process_leaves_no_lock(tmp_path, holder):
     holder.kill()
-    with alone_in(tmp_path / "m", patience=10):
+    with folder_lock(tmp_path / "m", patience=10):
         pass
 
 
@@ -48,13 +48,13 @@ def test_waiting_for_one_that_ends_in_time(tmp_path, holder):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time, "sleep", sleep)
-        with alone_in(tmp_path / "m", patience=10, poll=0.01):
+        with folder_lock(tmp_path / "m", patience=10, poll=0.01):
             pass
 
 
 def test_it_is_given_back(tmp_path):
     for _ in range(2):
-        with alone_in(tmp_path / "new" / "m", 0):
+        with folder_lock(tmp_path / "new" / "m", 0):
             assert (tmp_path / "new" / "m").is_dir()
         assert list((tmp_path / "new" / "m").iterdir()) == []
 
@@ -64,6 +64,6 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, caplog):
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with alone_in(tmp_path):
+    with folder_lock(tmp_path):
         pass
     assert "has no locks (" in caplog.text

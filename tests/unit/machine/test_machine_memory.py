@@ -7,7 +7,7 @@ from support.extractors import build, toy_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.tplinker import TPLinker
-from tripleaudit.machine.memory import advised, is_out_of_memory
+from tripleaudit.machine.memory import is_out_of_memory, out_of_memory_advice
 from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.trainer import train_extractor
@@ -17,7 +17,7 @@ CPU = "[enforce fail at alloc.cpp:132] . DefaultCPUAllocator: can't allocate mem
 
 
 def failing(error, **options):
-    with advised("training", "batch_size", options.pop("batch_size", 8), **options):
+    with out_of_memory_advice("training", "batch_size", options.pop("batch_size", 8), **options):
         raise error
 
 

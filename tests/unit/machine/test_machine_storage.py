@@ -3,20 +3,19 @@
 import errno
 import os
 import subprocess
-import types
-from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
 from support.extractors import toy_sentences
-from tripleaudit import cli, commands
+from tripleaudit import cli
+from tripleaudit.commands import audit
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_jsonl
-from tripleaudit.job import job
 from tripleaudit.machine import storage
+from tripleaudit.scoring import scores
 from tripleaudit.training.run import train_to
 
 
@@ -106,28 +105,14 @@ def test_what_libraries_say_is_understood():
     assert storage.sentence(FileNotFoundError(errno.ENOENT, "no", "x")) is None
 
 
-def test_commands_and_scripts_print_one_line(tmp_path, monkeypatch, capsys):
-    def fails(_):
+def test_commands_and_steps_print_one_line(monkeypatch, capsys):
+    def fails(*_, **__):
         raise full("results/x/model.safetensors")
 
-    module = types.SimpleNamespace(HELP="", configure=lambda parser: None, run=fails)
-    monkeypatch.setattr(cli.importlib, "import_module", lambda name: module)
-    assert cli.main([next(iter(sorted(p.stem for p in Path(commands.__file__).parent.glob("[a-z]*.py"))))]) == 1
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("error: results/x/model.safetensors: the disk is full")
-    log = tmp_path / "job.log"
-    with pytest.raises(SystemExit), job(types.SimpleNamespace(log=[str(log)], rule="table")):
-        fails(None)
-    assert "ERROR results/x/model.safetensors: the disk is full" in log.read_text()
-    assert len(log.read_text().splitlines()) == 1
-
-
-def test_a_script_sees_as_many_gpus_as_its_rule_has(monkeypatch, tmp_path):
-    monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-    for count, visible in ((0, ""), (2, "0,1"), (None, "0,1")):
-        resources = {} if count is None else {"gpu": count}
-        with job(types.SimpleNamespace(log=[], rule="score", resources=resources)):
-            assert os.environ["CUDA_VISIBLE_DEVICES"] == visible
-    assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,1"
+    monkeypatch.setattr(audit, "run", fails)
+    monkeypatch.setattr(scores, "merge_scores", lambda paths, out: fails())
+    for arguments in (["audit", "a", "b"], ["merge-scores", "--paths", "x", "--out", "y"]):
+        assert cli.main(arguments) == 1
+        lines = capsys.readouterr().err.strip().splitlines()
+        assert len(lines) == 1
+        assert lines[0].startswith("error: results/x/model.safetensors: the disk is full")

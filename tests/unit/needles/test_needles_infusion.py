@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.splitting import blocks, split
-from tripleaudit.needles.documents import Document
-from tripleaudit.needles.infusion import infuse, infusion_from_json, needed
+from tripleaudit.llm.splitting import blocks, split
+from tripleaudit.needles.haystack import Document, infuse, infusion_from_json, needed
 from tripleaudit.needles.templates import template_needles
 
 WORDS = st.lists(
@@ -117,3 +116,30 @@ def test_empty_document_and_changed_records_are_refused():
         infusion_from_json(dataclasses.replace(infusion, needles=(moved,), original_sha256="0" * 64).to_json(), "f")
     with pytest.raises(UserError, match="not an infusion record"):
         infusion_from_json({"doc": "d"}, "file line 3")
+
+
+CODE = "    def f(x):\n        return x + 1\n\n    print(f(2))"
+
+
+def test_no_needle_lands_inside_indented_code():
+    text = "\n\n".join(["Some words about the loom and its beams."] * 3 + [CODE] + ["More words follow here."] * 3)
+    assert text[slice(*blocks(text)[0])] == CODE
+    needles = [(f"n{i}", f"Needle {i} of a few words stands here.") for i in range(6)]
+    for seed in range(40):
+        infusion = infuse(Document("d", text), needles, seed)
+        assert CODE in infusion.text
+        before = infusion.text[: infusion.text.index(CODE)]
+        assert before.endswith("\n\n")  # nothing stands on its first line either
+
+
+@pytest.mark.parametrize("heading", ["# Methods", "Methods\n=======", "Materials and methods"])
+def test_no_needle_is_glued_to_the_heading_that_follows(heading):
+    body = "One sentence stands here. Another one follows it. A third one ends the part."
+    text = "\n\n".join([heading, body, heading, body, heading, body])
+    needles = [(f"n{i}", f"Needle {i} is short.") for i in range(8)]
+    for seed in range(40):
+        infusion = infuse(Document("d", text), needles, seed)
+        assert infusion.unit == "sentence" and infusion.removed() == text
+        first = heading.splitlines()[0]
+        lines = infusion.text.splitlines()
+        assert [line for line in lines if first in line] == [first] * 3

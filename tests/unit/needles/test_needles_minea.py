@@ -4,8 +4,7 @@ import pytest
 
 from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import Entity
-from tripleaudit.needles.identification import Index, identify, with_judgement
-from tripleaudit.needles.minea import CRITERIA, overall, type_scores, wilson
+from tripleaudit.needles.minea import CRITERIA, Index, identify, overall, rated, type_scores, wilson, with_judgement
 from tripleaudit.needles.needle import Needle
 
 # needles found by the best criterion, of all, behind the rates of table 3
@@ -94,8 +93,8 @@ def test_toy_example_of_table_4():
     needles, extracted = toy()
     event, product = identify(needles, extracted)
     event, product = with_judgement(event, 1), with_judgement(product, 2)
-    assert [int(event.row()[c]) for c in CRITERIA] == [0, 1, 1, 0, 0, 1]
-    assert [int(product.row()[c]) for c in CRITERIA] == [0, 0, 1, 1, 0, 1]
+    assert [int(rated(event.row())[c]) for c in CRITERIA] == [0, 1, 1, 0, 0, 1]
+    assert [int(rated(product.row())[c]) for c in CRITERIA] == [0, 0, 1, 1, 0, 1]
     assert (event.ns_index, event.k_index, event.llm_index) == (0, 1, 1)
     assert event.k_ratio == 0.5 and product.k_ratio == pytest.approx(4 / 6)
 
@@ -105,7 +104,7 @@ def test_n_implies_ns_k_is_monotone_and_case_is_an_option():
     target = needle("Place", "Nova Ruda", ["hill, town"])
     (match,) = identify([target], [found])
     assert match.n and match.ns and match.k_ratio == 1
-    row = match.row()
+    row = rated(match.row())
     assert row["k0.5"] and row["k0.6"] and row["k0.7"] and row["llm"] is None
     lower = entity(0, "Place", "nova ruda")
     assert not identify([target], [lower])[0].n and identify([target], [lower], casefold=True)[0].n
@@ -118,7 +117,7 @@ def test_the_name_of_one_entity_does_not_run_into_the_next_value():
 
 def test_three_of_five_keywords_reach_the_threshold_0_6():
     (match,) = identify([needle("T", "x", "abcde")], [entity(0, "T", "y", keywords=["a", "b", "c"])])
-    assert match.row()["k0.6"] is True and match.row()["k0.7"] is False
+    assert rated(match.row())["k0.6"] is True and rated(match.row())["k0.7"] is False
 
 
 def test_candidates_share_words_or_the_piece():

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.needles.parsing import parse_entities, parse_match, parse_rows
+from tripleaudit.llm.answers import parse_match, parse_rows
+from tripleaudit.needles.entities import parse_entities
 
 ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
 

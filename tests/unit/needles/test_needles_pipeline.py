@@ -8,10 +8,9 @@ import pytest
 from support.fake_endpoint import FakeEndpoint, Reply
 from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Endpoint, Prices
-from tripleaudit.generative.threads import drive
-from tripleaudit.needles.client import ThreadClient
-from tripleaudit.needles.documents import Document, read_document, read_documents, shorten
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import drive
+from tripleaudit.llm.endpoint import Endpoint, Prices
 from tripleaudit.needles.entities import deduplicated
 from tripleaudit.needles.generation import (
     Recipe,
@@ -22,9 +21,12 @@ from tripleaudit.needles.generation import (
 from tripleaudit.needles.generation import (
     make_needles as ask_for,
 )
+from tripleaudit.needles.haystack import Document, read_document, read_documents, shorten
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse
-from tripleaudit.needles.run import (
+from tripleaudit.needles.schema import load_schema, schema_from_json
+from tripleaudit.needles.scores import score_result
+from tripleaudit.needles.stages import (
     Corpus,
     build_corpus,
     corpus_from_needles,
@@ -32,12 +34,10 @@ from tripleaudit.needles.run import (
     load_result,
     save_result,
 )
-from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.scores import score_result
 from tripleaudit.needles.templates import template_needles
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.index import ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import ScoreIndex
 
 PLAN = Plan(schema="demo", target=0.3, piece_chars=2500, iterations=1, reserve=300, parts=5, part_iterations=1)
 
@@ -49,7 +49,7 @@ def study(tmp_path_factory):
     corpus = corpus_from_needles([make_document(60)], make_needles(), PLAN)
     assert len(corpus.infusions["report"].needles) == 10  # all of them fit below 30 %
     model = NeedleModel(forgotten=(2, 3, 4))
-    with FakeEndpoint(model) as fake, ThreadClient(Endpoint(fake.url, "fake"), folder / "cache") as client:
+    with FakeEndpoint(model) as fake, Client(Endpoint(fake.url, "fake"), folder / "cache") as client:
         result = extract_corpus(corpus, PLAN, client.complete_all, "fake")
         sent = fake.count
         again = extract_corpus(corpus, PLAN, client.complete_all, "fake")
@@ -146,8 +146,8 @@ def test_iteration_table(study):
     pieces = len({e.piece for e in bare})
     assert value(study, "iterations", "0", "", "entities") == 0
     assert value(study, "iterations", "1", "", "entities") == pieces == len(bare)
-    assert value(study, "iterations", "0", "", "relevance") == 0
-    assert value(study, "iterations", "0", "", "redundancy_avoidance(0.2)") == 1
+    measured = {s.metric for s in study["scores"] if (s.key("protocol"), s.stratum) == ("iterations", "0")}
+    assert measured == {"entities"}  # of nothing extracted there is nothing else to say
     # lines "Thing fact 1", "Thing fact 2": cosines 2/3 with one another
     assert value(study, "iterations", "1", "", "redundancy_avoidance(0.2)") == 0
     # names "fact 1", "fact 2": cosines 1/2, which is not above 0.5
@@ -213,7 +213,7 @@ def test_recall_of_a_rule_based_model(tmp_path):
             found = [n for n in needles if n.name in last and n.id in known]
             return json.dumps([{"type": "Person", "name": n.name} for n in found])
 
-        with FakeEndpoint(answer) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path / str(expected)) as client:
+        with FakeEndpoint(answer) as fake, Client(Endpoint(fake.url, "m"), tmp_path / str(expected)) as client:
             result = extract_corpus(corpus, plan, client.complete_all, "m")
         share = sum(match.n for match in result.matches) / len(placed)
         assert share == (expected if expected is not None else len(known) / len(placed))
@@ -230,7 +230,7 @@ def test_a_model_that_forgets_parts_5_to_11_shows_it_there(tmp_path):
             reply, Reply
         ) else reply  # fmt: skip
 
-    with FakeEndpoint(whole) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+    with FakeEndpoint(whole) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
         result = extract_corpus(corpus, plan, client.complete_all, "m")
     save_result(result, plan, tmp_path / "model")
     scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "d", "m")
@@ -259,7 +259,7 @@ def test_needles_are_generated_validated_and_refilled(tmp_path):
         return json.dumps({"needles": rows})
 
     kind = load_schema("demo").types["Person"]
-    with FakeEndpoint(answer) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+    with FakeEndpoint(answer) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
         talks = {0: ask_for(document, kind, Recipe(per_type=3, seed=5), "m", 500, taken := [])}
         made = drive(talks, client.complete_all)[0]
         assert fake.count == 4 == made.calls
@@ -274,7 +274,7 @@ def test_needles_are_generated_validated_and_refilled(tmp_path):
 
 def test_needles_that_no_model_delivers_come_from_the_templates(tmp_path):
     plan = Plan(schema="demo", per_type=4, refills=1)
-    with FakeEndpoint("I cannot do that.") as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+    with FakeEndpoint("I cannot do that.") as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
         corpus = build_corpus([make_document()], plan, client.complete_all, "m")
         assert fake.count == 8  # four types, asked twice
         with pytest.raises(UserError, match="only 0 characters fit; add needles"):
@@ -291,7 +291,7 @@ def test_schema_discovery(tmp_path):
         {"type": "Bad", "relevance": 7},
         {"relevance": 0.9},
     ]
-    with FakeEndpoint(json.dumps({"types": rows})) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+    with FakeEndpoint(json.dumps({"types": rows})) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
         found = drive({0: discover_types(make_document(), 200)}, client.complete_all)[0]
     assert [row["type"] for row in found] == ["Article", "Person", "Thing"]
     assert fitting_types(found) == ["Article", "Person"] and fitting_types(found, top=1) == ["Article"]
@@ -308,17 +308,17 @@ def test_rehearsal_bounds_what_is_sent(tmp_path):
     corpus = corpus_from_needles(documents, make_needles(), plan)
     with FakeEndpoint(NeedleModel()) as fake:
         endpoint = Endpoint(fake.url, "m", prices=Prices(1.0, 2.0))
-        with ThreadClient(endpoint, tmp_path) as client:
-            from tripleaudit.generative.threads import TokenCounter
+        with Client(endpoint, tmp_path) as client:
+            from tripleaudit.llm.conversation import TokenCounter
 
             stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
             assert fake.count == 0
             result = extract_corpus(corpus, plan, client.complete_all, "m")
-            assert stages["extraction"].requests == len(result.calls)
-            assert stages["judge"].requests >= 9 and fake.count <= sum(s.requests for s in stages.values())
+            assert stages["extraction"].to_pay == len(result.calls)
+            assert stages["judge"].to_pay >= 9 and fake.count <= sum(s.to_pay for s in stages.values())
             assert sum(s.cost for s in stages.values()) >= client.totals.cost > 0
             stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
-            assert sum(s.requests for s in stages.values()) == 0 and stages["extraction"].stored == len(result.calls)
+            assert sum(s.to_pay for s in stages.values()) == 0 and stages["extraction"].cached == len(result.calls)
 
 
 def test_bad_documents_are_refused_in_one_sentence(tmp_path):
@@ -385,9 +385,9 @@ def test_shipped_schemas_and_subsets():
         ({"iteration": 1}, "unknown key 'iteration', did you mean 'iterations'"),
         ({"target": 0.5}, "shares must obey"),
         ({"criteria": ["k0.8"]}, "unknown criterion 'k0.8', did you mean"),
-        ({"criteria": []}, "'criteria' is empty"),
-        ({"per_type": 0}, "'per_type' is 0"),
-        ({"fill": "magic"}, "'fill' is 'magic'"),
+        ({"criteria": []}, "needles/criteria: expected at least 1 of them, got"),
+        ({"per_type": 0}, "needles/per_type: expected at least 1, got 0"),
+        ({"fill": "magic"}, "needles/fill: expected one of templates, none, got 'magic'"),
     ],
 )
 def test_bad_plans(values, message):

@@ -10,7 +10,7 @@ from nltk.translate.meteor_score import meteor_score
 from tripleaudit.errors import UserError
 from tripleaudit.needles import reference_free as rf
 from tripleaudit.needles.entities import Entity
-from tripleaudit.needles.redundancy import by_part, redundancy
+from tripleaudit.needles.minea import by_part, redundancy
 from tripleaudit.needles.schema import load_schema
 
 
@@ -51,6 +51,7 @@ def test_redundancy_avoidance():
     assert rf.redundancy_avoidance(lines, 0.6) == 1 == rf.redundancy_avoidance(["a"], 0)
     assert rf.redundancy_avoidance(["", "", "a"], 0) == 1  # without words nothing is similar
     assert rf.redundancy_avoidance(["a", "a"], 1.0) == 1  # a cosine of 1 is at most 1
+    assert rf.redundancy_avoidance([], 0.2) is None  # of nothing there is nothing to say
     many = [f"w{i % 700}" for i in range(1400)]  # every word twice: 700 redundant pairs, over more than one block
     assert rf.redundancy_avoidance(many, 0.5) == pytest.approx(1 - 700 / math.comb(1400, 2))
 
@@ -119,16 +120,19 @@ def test_all_scores_of_an_extraction():
     assert scores["redundancy_avoidance(0.2)"] == 1 == scores["redundancy_avoidance(0.5,name)"]
     assert scores["bias_avoidance"] == pytest.approx(2 / 3)  # "a city" is not in the text
     assert set(scores) >= {"semantic_similarity", "suswir", "redundancy_avoidance(0.1)"}
+    nothing = rf.all_scores(pieces, [], load_schema("demo"))
+    assert nothing.pop("entities") == 0 and set(nothing) == set(scores) - {"entities"}
+    assert set(nothing.values()) == {None}
 
 
 def test_redundancy_of_a_repetition():
     old = [entity(0, n) for n in "acd"]
     new = [entity(0, n) for n in "abc"]
-    assert redundancy(new, old) == pytest.approx(2 / 3) and redundancy([], old) == 0
+    assert redundancy(new, old) == pytest.approx(2 / 3) and redundancy([], old) is None
     assert redundancy([entity(0, None)], [entity(0, None)]) == 0
     rows = by_part([entity(0, "a", 0), entity(0, "b", 1)], [entity(0, "a", 1), entity(0, "b", 1)], 2)
     assert rows == [
-        {"part": 1, "redundancy": 0.0, "new": 0, "old": 1},
+        {"part": 1, "redundancy": None, "new": 0, "old": 1},
         {"part": 2, "redundancy": 0.5, "new": 2, "old": 1},
     ]
 

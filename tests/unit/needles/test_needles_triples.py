@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.fake_endpoint import FakeEndpoint, Reply
-from tripleaudit.corpora import load_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Endpoint
-from tripleaudit.generative.threads import Limits
-from tripleaudit.needles.client import ThreadClient
-from tripleaudit.needles.documents import Document
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import Limits
+from tripleaudit.llm.endpoint import Endpoint
+from tripleaudit.needles.dialogues import extract_triples
+from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.scores import triple_scores
-from tripleaudit.needles.triple_extraction import extract_triples
 from tripleaudit.needles.triples import (
     TripleNeedle,
     found,
@@ -28,8 +28,8 @@ from tripleaudit.needles.triples import (
     verbalise,
 )
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.index import ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import ScoreIndex
 
 
 def sentence(number, relation="lives_in"):
@@ -158,7 +158,7 @@ def test_language_model_and_extractor_share_a_table(tmp_path):
         text = json.dumps([*rows, ["x", "y", "z"]]) if record.text in readable else "no idea"
         return Reply(text)
 
-    with FakeEndpoint(answer) as fake, ThreadClient(Endpoint(fake.url, "m"), tmp_path) as client:
+    with FakeEndpoint(answer) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
         predictions, calls = extract_triples(
             pieces.records, ["born_in", "lives_in"], Limits(0, None, 100), client.complete_all, "m"
         )

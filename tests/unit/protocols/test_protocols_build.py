@@ -6,8 +6,9 @@ from support.filler import vectors
 from support.webnlg import sentence
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.build import OPTIONS, build_protocol
+from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 
 NAMES = ("tim", "ada", "charles", "apple", "london", "england")
@@ -145,5 +146,5 @@ def test_every_option_is_one_of_the_split_command(capsys):
         main(["split", "--help"])
     shown = capsys.readouterr().out
     hidden = {"batch_size", "mlm_layers"}
-    for names in OPTIONS.values():
-        assert all(f"--{name.replace('_', '-')}" in shown for name in set(names) - hidden)
+    for protocol in PROTOCOLS.values():
+        assert all(f"--{name.replace('_', '-')}" in shown for name in set(protocol.options) - hidden)

@@ -1,13 +1,14 @@
 import json
 
 import pytest
-import torch
-from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
 from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 
 TEXTS = ["ada lovelace wrote notes on the engine .", "london is the capital of england .", "it rains today ."] * 2
 TRAIN = [sentence(f"{text} {number}") for number, text in enumerate(TEXTS)]
@@ -35,7 +36,7 @@ def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
     sums = []
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
         train_masked_lm(tiny_encoder, TRAIN, tmp_path / name, steps=3, batch_size=4, seed=seed)
-        model = AutoModelForMaskedLM.from_pretrained(tmp_path / name)
+        model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / name)
         sums.append(torch.cat([parameter.flatten() for parameter in model.parameters()]))
     assert torch.equal(sums[0], sums[1])
     assert not torch.equal(sums[0], sums[2])
@@ -43,8 +44,8 @@ def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
 
 def test_a_frozen_encoder_stays_as_it_is_and_layers_can_be_left_out(tiny_encoder, tmp_path):
     train_masked_lm(tiny_encoder, TRAIN, tmp_path, steps=2, encoder_learning_rate=0, layers=1)
-    old = AutoModelForMaskedLM.from_pretrained(tiny_encoder).base_model.state_dict()
-    new = AutoModelForMaskedLM.from_pretrained(tmp_path).base_model.state_dict()
+    old = transformers.AutoModelForMaskedLM.from_pretrained(tiny_encoder).base_model.state_dict()
+    new = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).base_model.state_dict()
     assert 0 < len(new) < len(old)
     assert all(torch.equal(new[name], old[name]) for name in new)
 
@@ -57,7 +58,10 @@ def test_masks_are_answered_as_by_the_plain_model_whatever_the_batch(trained):
         "the capital of england is an old house and stands near the [MASK] .": [0],
     }
     answers = [MaskedLanguageModel(folder, batch_size=size).fill(queries, 400) for size in (1, 8)]
-    tokenizer, plain = AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(folder).eval()
+    tokenizer, plain = (
+        transformers.AutoTokenizer.from_pretrained(folder),
+        transformers.AutoModelForMaskedLM.from_pretrained(folder).eval(),
+    )
     for (text, number), ranked in answers[0].items():
         inputs = tokenizer(text, return_tensors="pt")
         place = (inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero()[number, 0]
@@ -92,7 +96,7 @@ def test_a_model_without_mask_token_is_refused(trained, tmp_path):
     settings["mask_token"] = None
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     (tmp_path / "special_tokens_map.json").unlink(missing_ok=True)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     assert tokenizer.mask_token is None
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
         MaskedLanguageModel(tmp_path)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.extractors import sentence
-from support.webnlg import read_triple_list
+from support.webnlg import read_triple_list, sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
@@ -26,7 +25,7 @@ def letters(strings):
 def corpus() -> list[Sentence]:
     """Sentences whose words fill the buckets 1, 2 and 3 with 60 words each, and one triple."""
     words = [LETTERS[i % 26] + LETTERS[i // 26] + tail for tail in ("", "xy", "xyzw") for i in range(60)]
-    return [Sentence("words", " ".join(words)), sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id="1")]
+    return [Sentence("words", " ".join(words)), sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id_="1")]
 
 
 def noising(*more: Sentence, seed: int = 0, **options) -> EntityNoising:
@@ -201,11 +200,11 @@ def test_any_sentence_keeps_its_structure(data, mode):
 
 
 def test_bad_settings():
-    with pytest.raises(UserError, match="'probability' is 2, expected 0 to 1"):
+    with pytest.raises(UserError, match="noising/probability: expected at most 1, got 2"):
         NoiseSettings(probability=2)
-    with pytest.raises(UserError, match="expected words or pieces"):
+    with pytest.raises(UserError, match="expected one of words, pieces, got 'letters'"):
         NoiseSettings(vocabulary="letters")
-    with pytest.raises(UserError, match="expected skip or wordwise"):
+    with pytest.raises(UserError, match="expected one of skip, wordwise, got 'drop'"):
         NoiseSettings(nested="drop")
     with pytest.raises(UserError, match="word pieces are not known"):
         EntityNoising(corpus(), letters, NoiseSettings(vocabulary="pieces"), 0)

@@ -1,11 +1,11 @@
-from tripleaudit.report.answers import ANSWERS, Evidence
-from tripleaudit.report.answers._words import Pair, contrast
+from tripleaudit.descriptors import TABLES
 from tripleaudit.report.inputs import StudyFacts
+from tripleaudit.report.make import Evidence
 from tripleaudit.scoring.scores import Score, keys_of
-from tripleaudit.tables.builders import builders
-from tripleaudit.tables.index import ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell
+from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import ScoreIndex
+from tripleaudit.tables.words import Pair, contrast
 
 SEEN, UNSEEN = "on seen triples", "on unseen triples"
 
@@ -71,7 +71,7 @@ def test_many_pairs_are_counted_and_the_greatest_is_named():
 
 def test_nothing_measured_is_said():
     assert contrast([], SEEN, UNSEEN) == "This was not measured in the study."
-    for table in ANSWERS:
+    for table in TABLES:
         answer = Evidence().answer(table)[1]
         assert answer in ("This was not measured in the study.", ""), table
 
@@ -145,5 +145,4 @@ def test_the_middle_is_told_from_three_parts_on():
 
 
 def test_every_table_has_a_question():
-    assert set(ANSWERS) == set(builders())
-    assert all(question.endswith("?") for question, _ in ANSWERS.values())
+    assert all(table.question.endswith("?") for table in TABLES.values())

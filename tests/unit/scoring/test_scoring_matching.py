@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
-from tripleaudit.scoring.matching import MATCHINGS, check_matching, reduced, sentence_counts
+from tripleaudit.scoring.matching import check_matching, reduced, sentence_counts
 from tripleaudit.scoring.metrics import Micro, by_stratum, micro
 
 
@@ -121,7 +122,7 @@ triples = st.builds(
 corpora = st.lists(st.tuples(st.lists(triples, max_size=5), st.lists(triples, max_size=5)), min_size=1, max_size=6)
 
 
-@given(corpora, st.sampled_from(MATCHINGS))
+@given(corpora, st.sampled_from(list(MATCHINGS)))
 def test_exchanging_gold_and_predictions_exchanges_precision_and_recall(rows: list, matching: str) -> None:
     gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
     guess = [Sentence("s", "", tuple(found)) for _, found in rows]
@@ -132,7 +133,7 @@ def test_exchanging_gold_and_predictions_exchanges_precision_and_recall(rows: li
     assert forth.f1 <= max(forth.precision, forth.recall) + 1e-12
 
 
-@given(corpora, st.sampled_from(MATCHINGS), st.randoms(use_true_random=False))
+@given(corpora, st.sampled_from(list(MATCHINGS)), st.randoms(use_true_random=False))
 def test_order_and_repetition_of_triples_do_not_matter(rows: list, matching: str, random) -> None:
     gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
     guess = [Sentence("s", "", tuple(found)) for _, found in rows]
@@ -153,7 +154,7 @@ def test_partial_matching_never_finds_fewer_of_a_single_prediction(rows: list) -
         assert (sentence_counts(gold, guess, matching)[:, 0] >= exact).all()
 
 
-@given(corpora, st.sampled_from(MATCHINGS))
+@given(corpora, st.sampled_from(list(MATCHINGS)))
 def test_gold_as_prediction_is_perfect(rows: list, matching: str) -> None:
     gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
     score = micro(sentence_counts(gold, gold, matching))

@@ -11,9 +11,17 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.pairs import align, load_pair
-from tripleaudit.scoring.run import score_classifier, score_run, split_two_step, two_step_name
+from tripleaudit.scoring.rows import (
+    ClassifierFiles,
+    Resampling,
+    RunFiles,
+    score_classifier,
+    score_run,
+    split_two_step,
+    two_step_name,
+)
 from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
+from tripleaudit.scoring.sides import align, load_pair
 
 KEYS = {"study": "demo", "corpus": "c", "protocol": "original", "training": "nz", "testing": "wz", "seed": 1}
 
@@ -55,7 +63,10 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 def scored(files: dict[str, Path], tmp_path: Path, **options) -> dict[tuple[str, str, str], Score]:
     out = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
-    score_run(gold=files["gold"], predictions=files["predictions"], keys=KEYS, **out, **options)
+    further = {name: options.pop(name) for name in ("train", "decisions") if name in options}
+    resampling = Resampling(**{name: options.pop(name) for name in ("replicates", "seed") if name in options})
+    chosen = RunFiles(gold=files["gold"], predictions=files["predictions"], **out, **further)
+    score_run(chosen, KEYS, resampling, **options)
     return {(row.stratum, row.matching, row.metric): row for row in read_scores(out["out_scores"])}
 
 
@@ -134,7 +145,8 @@ def test_repeated_decision_is_refused(tmp_path: Path) -> None:
 def test_classifier_scores_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
     curve = tmp_path / "curve.json"
     out = {"out_scores": tmp_path / "zcc.csv", "out_counts": tmp_path / "zcc.counts.csv", "out_curve": curve}
-    score_classifier(gold=files["gold"], decisions=files["decisions"], keys={**KEYS, "extractor": "zcc-binary"}, **out)
+    chosen = ClassifierFiles(gold=files["gold"], decisions=files["decisions"], **out)
+    score_classifier(chosen, {**KEYS, "extractor": "zcc-binary"})
     value = {row.metric: row.value for row in read_scores(tmp_path / "zcc.csv")}
     assert (value["correct"], value["predicted"], value["gold"], value["sentences"]) == (3, 3, 4, 5)
     assert (value["precision"], value["recall"], value["threshold"]) == (1.0, 0.75, 0.5)

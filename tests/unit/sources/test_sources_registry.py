@@ -8,7 +8,7 @@ import sys
 import pytest
 import yaml
 
-from tripleaudit.corpora.readers import FORMATS
+from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
 

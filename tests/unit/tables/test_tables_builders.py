@@ -5,12 +5,12 @@ import pytest
 
 from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
-from tripleaudit.tables.builders import build_table, builders
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs, load_inputs
-from tripleaudit.tables.make import make_table
-from tripleaudit.tables.model import Cell, Table
+from tripleaudit.tables.builders import build_table, make_table
+from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.evidence import TableInputs, load_inputs
+from tripleaudit.tables.score_index import RunKey
 
 OWN = (
     "augmented",
@@ -75,7 +75,7 @@ def rows_of(table: Table) -> list[tuple[str, str]]:
 
 
 def test_all_tables_have_builders() -> None:
-    assert set(OWN) <= set(builders())
+    assert set(OWN) <= set(TABLES)
 
 
 def test_unknown_table() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.inputs import load_inputs
+from tripleaudit.tables.evidence import load_inputs
 
 
 def rows(corpus, level, setting, system, mode="official", **values):

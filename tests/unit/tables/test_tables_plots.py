@@ -11,7 +11,7 @@ from tripleaudit.cli import main
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
-from tripleaudit.tables.inputs import TableInputs, load_inputs
+from tripleaudit.tables.evidence import TableInputs, load_inputs
 from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, training_curves, type_f1, write_plot
 from tripleaudit.tables.plots.time_memory import benchmarks_of
 
@@ -207,8 +207,8 @@ def test_command(results: Results, tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_tables_and_scores_import_nothing_heavy() -> None:
     code = (
-        "import sys, tripleaudit.cli, tripleaudit.tables.make, tripleaudit.tables.plots, tripleaudit.scoring.run;"
-        "from tripleaudit.tables.builders import builders; builders();"
+        "import sys, tripleaudit.cli, tripleaudit.tables.builders, tripleaudit.tables.plots, tripleaudit.scoring.rows;"
+        "from tripleaudit.descriptors import TABLES; list(TABLES);"
         "print([name for name in ('torch', 'transformers', 'matplotlib', 'pandas', 'datasets') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

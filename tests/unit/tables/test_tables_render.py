@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripleaudit.errors import UserError
-from tripleaudit.tables.model import Cell, Column, Row, Table, number, runs_of
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number, runs_of
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
 from tripleaudit.tables.render.lines import lines_of
 

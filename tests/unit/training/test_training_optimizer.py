@@ -113,13 +113,13 @@ def test_no_clipping_leaves_gradients_alone():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"epoch": 3}, "unknown training setting 'epoch'; did you mean epochs"),
-        ({"epochs": 0}, "'epochs' is 0, expected at least 1"),
-        ({"epochs": "3"}, "'epochs' is '3', expected a value of type int"),
-        ({"bf16": 1}, "'bf16' is 1, expected a value of type bool"),
-        ({"schedule": "linar"}, "'schedule' is 'linar', expected one of constant, linear"),
-        ({"schedule": "steps"}, "needs 'learning_rate_points'"),
-        ({"warmup": 2}, "expected a share of all steps"),
+        ({"epoch": 3}, "training: unknown key 'epoch', did you mean 'epochs'"),
+        ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
+        ({"epochs": "3"}, "training/epochs: expected integer, got '3'"),
+        ({"bf16": 1}, "training/bf16: expected boolean, got 1"),
+        ({"schedule": "linar"}, "training/schedule: expected one of constant, linear, .* got 'linar'"),
+        ({"schedule": "steps"}, "learning_rate_points: the schedule 'steps' needs them"),
+        ({"warmup": 2}, "training/warmup: expected at most 1, got 2"),
         ({"clip": "norm"}, "expected one of none, global, parameter"),
     ],
 )

@@ -18,7 +18,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.machine.locks import alone_in
+from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.training import checkpoints
 from tripleaudit.training import run as training_run
@@ -173,8 +173,8 @@ def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
 
 
 def test_a_second_training_in_the_same_folder_is_refused(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(training_run, "alone_in", functools.partial(alone_in, patience=0))
-    with alone_in(tmp_path / "m"), pytest.raises(UserError, match="m: another process is at work in this folder"):
+    monkeypatch.setattr(training_run, "folder_lock", functools.partial(folder_lock, patience=0))
+    with folder_lock(tmp_path / "m"), pytest.raises(UserError, match="m: another process is at work in this folder"):
         run(home, tmp_path / "m")
     assert list((tmp_path / "m").iterdir()) == []
 
@@ -312,9 +312,9 @@ def test_the_step_is_known_to_the_model(home, monkeypatch, tmp_path):
 
 
 def test_bad_runs_fail_before_training(home, tmp_path):
-    with pytest.raises(UserError, match="unknown training setting 'learning_rate'"):
+    with pytest.raises(UserError, match="training: unknown key 'learning_rate'"):
         run(home, tmp_path / "a", learning_rate=1.0)
-    with pytest.raises(UserError, match="unknown noising setting 'probabilty'; did you mean probability"):
+    with pytest.raises(UserError, match="noising: unknown key 'probabilty', did you mean 'probability'"):
         run(home, tmp_path / "b", noising={"probabilty": 0.1})
     with pytest.raises(UserError, match="casrel has no setting 'layers'"):
         run(home, tmp_path / "c", model={"layers": 3})

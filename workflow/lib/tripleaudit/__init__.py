@@ -1,3 +1,3 @@
 """tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

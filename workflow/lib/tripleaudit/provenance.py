@@ -22,13 +22,6 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
-def code_digest(*patterns: str) -> str:
-    """Return the SHA-256 over names and contents of the package's files that match; patterns are relative to it."""
-    package = Path(__file__).resolve().parent
-    files = sorted({path for pattern in patterns for path in package.glob(pattern)})
-    return digest({path.relative_to(package).as_posix(): sha256(path) for path in files})
-
-
 def git_state(folder: Path | None = None) -> dict[str, Any] | None:
     """Return commit and cleanliness of the checkout that the package lies in, or None outside of one."""
     folder = folder or Path(__file__).resolve().parent

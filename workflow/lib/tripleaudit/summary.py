@@ -9,10 +9,9 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, read_jsonl
-from tripleaudit.generative.ledger import Ledger
+from tripleaudit.llm.cache import DEFAULT_CACHE
+from tripleaudit.llm.ledger import Ledger
 from tripleaudit.machine.progress import duration
-
-DEFAULT_CACHE = "results/cache/llm"
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class RunSummary:
         )
         order = {name: place for place, name in enumerate(rules)}
         stages = sorted({job.rule for job in counted}, key=lambda name: order.get(name, len(order)))
-        rows = [("stage", "ran", "up to date", "time", "time of all")]
+        rows: list[tuple[str, ...]] = [("stage", "ran", "up to date", "time", "time of all")]
         for stage in stages:
             own = [job for job in counted if job.rule == stage]
             new = [job for job in own if job.ran]

@@ -111,7 +111,7 @@ def extract_shard(
     rows = written(reader, stream, settings.write == "triples")
     with (
         Progress(name, shard["lines"], "lines", log=logger) as progress,
-        memory.advised("extraction", "batch_size", settings.batch_size),
+        memory.out_of_memory_advice("extraction", "batch_size", settings.batch_size),
     ):
         count = write_rows(out, counted(rows, reader, progress))
     ended, ended_cpu = time.monotonic(), time.process_time()

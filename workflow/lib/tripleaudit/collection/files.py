@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tripleaudit.errors import UserError
-from tripleaudit.workflow import shipped
+from tripleaudit.shipped import shipped
 
 TEXT, JSON = (".txt", ".text"), (".jsonl", ".ndjson")
 KINDS = "text with a sentence a line (.txt) or JSON lines with 'text' (.jsonl), each also as .gz"

@@ -23,37 +23,36 @@ def run(args: argparse.Namespace) -> None:
     import json
     from pathlib import Path
 
-    from tripleaudit.generative import settings
-    from tripleaudit.generative.plan import as_table, plan
+    from tripleaudit.llm import section as settings
+    from tripleaudit.plan import hours, requests
+    from tripleaudit.plan.language_models import LanguageModels
 
     if args.config is None:
         section, study = settings.read_section(args.section, args.study)
-        result = plan(section, study, Path(args.results or f"results/{study}"))
-        print(json.dumps(result, indent=2) if args.json else as_table(result))
+        models = LanguageModels.alone(section)
+        result = requests.extraction(models, study, Path(args.results or f"results/{study}"))
+        print(json.dumps(result, indent=2) if args.json else requests.as_table(result))
         return
-    from tripleaudit.estimates import language_models, trainings
-    from tripleaudit.study import Study
-
-    planned = Study(_config(args.config))
-    folder = Path(args.results or f"results/{planned.name}")
-    result = language_models.plan(planned, folder, Path(args.downloads))
-    hours = trainings.estimate(planned, folder.parent)
+    planned = _study(args)
+    result, took = requests.plan(planned), hours.estimate(planned, Path(planned.places.study).parent)
     if args.json:
-        print(json.dumps({**result, "trainings": trainings.as_json(hours)}, indent=2))
+        print(json.dumps({**result, "trainings": hours.as_json(took)}, indent=2))
         return
-    print("\n".join(([as_table(result)] if result["jobs"] or result["unknown"] else []) + trainings.as_lines(hours)))
+    asked = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
+    print("\n".join(asked + hours.as_lines(took)))
 
 
-def _config(text: str) -> dict:
+def _study(args: argparse.Namespace):
     """Read a study, from its file or as JSON."""
     import json
 
-    from tripleaudit.configuration import read_config, validated
     from tripleaudit.errors import UserError
+    from tripleaudit.plan.study import Study
 
-    if not text.lstrip().startswith("{"):
-        return read_config(text)
+    folders = {"study": args.results or "", "downloads": args.downloads}
+    if not args.config.lstrip().startswith("{"):
+        return Study.read(args.config, **folders)
     try:
-        return validated(json.loads(text))
+        return Study(json.loads(args.config), **folders)
     except ValueError as error:
         raise UserError(f"--config: not valid JSON ({error})") from error

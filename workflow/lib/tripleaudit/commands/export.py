@@ -17,8 +17,8 @@ def run(args: argparse.Namespace) -> None:
     import tempfile
     from pathlib import Path
 
-    from tripleaudit.corpora.export import to_dataset_dict
     from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.store import to_dataset_dict
     from tripleaudit.errors import UserError
 
     splits = {}

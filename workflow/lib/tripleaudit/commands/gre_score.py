@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.llm.cache import DEFAULT_CACHE
+
 HELP = "score extracted triples: TS, US, FS, GS, CS, #tri, #tok and hard matching"
 DESCRIPTION = """Each score is computed if its input is there: US and CS need --embedder (CS --reference too), TS needs
 --lda or --lda-text, FS and GS stored judgements or an endpoint that judges."""
@@ -28,8 +30,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
     parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
-    parser.add_argument("--cache", default="results/cache/llm", metavar="DIR", help="stored answers of the endpoint")
+    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="stored answers of the endpoint")
     parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="requests in flight (default: 4)")
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
+    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
+    parser.add_argument(
+        "--most-unreadable",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="of the judge's answers; more is an error (default: %(default)s)",
+    )
+    parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
+    parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=float, metavar="X", help="similarity threshold (default: the embedder's)")
     parser.add_argument("--combine", choices=("sum", "concat", "sentence"), default="sum", help="triple vectors")
@@ -52,11 +65,16 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from tripleaudit.errors import UserError
-    from tripleaudit.grescores.embedding import Elements, FolderEncoder, default_phi
     from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-    from tripleaudit.grescores.factualness import read_verdicts
-    from tripleaudit.grescores.granularity import read_splits
-    from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
+    from tripleaudit.grescores.judgements import read_splits, read_verdicts
+    from tripleaudit.grescores.similarity import (
+        PUBLISHED_PHI,
+        Elements,
+        FolderEncoder,
+        Matching,
+        default_phi,
+        read_similarities,
+    )
     from tripleaudit.grescores.systems import read_system
     from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
 
@@ -112,18 +130,38 @@ def run(args: argparse.Namespace) -> int:
 
 def _ask(args: argparse.Namespace, system, verdicts, splits):
     """Ask the endpoint for the judgements that are not given as files."""
-    from tripleaudit.generative.client import Client, Endpoint
-    from tripleaudit.generative.prompts import load_prompt
-    from tripleaudit.grescores.judging import judge, split
+    import logging
+    import sys
 
-    endpoint = Endpoint(args.endpoint, args.model, api_key_env=args.api_key_env, concurrency=args.concurrency)
+    from tripleaudit.errors import UserError
+    from tripleaudit.grescores.judging import judge, split
+    from tripleaudit.llm.client import Client, Endpoint, Prices
+    from tripleaudit.llm.prompts import load_prompt
+
+    if args.budget is not None and args.prices is None:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
+    endpoint = Endpoint(
+        args.endpoint,
+        args.model,
+        api_key_env=args.api_key_env,
+        concurrency=args.concurrency,
+        temperature=args.temperature,
+        reasoning_effort=args.reasoning_effort,
+        prices=Prices(*args.prices) if args.prices else Prices(),
+    )
     reports = {}
-    with Client(endpoint, args.cache) as client:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    for name in ("httpx", "httpx2", "openai"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    with Client(endpoint, args.cache, budget=args.budget) as client:
         if verdicts is None:
-            details, report = judge(system, client, load_prompt("judge"))
+            details, report = judge(system, client, load_prompt("judge"), args.most_unreadable)
             verdicts = {text: entry["results"] for text, entry in details.items()}
             reports["fs"] = report.to_json()
         if splits is None:
-            splits, report = split(system, client, load_prompt("split"))
+            splits, report = split(system, client, load_prompt("split"), args.most_unreadable)
             reports["gs"] = report.to_json()
+        sent = client.totals
+    cost = f", cost {sent.cost:.4f}" if args.prices else ""
+    print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)
     return verdicts, splits, reports

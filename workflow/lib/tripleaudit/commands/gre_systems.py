@@ -2,7 +2,8 @@
 
 import argparse
 
-HELP = "score all systems of one data set with the GREScores (used by the workflow)"
+HELP = "score all systems of one data set with the GREScores"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from tripleaudit.grescores.batch import score_dataset
-    from tripleaudit.grescores.embedding import Elements, EndpointEncoder, FolderEncoder
+    from tripleaudit.grescores.similarity import Elements, EndpointEncoder, FolderEncoder
     from tripleaudit.grescores.topics import TopicModel
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import gpu_slot
@@ -36,14 +37,16 @@ def run(args: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         elements = None
         if args.embedding_endpoint:
-            from tripleaudit.generative.settings import open_client, read_section
+            from tripleaudit.llm.section import open_client, read_section
 
             section, study = read_section(args.section, args.study)
             client = open_client(section, args.embedding_endpoint, study)
             elements = Elements(EndpointEncoder(stack.enter_context(client), client.endpoint.model))
         elif args.embedder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
-            stack.enter_context(memory.advised("embedding", "grescores/embedder/batch_size", args.batch_size))
+            stack.enter_context(
+                memory.out_of_memory_advice("embedding", "grescores/embedder/batch_size", args.batch_size)
+            )
             if args.threads:
                 import torch
 

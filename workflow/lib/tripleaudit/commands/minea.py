@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.llm.cache import DEFAULT_CACHE
+
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
 
 
@@ -15,6 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--types", nargs="+", metavar="TYPE", help="only these types of the schema")
     parser.add_argument("--needles", type=int, default=3, metavar="N", help="of each type and document (default: 3)")
     parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
+    parser.add_argument(
+        "--needle-tokens", type=int, default=2000, metavar="N", help="most tokens of an answer with needles (2000)"
+    )
     parser.add_argument("--iterations", type=int, default=3, help="follow-up calls for each piece (default: 3)")
     parser.add_argument("--piece-chars", type=int, default=4000, metavar="N", help="length of a piece (default: 4000)")
     parser.add_argument("--max-chars", type=int, metavar="N", help="shorten documents to whole paragraphs within N")
@@ -30,23 +35,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of needles and their places (default: 0)")
     parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
     parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
+    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument("--concurrency", type=int, default=4, help="most requests in flight (default: 4)")
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one answer (default: 600)")
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
-    parser.add_argument(
-        "--cache", default="results/cache/llm", metavar="DIR", help="paid answers (default: %(default)s)"
-    )
+    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 
 
 def run(args: argparse.Namespace) -> int:
+    import logging
     import sys
 
     from tripleaudit.errors import UserError
-    from tripleaudit.generative.threads import TokenCounter
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.llm.conversation import TokenCounter
+    from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
     from tripleaudit.needles.rehearsal import as_text, rehearse
 
@@ -57,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         schema=args.schema,
         types=tuple(args.types) if args.types else None,
         per_type=args.needles,
+        needle_tokens=args.needle_tokens,
         piece_chars=args.piece_chars,
         iterations=args.iterations,
         context=args.context,
@@ -75,27 +82,32 @@ def run(args: argparse.Namespace) -> int:
     with _client(args) as client:
         generator = client if args.needle_source == "model" else None
         stages = rehearse(documents, plan, client, counter, generator)
-        to_send = sum(stage.requests for stage in stages.values())
+        to_send = sum(stage.to_pay for stage in stages.values())
         print(as_text(stages, documents, args.model, args.prices is not None), file=sys.stderr)
         if args.estimate:
             return 0
         if to_send and not args.yes and not _confirmed():
             print("Nothing was sent. Add --yes to send the requests.", file=sys.stderr)
             return 0
-        _work(args, plan, documents, client, counter)
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+        for name in ("httpx", "httpx2", "openai"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        with client.stage("asking", sum(stage.total for stage in stages.values()), at_most=True):
+            _work(args, plan, documents, client, counter)
+        print(_summary(client), file=sys.stderr)
     return 0
 
 
 def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
-    from tripleaudit.generative.endpoint import Endpoint, Prices
-    from tripleaudit.needles.client import ThreadClient
+    from tripleaudit.llm.client import Client
+    from tripleaudit.llm.endpoint import Endpoint, Prices
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")
     server = None
     if args.model_dir is not None:
-        from tripleaudit.generative.local_lm import LocalServer, check_model
+        from tripleaudit.llm.local_lm import LocalServer, check_model
 
         server = LocalServer(check_model(args.model_dir), args.model)
     endpoint = Endpoint(
@@ -103,11 +115,25 @@ def _client(args: argparse.Namespace):
         args.model,
         api_key_env=args.key_env,
         timeout=args.timeout,
+        temperature=args.temperature,
+        reasoning_effort=args.reasoning_effort,
         concurrency=args.concurrency,
         prices=Prices(*args.prices) if args.prices else Prices(),
         serve={"source": str(args.model_dir)} if args.model_dir else None,
     )
-    return ThreadClient(endpoint, args.cache, budget=args.budget, server=server)
+    return Client(endpoint, args.cache, budget=args.budget, server=server)
+
+
+def _summary(client) -> str:
+    """Say what this run sent and what its result rests on."""
+    now, all_ = client.totals, client.bill()
+    lines = [f"Sent {now.sent:,} requests, {now.cached:,} answers were stored."]
+    if client.endpoint.prices:
+        lost = f", at most {all_['lost']:.4f} more for attempts without an answer" if all_["lost"] else ""
+        lines.append(f"Cost {now.cost:.4f} now, {all_['cost']:.4f} in all for this result{lost}.")
+    thought = f" ({all_['reasoning_tokens']:,} of them thought)" if all_["reasoning_tokens"] else ""
+    lines.append(f"Tokens in all: {all_['prompt_tokens']:,} in, {all_['completion_tokens']:,} out{thought}.")
+    return "\n".join(lines)
 
 
 def _confirmed() -> bool:
@@ -124,16 +150,15 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     import tempfile
     from pathlib import Path
 
-    from tripleaudit.needles.run import build_corpus, extract_corpus, load_result, save_result
     from tripleaudit.needles.scores import score_result
+    from tripleaudit.needles.stages import build_corpus, extract_corpus, load_result, save_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.builders import build_table
-    from tripleaudit.tables.inputs import load_inputs
+    from tripleaudit.tables.evidence import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
-    ask = client.complete_all if args.needle_source == "model" else None
-    corpus = build_corpus(documents, plan, ask, args.model)
-    result = extract_corpus(corpus, plan, client.complete_all, args.model, counter)
+    corpus = build_corpus(documents, plan, client if args.needle_source == "model" else None, args.model)
+    result = extract_corpus(corpus, plan, client, args.model, counter)
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
         corpus.save(out / "corpus")

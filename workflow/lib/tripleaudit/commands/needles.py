@@ -4,6 +4,7 @@ import argparse
 import contextlib
 
 HELP = "make needles, extract with a language model, score (steps of the workflow)"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -97,9 +98,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _corpus(args: argparse.Namespace) -> None:
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.needle import load_needles
-    from tripleaudit.needles.run import build_corpus, corpus_from_needles
+    from tripleaudit.needles.stages import build_corpus, corpus_from_needles
 
     documents = read_documents(args.documents, args.max_chars, args.max_documents)
     if args.needle_file:
@@ -107,8 +108,7 @@ def _corpus(args: argparse.Namespace) -> None:
     elif args.endpoint:
         with _client(args) as client:
             plan = _plan(args, client.endpoint.context)
-            with _asking(client, "needles") as ask:
-                corpus = build_corpus(documents, plan, ask, client.endpoint.model)
+            corpus = build_corpus(documents, plan, client, client.endpoint.model)
     else:
         corpus = build_corpus(documents, _plan(args), None)
     corpus.save(args.out)
@@ -116,7 +116,7 @@ def _corpus(args: argparse.Namespace) -> None:
 
 def _extract(args: argparse.Namespace) -> None:
     from tripleaudit.needles.rehearsal import rehearse
-    from tripleaudit.needles.run import Corpus, extract_corpus, save_result
+    from tripleaudit.needles.stages import Corpus, extract_corpus, save_extraction
 
     corpus = Corpus.load(args.corpus)
     with contextlib.ExitStack() as stack:
@@ -126,18 +126,22 @@ def _extract(args: argparse.Namespace) -> None:
             judge = stack.enter_context(_client(args, args.judge, args.judge_config))
         plan = _plan(args, client.endpoint.context)
         stages = rehearse(corpus.documents, plan, client, _counters(args), judge=judge, corpus=corpus)
-        totals = {name: stage.requests + stage.stored for name, stage in stages.items()}
-        judging = stack.enter_context(_asking(judge, "judge", totals.pop("judge", 0))) if judge else None
-        ask = stack.enter_context(_asking(client, "extraction", sum(totals.values())))
-        result = extract_corpus(corpus, plan, ask, client.endpoint.model, _counters(args), judging)
-    save_result(result, plan, args.out)
+        totals = {name: stage.total for name, stage in stages.items()}
+        if judge is not None:
+            stack.enter_context(judge.stage("judge", totals.pop("judge", 0), at_most=True))
+        stack.enter_context(client.stage("extraction", sum(totals.values()), at_most=True))
+        result = extract_corpus(corpus, plan, client, client.endpoint.model, _counters(args), judge)
+        result.report["capabilities"] = {
+            item.endpoint.model: item.bill()["capabilities"] for item in (client, judge or client)
+        }
+    save_extraction(result, args.out)
 
 
 def _score(args: argparse.Namespace) -> None:
     from tripleaudit.files import write_json
     from tripleaudit.needles import reference_free
-    from tripleaudit.needles.run import Corpus, load_result
     from tripleaudit.needles.scores import score_result
+    from tripleaudit.needles.stages import Corpus, load_result
     from tripleaudit.scoring.scores import sidecar_of, software, write_scores
 
     stored = load_result(args.result)
@@ -149,13 +153,14 @@ def _score(args: argparse.Namespace) -> None:
 
 
 def _triples(args: argparse.Namespace) -> None:
-    import dataclasses
+    import random
     from pathlib import Path
 
-    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.needles import triples
-    from tripleaudit.needles.documents import read_documents
+    from tripleaudit.needles.haystack import read_documents
+    from tripleaudit.shipped import DATA
 
     options = _json(args.options, "--options")
     if bool(args.haystack) == bool(args.documents):
@@ -167,13 +172,11 @@ def _triples(args: argparse.Namespace) -> None:
         bare = [sentence for path in args.haystack for sentence in load_sentences(path)]
         documents = triples.haystacks(bare, options.get("documents", 4), options.get("sentences", 60), seed)
     shape = {key: options[key] for key in ("per_relation", "target", "minimum", "maximum") if key in options}
-    if options.get("new_facts"):
-        from tripleaudit.corpora.demo.documents import new_facts, state_triple
-
-        facts = new_facts(options["new_facts"], seed)
-        source = [dataclasses.replace(state_triple(fact, seed), id=f"new{i:04d}") for i, fact in enumerate(facts)]
-    else:
-        source = load_sentences(args.needles)
+    source = load_sentences(DATA / "new_facts.jsonl" if options.get("new_facts") else args.needles)
+    if wanted := options.get("new_facts"):
+        if wanted > len(source):
+            raise UserError(f"needles/triples/new_facts: {wanted}, expected at most {len(source)}")
+        source = random.Random(f"new-facts-{seed}").sample(source, wanted)
     for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
         made = triples.infuse_triples(documents, source, seed, piece_chars=length, **shape)
         save_sentences(Path(args.out) / f"{form}.jsonl", made.records)
@@ -183,11 +186,11 @@ def _triples(args: argparse.Namespace) -> None:
 def _extract_triples(args: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from tripleaudit.corpora import load_sentences, save_sentences
+    from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.files import write_jsonl
-    from tripleaudit.generative.threads import Limits
+    from tripleaudit.llm.conversation import Limits
+    from tripleaudit.needles.dialogues import extract_triples
     from tripleaudit.needles.rehearsal import rehearse_triples
-    from tripleaudit.needles.triple_extraction import extract_triples
     from tripleaudit.needles.triples import load_triple_needles
 
     options = _json(args.options, "--options")
@@ -197,16 +200,16 @@ def _extract_triples(args: argparse.Namespace) -> None:
     with _client(args) as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
         stage = rehearse_triples(records, relations, limits, client, _counters(args))
-        with _asking(client, "triples", stage.requests + stage.stored) as ask:
+        with client.stage("triples", stage.total, at_most=True):
             predictions, calls = extract_triples(
-                records, relations, limits, ask, client.endpoint.model, _counters(args)
+                records, relations, limits, client, client.endpoint.model, _counters(args)
             )
     save_sentences(args.out, predictions)
     write_jsonl(args.calls, calls)
 
 
 def _score_triples(args: argparse.Namespace) -> None:
-    from tripleaudit.corpora import load_sentences
+    from tripleaudit.corpora.store import load_sentences
     from tripleaudit.files import read_jsonl
     from tripleaudit.needles import triples
     from tripleaudit.needles.scores import triple_scores
@@ -221,15 +224,14 @@ def _score_triples(args: argparse.Namespace) -> None:
 def _discover(args: argparse.Namespace) -> None:
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
-    from tripleaudit.generative.threads import drive
-    from tripleaudit.needles.documents import read_documents
     from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types, joined_types
+    from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.schema import load_schema, shipped_schemas
 
     documents = read_documents(args.documents)
     with _client(args) as client:
         talks = {document.id: discover_types(document, args.max_tokens) for document in documents}
-        rows = joined_types(drive(talks, client.complete_all).values())
+        rows = joined_types(client.drive(talks).values())
     for row in rows:
         print(f"{row['relevance']:.2f}  {row['type']:<24} {row['reason']}")
     types = fitting_types(rows, args.threshold, args.top)
@@ -263,22 +265,19 @@ def _json(text: str, where: str) -> dict:
 def _client(args: argparse.Namespace, endpoint: str | None = None, model_config: list[str] | None = None):
     from pathlib import Path
 
-    from tripleaudit.generative import settings
-    from tripleaudit.needles.client import ThreadClient
+    from tripleaudit.llm import section as settings
 
     section, study = settings.read_section(args.section, args.budget_of)
     config = args.model_config if endpoint is None else model_config
     folder = Path(config[0]).parent if config else None
     log_file = args.server_log if endpoint is None or not args.server_log else f"{args.server_log}.judge"
-    return settings.open_client(
-        section, endpoint or args.endpoint, study, folder, log_file, args.threads, kind=ThreadClient
-    )
+    return settings.open_client(section, endpoint or args.endpoint, study, folder, log_file, args.threads)
 
 
 def _counters(args: argparse.Namespace):
     from pathlib import Path
 
-    from tripleaudit.generative.threads import TokenCounter
+    from tripleaudit.llm.conversation import TokenCounter
 
     found = args.tokenizer
     if found is None and args.model_config:
@@ -288,22 +287,3 @@ def _counters(args: argparse.Namespace):
         return TokenCounter
     counter = TokenCounter.from_tokenizer(found)
     return lambda: TokenCounter(counter.text)
-
-
-@contextlib.contextmanager
-def _asking(client, stage: str, total: int | None = None):
-    """Yield what sends requests and tells how far the stage is; ``total`` is the most requests that it can take."""
-    import logging
-
-    from tripleaudit.machine.progress import Progress
-
-    log = logging.getLogger("tripleaudit.needles")
-    with Progress(stage, total, "answers", log=log, at_most=True) as progress:
-
-        def ask(requests):
-            answers = client.complete_all(requests, f"{stage}, one round")
-            progress.add(len(requests))
-            progress.note(f"{client.totals.cached} from the cache")
-            return answers
-
-        yield ask

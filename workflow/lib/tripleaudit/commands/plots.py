@@ -14,20 +14,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("history", "training histories, …/CORPUS/TRAINSET/EXTRACTOR/NOISE/SEED/history.jsonl"),
     ):
         parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
+    parser.add_argument("--predictions", nargs="*", default=[], metavar="FILE", help="whose benchmarks are shown")
     parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the plot")
     parser.add_argument("--options", default="{}", metavar="JSON", help="matching, corpora, extractors, …")
     parser.add_argument("--out", required=True, metavar="FILE", help="SVG file to write")
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.tables.inputs import load_inputs, parse_files
+    from tripleaudit.tables.evidence import load_inputs, parse_files
     from tripleaudit.tables.plots import write_plot
+    from tripleaudit.tables.plots.time_memory import benchmarks_of
 
     inputs = load_inputs(
         scores=args.scores,
         counts=args.counts,
         options=args.options,
-        files={"curves": args.curves, "history": args.history, **parse_files(args.file)},
+        files={
+            "curves": args.curves,
+            "history": args.history,
+            "benchmarks": benchmarks_of(args.predictions),
+            **parse_files(args.file),
+        },
     )
     write_plot(args.name, inputs, args.out)
     print(args.out)

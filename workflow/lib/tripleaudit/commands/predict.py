@@ -72,6 +72,8 @@ def _predict(args: argparse.Namespace) -> int:
     model = load_extractor(args.model).to(where)
     model.chunks.limit = args.relation_chunk
     gate = load_gate(args.gate).to(where) if args.gate else None
-    with memory.advised("prediction", "prediction/batch_size", args.batch_size, chunk=lambda: model.chunks.largest):
+    with memory.out_of_memory_advice(
+        "prediction", "prediction/batch_size", args.batch_size, chunk=lambda: model.chunks.largest
+    ):
         predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
     return 0

@@ -6,13 +6,13 @@ HELP = "read a corpus of any format, find its spans, and write it as JSON lines 
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.corpora.readers import FORMATS
+    from tripleaudit.descriptors import FORMATS
 
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument(
         "--source", action="append", metavar="PATH", help="a file or folder of your own; repeat it to join several"
     )
-    origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (resources/registry/corpora.yaml)")
+    origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (as of data/registry/corpora.yaml)")
     parser.add_argument("--split", help="split of a registered corpus, or of a Hugging Face data set")
     parser.add_argument("--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus")
     parser.add_argument(
@@ -88,10 +88,9 @@ def _registered(args: argparse.Namespace):
 
 
 def _own(args: argparse.Namespace):
-    from tripleaudit.corpora.corpus import build_corpus
+    from tripleaudit.corpora.corpus import build_corpus, uncased
+    from tripleaudit.corpora.divide import split_corpus
     from tripleaudit.corpora.readers import check_format, detect_format, read_raw
-    from tripleaudit.corpora.splits import split_corpus
-    from tripleaudit.corpora.uncased import uncased
     from tripleaudit.errors import UserError
 
     formats = [detect_format(path) if args.format == "auto" else check_format(args.format) for path in args.source]

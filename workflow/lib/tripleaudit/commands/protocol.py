@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-HELP = "build the sets of one protocol from JSON lines (used by the workflow; see also split)"
+HELP = "build the sets of one protocol from JSON lines; see also split"
+INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,9 @@ def run(args: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         if needs_model:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
-            stack.enter_context(memory.advised("filling masks", "options/batch_size", options.get("batch_size", 64)))
+            stack.enter_context(
+                memory.out_of_memory_advice("filling masks", "options/batch_size", options.get("batch_size", 64))
+            )
         built, report = build_protocol(
             args.protocol, splits, options, masked_lm=args.masked_lm, vectors=args.vectors, encoder=args.encoder
         )

@@ -7,6 +7,8 @@ HELP = "score predicted triples against gold triples"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.descriptors import MATCHINGS
+
     parser.add_argument(
         "gold", metavar="GOLD", help="gold triples: any corpus format, or stored predictions with 'truth'"
     )
@@ -20,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--matching",
         default="exact-string",
         metavar="M",
-        help="exact-string (default), exact-span, partial-first or partial-last",
+        help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
     parser.add_argument("--format", default="auto", metavar="F", help="format of the corpus files (default: auto)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -32,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.protocols.types import SeenTriples
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import by_stratum, micro
-    from tripleaudit.scoring.pairs import load_pair
+    from tripleaudit.scoring.sides import load_pair
 
     matching = check_matching(args.matching)
     gold, predictions = load_pair(args.gold, args.predictions, args.format)

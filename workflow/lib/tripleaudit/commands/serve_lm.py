@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.errors import UserError
-    from tripleaudit.generative import local_lm
+    from tripleaudit.llm import local_lm
     from tripleaudit.machine.devices import gpu_slot
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")

@@ -20,8 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.tables.inputs import parse_files
-    from tripleaudit.tables.make import make_table
+    from tripleaudit.tables.builders import make_table
+    from tripleaudit.tables.evidence import parse_files
 
     paths = make_table(
         args.name,

@@ -35,7 +35,10 @@ def run(args: argparse.Namespace) -> int:
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     sentences = read_corpus(args.train).sentences
-    with gpu_slot(args.gpu), memory.advised("training the masked language model", "--batch-size", args.batch_size):
+    with (
+        gpu_slot(args.gpu),
+        memory.out_of_memory_advice("training the masked language model", "--batch-size", args.batch_size),
+    ):
         report = train_masked_lm(
             args.encoder,
             sentences,

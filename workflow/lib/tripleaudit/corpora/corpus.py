@@ -4,6 +4,7 @@ Readers yield :class:`RawSentence` objects; :func:`build_corpus` is the one plac
 are removed and problems are counted, so that every format is treated alike.
 """
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -139,7 +140,7 @@ def build_corpus(
     for item in raw:
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
         finder = _Finder(item, occurrence)
-        triples: dict[Triple, None] | list[Triple] = {} if deduplicate else []
+        triples: list[Triple] = []
         strings = {}
         for raw_triple in item.triples:
             if not raw_triple.relation:
@@ -150,11 +151,8 @@ def build_corpus(
             report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
             for subject in subjects:
                 for object_ in objects:
-                    triple = Triple(subject, raw_triple.relation, object_)
-                    if deduplicate:
-                        triples.setdefault(triple)
-                    else:
-                        triples.append(triple)
+                    triples.append(Triple(subject, raw_triple.relation, object_))
+        triples = list(dict.fromkeys(triples)) if deduplicate else triples
         ids[item.id] += 1
         name = item.id if ids[item.id] == 1 else f"{item.id}#{ids[item.id]}"
         sentences.append(Sentence(name, item.text, tuple(triples)))
@@ -218,3 +216,40 @@ class _Finder:
             spans = [Span(start, end, entity) for start, end in places] or [Span(None, None, entity)]
             self.known[entity] = spans, level
         return self.known[entity]
+
+
+def uncased(item: RawSentence) -> RawSentence:
+    """Lower-case a raw sentence and strip its accents, in the text and in its triples' arguments.
+
+    Given positions move with the characters, since a character may become two (İ) or none (a combining accent).
+
+    Args:
+        item: a sentence as a reader yields it.
+
+    Returns:
+        A new sentence with the same id and counts; relation names stay as they are.
+    """
+    starts = [0]
+    for character in item.text:
+        starts.append(starts[-1] + len(plain(character)))
+
+    def moved(start: int | None) -> int | None:
+        return starts[start] if start is not None and 0 <= start < len(starts) else start
+
+    triples = [
+        RawTriple(plain(t.subject), t.relation, plain(t.object), moved(t.subject_start), moved(t.object_start))
+        for t in item.triples
+    ]
+    return RawSentence(
+        item.id, plain(item.text), triples, item.where, item.entities, item.listed, item.malformed, item.notes
+    )
+
+
+def plain(text: str) -> str:
+    """``text`` in lower case without accents, character by character, so that parts and whole agree."""
+    return "".join(
+        part
+        for character in text
+        for part in unicodedata.normalize("NFD", character.lower())
+        if unicodedata.category(part) != "Mn"
+    )

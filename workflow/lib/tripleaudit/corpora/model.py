@@ -48,7 +48,11 @@ class Triple:
         return self.subject.located and self.object.located
 
     def to_json(self) -> dict[str, Any]:
-        row = {"subject": self.subject.to_json(), "relation": self.relation, "object": self.object.to_json()}
+        row: dict[str, Any] = {
+            "subject": self.subject.to_json(),
+            "relation": self.relation,
+            "object": self.object.to_json(),
+        }
         if self.score is not None:
             row["score"] = round(self.score, 6)
         return row

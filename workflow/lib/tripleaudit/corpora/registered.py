@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
+from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, uncased
+from tripleaudit.corpora.divide import deal, find_zero, fitting_sizes, split_corpus, split_like
 from tripleaudit.corpora.readers import read_raw
 from tripleaudit.corpora.readers.common import load_json
 from tripleaudit.corpora.spans import check_occurrence
-from tripleaudit.corpora.splits import split_corpus, split_like
-from tripleaudit.corpora.uncased import uncased
-from tripleaudit.corpora.zero import deal, find_zero, fitting_sizes
 from tripleaudit.errors import UserError
 from tripleaudit.files import sha256
 from tripleaudit.sources import registry
@@ -34,7 +32,7 @@ def read_registered(
         raw_root: folder with the raw files under their registered names.
         occurrence, deduplicate: see :func:`tripleaudit.corpora.read_corpus`.
         limit: keep only the first sentences.
-        lower: lower-case and strip accents (:mod:`tripleaudit.corpora.uncased`).
+        lower: lower-case and strip accents (:mod:`tripleaudit.corpora.corpus`).
 
     Raises:
         UserError: unknown corpus or split; a file is missing, has another hash or other counts than registered, or is

@@ -65,7 +65,8 @@ def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tup
         else:
             anywhere.append((place, end))
         place = text.find(entity, place + 1)
-    for spans, level in ((words, "word"), (tokens, "token"), (anywhere, "substring")):
+    levels: list[tuple[list[tuple[int, int]], Level]] = [(words, "word"), (tokens, "token"), (anywhere, "substring")]
+    for spans, level in levels:
         if spans:
             return (spans if every else spans[:1]), level
     raise AssertionError("unreachable: an occurrence was found")

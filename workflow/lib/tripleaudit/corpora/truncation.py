@@ -1,10 +1,13 @@
 """Counting the triples that an encoder's length limit cuts off (training keeps a triple only if both spans survive)."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
+from tripleaudit.files import read_json, write_json
 
 
 def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_length: int = 128) -> int:
@@ -32,6 +35,25 @@ def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_le
         end = max((stop for _, stop in encoding.offsets), default=0)
         count += sum(triple.located and max(triple.subject.end, triple.object.end) > end for triple in sentence.triples)
     return count
+
+
+def write_reports(
+    sentences: Sequence[str | Path],
+    counts: Sequence[str | Path],
+    out: Sequence[str | Path],
+    encoder: str | Path,
+    max_length: int,
+) -> None:
+    """Write the reports of prepared splits: what was counted when they were read, and what ``encoder`` would cut."""
+    tokenizer = tokenizer_file(encoder)
+    if tokenizer is None:
+        logging.warning("the encoder has no tokenizer.json; what it would cut is left open")
+    for split, counted, report in zip(sentences, counts, out, strict=True):
+        found = read_json(counted)
+        if tokenizer is not None:
+            found["truncated_triples"] = count_truncated(load_sentences(split), tokenizer, max_length)
+            found["truncated_at"] = max_length
+        write_json(report, found)
 
 
 def tokenizer_file(path: str | Path) -> Path | None:

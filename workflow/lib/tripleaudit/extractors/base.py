@@ -9,24 +9,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spans import check_occurrence
+from tripleaudit.corpora.spans import OCCURRENCES, check_occurrence
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.alignment import Aligner, Alignment
+from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
 from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
 from tripleaudit.extractors.prediction import Prepared, prepared
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
+from tripleaudit.fields import among
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
 
@@ -62,10 +64,10 @@ class ExtractorConfig(PreTrainedConfig):
 
     encoder: PreTrainedConfig | dict | None = None
     relations: list[str] | None = None
-    max_length: int = 128
-    layout: str = "subword"
+    max_length: Annotated[int, Field(ge=8)] = 128
+    layout: Annotated[str, among(LAYOUTS)] = "subword"
     marker: str | None = None
-    occurrence: str = "given"
+    occurrence: Annotated[str, among(OCCURRENCES)] = "given"
     drop_zero: bool = False
     prior: float | dict | None = None
     bf16: bool = True

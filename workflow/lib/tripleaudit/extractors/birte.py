@@ -20,6 +20,7 @@ from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.extractors.decoding import first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.losses import binary_cells, raise_precision
+from tripleaudit.fields import Number, Rate
 
 CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
 ROWS_PER_SENTENCE = 1000
@@ -39,8 +40,8 @@ class BiRTEConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-birte"
-    dropout: float = 0.1
-    max_candidates: int = 100
+    dropout: Rate = 0.1
+    max_candidates: Number = 100
 
 
 class BiRTE(Extractor):

@@ -5,6 +5,7 @@ logits that are computed once per sentence.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, span_mean, stack_triples
 from tripleaudit.extractors.decoding import nearest_tail, spans_from_tags
 from tripleaudit.extractors.losses import binary_cells
+from tripleaudit.fields import among
 
 ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
 
@@ -27,7 +29,7 @@ class CasRelConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-casrel"
-    zero_subject: str = "none"
+    zero_subject: Annotated[str, among(("none", "random"))] = "none"
 
 
 class CasRel(Extractor):

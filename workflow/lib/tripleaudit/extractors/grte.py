@@ -20,6 +20,7 @@ from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.formulation import Chunks, on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Block, Cells, Plan, cell_loss, find_cells, plan, spans_of
+from tripleaudit.fields import Number, Rate
 
 # labels by length of subject and object (single or multi token), and which tokens the cell joins
 SS, MSH, MST, SMH, SMT, MMH, MMT = range(1, 8)
@@ -39,8 +40,8 @@ class GRTEConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-grte"
-    rounds: int = 3
-    dropout: float = 0.1
+    rounds: Number = 3
+    dropout: Rate = 0.1
     mask_padding: bool = True
 
 

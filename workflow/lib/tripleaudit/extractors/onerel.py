@@ -6,6 +6,7 @@ Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; see :mod:`tripleaudit.extractors.p
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -13,12 +14,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors import padded
+from tripleaudit.extractors.alignment import LAYOUTS
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+from tripleaudit.fields import Rate, among
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
 
@@ -33,10 +36,10 @@ class OneRelConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-onerel"
-    layout: str = "marker"
+    layout: Annotated[str, among(LAYOUTS)] = "marker"
     end_exclusive: bool = False
-    hidden_dropout: float = 0.2
-    pair_dropout: float = 0.1
+    hidden_dropout: Rate = 0.2
+    pair_dropout: Rate = 0.1
 
 
 class OneRel(Extractor):

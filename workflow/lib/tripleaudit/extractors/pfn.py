@@ -5,6 +5,7 @@ Shortcuts, none of which changes the mathematics: the input half of all gates is
 """
 
 from collections.abc import Callable
+from typing import Annotated
 
 import torch
 import torch.nn.functional as F
@@ -18,6 +19,7 @@ from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
 from tripleaudit.extractors.recurrence import partition_filter
+from tripleaudit.fields import Number, Rate, among
 
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
 ROWS_PER_SENTENCE = 1000
@@ -41,13 +43,13 @@ class PFNConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-pfn"
-    width: int = 300
-    dropout: float = 0.1
-    drop_connect: float = 0.1
-    ends: str = "word"
-    entities: str = "full"
+    width: Number = 300
+    dropout: Rate = 0.1
+    drop_connect: Rate = 0.1
+    ends: Annotated[str, among(ENDS)] = "word"
+    entities: Annotated[str, among(ENTITIES)] = "full"
     pool_padding: bool = False
-    max_starts: int = 60
+    max_starts: Number = 60
 
 
 class PFN(Extractor):

@@ -7,6 +7,7 @@ decoding scores only the pairs that two tagged chunks ask for.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from tripleaudit.extractors.dropping import Dropout, exact_rate, kept
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import binary_cells, raise_precision
 from tripleaudit.extractors.tdeer import WEIGHTINGS, relation_term
+from tripleaudit.fields import Number, Rate, Share, among
 
 OUTSIDE, BEGIN, INSIDE = range(3)
 CELLS_AT_ONCE = 2**20  # numbers of [B, rows, L, H] held at a time: bounds memory, changes nothing else
@@ -42,12 +44,12 @@ class PRGCConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-prgc"
-    dropout: float = 0.3
-    relation_threshold: float = 0.1
-    pair_threshold: float = 0.5
+    dropout: Rate = 0.3
+    relation_threshold: Share = 0.1
+    pair_threshold: Share = 0.5
     fallback: bool = True
-    weighting: str = "instances"
-    max_candidates: int = 100
+    weighting: Annotated[str, among(WEIGHTINGS)] = "instances"
+    max_candidates: Number = 100
 
 
 class PRGC(Extractor):

@@ -10,7 +10,7 @@ LSTMs are PyTorch's own (cuDNN's on a GPU) over the padded batch, where padding 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import two_way
+from tripleaudit.fields import Number, Rate, among
 from tripleaudit.randomness import generator
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
@@ -49,12 +50,12 @@ class PtrNetConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-ptrnet"
-    width: int = 300
-    dropout: float = 0.3
-    max_words: int = 5
-    max_triples: int = 10
+    width: Number = 300
+    dropout: Rate = 0.3
+    max_words: Number = 5
+    max_triples: Number = 10
     skip_equal: bool = True
-    order: str = "epoch"
+    order: Annotated[str, among(ORDERS)] = "epoch"
 
 
 class SplitLSTM(NamedTuple):

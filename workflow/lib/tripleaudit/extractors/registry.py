@@ -1,57 +1,60 @@
 """Names of extractors. Importing this module imports neither torch nor any extractor."""
 
 import difflib
-import importlib
-import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
+from tripleaudit.descriptors import EXTRACTORS, ExtractorSpec, load_attribute
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 
+BASE = "tripleaudit.extractors.base.Extractor"  # by name: the base asks this module for classes
 MODEL_TYPE_PREFIX = "tripleaudit-"
-
-BUILTIN = {
-    "casrel": "tripleaudit.extractors.casrel:CasRel",
-    "tplinker": "tripleaudit.extractors.tplinker:TPLinker",
-    "tdeer": "tripleaudit.extractors.tdeer:TDEER",
-    "prgc": "tripleaudit.extractors.prgc:PRGC",
-    "grte": "tripleaudit.extractors.grte:GRTE",
-    "pfn": "tripleaudit.extractors.pfn:PFN",
-    "onerel": "tripleaudit.extractors.onerel:OneRel",
-    "birte": "tripleaudit.extractors.birte:BiRTE",
-    "ptrnet": "tripleaudit.extractors.ptrnet:PtrNet",
-}
-CLASSIFIERS = {"zcc": "tripleaudit.extractors.zcc:ZCC"}
-HEADS = ("binary", "mcml")
-VARIANTS = {"pfn-star": ("pfn", {"entities": "last_word"}, {"matching": "partial-last"})}
-"""Further names in a study: the extractor, and the fields of its configuration and training that the name implies."""
-_registered: dict[str, type] = {}
 
 
 def extractor_names() -> list[str]:
-    """Return the names of all known extractors, built-in ones first."""
-    return [*BUILTIN, *(name for name in _registered if name not in BUILTIN)]
+    """Return the names of all extractors that stand for a class of their own, built-in ones first; no classifiers."""
+    return [name for name, spec in EXTRACTORS.items() if not spec.classifier and not spec.base]
 
 
-def extractor_class(name: str) -> type:
-    """Import and return the extractor class called ``name``.
+def class_reference(name: str) -> str:
+    """Return where the class behind a name of a study, or of a saved model, is: ``package.module:Class`` or a file.
 
     Raises:
         UserError: the name is unknown; the message suggests close names.
     """
-    if name in _registered:
-        return _registered[name]
-    if name not in BUILTIN and name not in CLASSIFIERS:
-        close = difflib.get_close_matches(name, extractor_names(), n=3)
-        hint = f"did you mean {' or '.join(close)}? " if close else ""
-        raise UserError(f"unknown extractor {name!r}; {hint}expected one of {', '.join(extractor_names())}")
-    module, attribute = (BUILTIN | CLASSIFIERS)[name].split(":")
-    return getattr(importlib.import_module(module), attribute)
+    spec = _spec_of(name)
+    if isinstance(spec.model, str):
+        return spec.model
+    return f"{spec.file or spec.model.__module__}:{spec.model.__name__}"
 
 
-def resolve(name: str) -> tuple[type, dict[str, str]]:
-    """Return the class behind a name of a study and the settings that the name implies.
+def extractor_class(name: str) -> type:
+    """Import and return the class of the extractor or classifier called ``name``.
+
+    Raises:
+        UserError: the name is unknown (the message suggests close names), or its file holds no such extractor.
+    """
+    spec = _spec_of(name)
+    if isinstance(spec.model, str):
+        return _checked(load_attribute(spec.model, "extractor"), spec)
+    return _checked(spec.model, spec)
+
+
+def _spec_of(name: str) -> ExtractorSpec:
+    if name in EXTRACTORS:
+        return EXTRACTORS[name]
+    for spec in EXTRACTORS.values():
+        if spec.base == name:
+            return spec
+    close = difflib.get_close_matches(name, extractor_names(), n=3)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    raise UserError(f"unknown extractor {name!r}; {hint}expected one of {', '.join(extractor_names())}")
+
+
+def resolve(name: str) -> tuple[type, dict[str, Any]]:
+    """Return the class behind a name of a study and the fields of its configuration that the name implies.
 
     ``zcc-binary`` and ``zcc-mcml`` are the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
     the last word of each entity (PFN*).
@@ -59,26 +62,17 @@ def resolve(name: str) -> tuple[type, dict[str, str]]:
     Raises:
         UserError: the name is unknown.
     """
-    base, _, head = name.partition("-")
-    if base in CLASSIFIERS and head in HEADS:
-        return extractor_class(base), {"head": head}
-    if name in VARIANTS:
-        base, fields, _ = VARIANTS[name]
-        return extractor_class(base), dict(fields)
-    return extractor_class(name), {}
+    return extractor_class(name), dict(_spec_of(name).fields)
 
 
 def base_name(name: str) -> str:
     """Return the extractor or classifier behind a name of a study, such as ``zcc`` of ``zcc-binary``."""
-    base, _, head = name.partition("-")
-    if base in CLASSIFIERS and head in HEADS:
-        return base
-    return VARIANTS[name][0] if name in VARIANTS else name
+    return (EXTRACTORS[name].base or name) if name in EXTRACTORS else name
 
 
-def implied_training(name: str) -> dict[str, str]:
+def implied_training(name: str) -> dict[str, Any]:
     """Return the training settings that a name of a study implies."""
-    return dict(VARIANTS[name][2]) if name in VARIANTS else {}
+    return dict(EXTRACTORS[name].training) if name in EXTRACTORS else {}
 
 
 def register(extractor: type) -> str:
@@ -87,22 +81,35 @@ def register(extractor: type) -> str:
     Raises:
         UserError: the class is no extractor with a name and a config class of its own, or the name is taken.
     """
-    from tripleaudit.extractors.base import Extractor
+    name = str(getattr(extractor, "__dict__", {}).get("name") or "")
+    spec = ExtractorSpec(name=name, model=extractor)
+    _checked(extractor, spec)
+    if name in EXTRACTORS and EXTRACTORS[name].module:
+        raise UserError(f"{extractor.__name__} cannot be registered: the name {name!r} is a built-in extractor")
+    EXTRACTORS.add(spec, file=sys.modules[extractor.__module__].__file__ or "", replace=True)
+    return name
 
-    if not (isinstance(extractor, type) and issubclass(extractor, Extractor) and extractor is not Extractor):
-        raise UserError(
-            f"{extractor!r} cannot be registered: expected a subclass of tripleaudit.extractors.base.Extractor"
-        )
+
+def _checked(extractor: Any, spec: ExtractorSpec) -> type:
+    """Return a class that fits its descriptor.
+
+    Raises:
+        UserError: it is no extractor with a name and a config class of its own, or has another name.
+    """
+    if spec.module:
+        return extractor
+    parents = extractor.__mro__[1:] if isinstance(extractor, type) else ()
+    if BASE not in {f"{parent.__module__}.{parent.__qualname__}" for parent in parents}:
+        raise UserError(f"{extractor!r} cannot be registered: expected a subclass of {BASE}")
     name = extractor.__dict__.get("name")
     if not name or extractor.config_class.model_type != MODEL_TYPE_PREFIX + name:
         raise UserError(
             f"{extractor.__name__} cannot be registered: expected a class attribute 'name' and a config class with "
             f"model_type = {MODEL_TYPE_PREFIX + (name or 'NAME')!r}"
         )
-    if name in BUILTIN or name in CLASSIFIERS:
-        raise UserError(f"{extractor.__name__} cannot be registered: the name {name!r} is a built-in extractor")
-    _registered[name] = extractor
-    return name
+    if name != (spec.base or spec.name):
+        raise UserError(f"{extractor.__name__} has the name {name!r}, expected {spec.base or spec.name!r}")
+    return extractor
 
 
 def register_from(reference: str) -> str:
@@ -111,22 +118,7 @@ def register_from(reference: str) -> str:
     Raises:
         UserError: the file or the class does not exist, or the class is not an extractor.
     """
-    path, _, attribute = reference.rpartition(":")
-    if not path or not attribute:
-        raise UserError(f"{reference!r} names no extractor; expected path/to/file.py:Class")
-    file = Path(path).resolve()
-    if not file.is_file():
-        raise UserError(f"{path}: no such file (extractor {attribute})")
-    module_name = f"tripleaudit_plugin_{file.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path}: expected a Python file (extractor {attribute})")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module  # classes must be importable by worker processes and by pickle
-    spec.loader.exec_module(module)
-    if not hasattr(module, attribute):
-        raise UserError(f"{path}: has no class {attribute!r}")
-    return register(getattr(module, attribute))
+    return register(load_attribute(reference, "extractor"))
 
 
 def saved_extractor_name(folder: str | Path) -> str:

@@ -8,6 +8,7 @@ needs one number for each position instead of a vector.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, sentences_of, span_mean, stack_triples
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
 from tripleaudit.extractors.losses import binary_cells, raise_precision
+from tripleaudit.fields import Count, NotNegative, Number, among
 
 CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
 ROWS_PER_SENTENCE = 1000
@@ -38,11 +40,11 @@ class TDEERConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-tdeer"
-    neg_samples: int = 2
-    max_sample_triples: int = 0
-    weighting: str = "instances"
-    translation_weight: float = 5.0
-    max_candidates: int = 100
+    neg_samples: Count = 2
+    max_sample_triples: Count = 0
+    weighting: Annotated[str, among(WEIGHTINGS)] = "instances"
+    translation_weight: NotNegative = 5.0
+    max_candidates: Number = 100
 
 
 class TDEER(Extractor):

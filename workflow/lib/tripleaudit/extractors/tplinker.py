@@ -8,18 +8,21 @@ is impossible; see :mod:`tripleaudit.extractors.pairs`.
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+from tripleaudit.fields import Count, among
 
 JOINED_AT_ONCE = 2**20  # candidate triples checked at a time
 
@@ -34,8 +37,8 @@ class TPLinkerConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-tplinker"
-    occurrence: str = "all"
-    recover_steps: int = 6000
+    occurrence: Annotated[str, among(OCCURRENCES)] = "all"
+    recover_steps: Count = 6000
     padded_cells: bool = False
 
 

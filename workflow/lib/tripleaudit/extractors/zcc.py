@@ -6,6 +6,7 @@ It is trained on sentences with and without triples. The binary head has one out
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -22,7 +23,9 @@ from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import prepared
 from tripleaudit.extractors.registry import HEADS
+from tripleaudit.fields import Rate, among
 
+HEADS = ("binary", "mcml")
 THRESHOLD = 0.5  # a sentence is let through above it, strictly
 
 
@@ -36,9 +39,9 @@ class ZCCConfig(ExtractorConfig):
     """
 
     model_type = "tripleaudit-zcc"
-    head: str = "binary"
+    head: Annotated[str, among(HEADS)] = "binary"
     pooled: bool = False
-    dropout: float = 0.1
+    dropout: Rate = 0.1
 
 
 class ZCC(Extractor):

@@ -9,19 +9,22 @@ open       text                                                        triples
 =========  ==========================================================  ====================================
 """
 
+import logging
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora import Sentence, Span, Triple
+from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.generative.client import Answer, Client, Request
-from tripleaudit.generative.parsing import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
-from tripleaudit.generative.prompts import Prompt, load_prompt
-from tripleaudit.generative.verbalisation import Verbaliser
+from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
+from tripleaudit.llm.client import Answer, Client, Request
+from tripleaudit.llm.endpoint import bill
+from tripleaudit.llm.prompts import Prompt, Verbaliser, load_prompt
 
 SETTINGS = ("closed", "semi-open", "open")
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
@@ -64,7 +67,7 @@ class Task:
 
     def request(self, sentence: Sentence, pair: tuple[str, str] | None = None) -> Request:
         """Return the request for one text (and one entity pair)."""
-        values = {
+        values: dict[str, Any] = {
             "text": " ".join(sentence.text.split()),
             "relations": "; ".join(sorted(self.relations.names.values())),
             "entity_types": "; ".join(self.entity_types) or "any",
@@ -87,12 +90,21 @@ class Task:
 
 @dataclass(frozen=True)
 class Call:
-    """One answer and what was read in it; ``reasked`` if it is the second one."""
+    """One answer and what was read in it.
+
+    ``reasked`` if it is the second one; ``unused`` is the other answer, if two were paid for.
+    """
 
     answer: Answer
     parsed: Parsed
     pair: tuple[str, str] | None = None
     reasked: bool = False
+    unused: Answer | None = None
+
+    @property
+    def paid(self) -> list[Answer]:
+        """All answers that it took."""
+        return [self.answer] if self.unused is None else [self.answer, self.unused]
 
     def to_json(self) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -102,18 +114,19 @@ class Call:
             "parse_status": self.parsed.status,
             "dropped": self.parsed.dropped,
             "notes": list(self.parsed.notes),
-            "usage": {
-                "prompt_tokens": self.answer.usage.prompt_tokens,
-                "completion_tokens": self.answer.usage.completion_tokens,
-                "estimated": self.answer.usage.estimated,
-            },
-            "cost": self.answer.cost,
+            "usage": asdict(self.answer.usage),
+            "cost": sum(answer.cost for answer in self.paid),
             "key": self.answer.key,
         }
+        for name in ("reasoning", "served"):
+            if getattr(self.answer, name):
+                row[name] = getattr(self.answer, name)
         if self.pair is not None:
             row["pair"] = list(self.pair)
         if self.reasked:
             row["reasked"] = True
+        if self.unused is not None:
+            row["unused"] = {"text": self.unused.text, "key": self.unused.key}
         if self.answer.error:
             row["error"] = self.answer.error
         return row
@@ -128,7 +141,7 @@ class Extraction:
 
     @property
     def triples(self) -> tuple[ParsedTriple, ...]:
-        return tuple(triple for call in self.calls for triple in call.parsed.triples)
+        return tuple(triple for call in self.calls for triple in call.parsed.records)
 
     @property
     def parse_status(self) -> str:
@@ -171,23 +184,15 @@ def extract(
             answers never raises.
     """
     asked = list(task.requests(sentences))
-    answers = client.complete_all([request for _, _, request in asked], "extraction")
-    calls = [_call(task, pair, answer) for (_, pair, _), answer in zip(asked, answers, strict=True)]
-    if task.reask:
-        again = [number for number, call in enumerate(calls) if call.parsed.status == "failed" and call.answer.text]
-        requests = [_ask_again(task, asked[number][2], calls[number].answer) for number in again]
-        for number, answer in zip(again, client.complete_all(requests, "asking again"), strict=True):
-            second = replace(_call(task, asked[number][1], answer), reasked=True)
-            if second.parsed.status not in ("failed", "refused"):
-                calls[number] = second
+    calls = client.drive({n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(asked)}, "extraction")
     by_text: dict[int, list[Call]] = {}
-    for (number, _, _), call in zip(asked, calls, strict=True):
+    for (number, _, _), call in zip(asked, calls.values(), strict=True):
         by_text.setdefault(number, []).append(call)
     return [Extraction(sentence, tuple(by_text.get(number, ()))) for number, sentence in enumerate(sentences)]
 
 
 def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
-    """Count texts, triples, statuses, tokens and money of an extraction."""
+    """Count texts, triples, statuses, tokens and money of an extraction; equal requests were paid for once."""
     calls = [call for item in extractions for call in item.calls]
     statuses = Counter(call.parsed.status for call in calls)
     return {
@@ -200,9 +205,7 @@ def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
         "reasked": sum(call.reasked for call in calls),
         "statuses": {status: statuses[status] for status in STATUSES},
         "rejected": sum(call.answer.status == "error" for call in calls),
-        "prompt_tokens": sum(call.answer.usage.prompt_tokens for call in calls),
-        "completion_tokens": sum(call.answer.usage.completion_tokens for call in calls),
-        "cost": sum(call.answer.cost for call in calls),
+        **bill(answer for call in calls for answer in call.paid),
     }
 
 
@@ -225,6 +228,23 @@ def reference(sentences: Iterable[Sentence], relations: Verbaliser) -> list[Sent
         )
         for item in sentences
     ]
+
+
+def write_texts(
+    sentences: str | Path, dataset: Mapping[str, Any], texts: str | Path, reference_out: str | Path
+) -> None:
+    """Write the texts of a data set and their gold triples under plain relation names.
+
+    Args:
+        sentences: a prepared split.
+        dataset: ``limit``, ``sample_seed``, ``relations`` and ``verbalise`` of the configuration.
+        texts, reference_out: files to write.
+    """
+    given = load_sentences(sentences)
+    chosen = select_texts(given, dataset.get("limit"), dataset.get("sample_seed"))
+    save_sentences(texts, chosen)
+    save_sentences(reference_out, reference(chosen, relations_of(dataset, chosen)))
+    logging.info("%d of %d texts, %d triples", len(chosen), len(given), sum(len(item.triples) for item in chosen))
 
 
 def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:
@@ -254,12 +274,25 @@ def build_task(system: Mapping[str, Any], dataset: Mapping[str, Any], sentences:
 
 def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
     if answer.status == "error":
-        return Call(answer, Parsed((), "failed", notes=("rejected by the server",)), pair)
+        return Call(answer, Parsed((), "failed", ("rejected by the server",)), pair)
     if pair is None:
         return Call(answer, parse_triples(answer, task.entity_types), pair)
     label, status = parse_label(answer, list(task.relations.names.values()))
     triples = () if label is None else (ParsedTriple(pair[0], label, pair[1]),)
     return Call(answer, Parsed(triples, status), pair)
+
+
+def _talk(task: Task, pair: tuple[str, str] | None, request: Request) -> Generator[Request, Answer, Call]:
+    """Ask, and once more where the answer cannot be read; a second one that helps as little only costs money."""
+    answer = yield request
+    first = _call(task, pair, answer)
+    if not task.reask or first.parsed.status != "failed" or not answer.text:
+        return first
+    again = yield _ask_again(task, request, answer)
+    second = _call(task, pair, again)
+    if second.parsed.status in ("failed", "refused"):
+        return replace(first, unused=again)
+    return replace(second, reasked=True, unused=answer)
 
 
 def _ask_again(task: Task, request: Request, answer: Answer) -> Request:

@@ -8,16 +8,15 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.generative.verbalisation import Verbaliser
-from tripleaudit.grescores.embedding import Elements, default_phi
 from tripleaudit.grescores.evaluate import Inputs, Result, Settings, embed, evaluate, strings_of_systems
-from tripleaudit.grescores.factualness import read_verdicts
-from tripleaudit.grescores.granularity import read_splits
-from tripleaudit.grescores.plan import TRAINED
-from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
+from tripleaudit.grescores.judgements import read_splits, read_verdicts
+from tripleaudit.grescores.similarity import PUBLISHED_PHI, Elements, Matching, default_phi, read_similarities
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
+from tripleaudit.llm.prompts import Verbaliser
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
+
+TRAINED = "trained"  # setting of a system that the study trained itself
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +33,7 @@ def score_dataset(
     """Score every system of a data set and write the tidy scores with a sidecar that records how they were made.
 
     Args:
-        spec: see :meth:`tripleaudit.grescores.plan.GrePlan.spec`.
+        spec: systems and settings as :class:`tripleaudit.plan.grescores.GrePlan` makes them.
         files: the files that the spec refers to by number.
         study: name of the study, for the scores.
 

@@ -1,19 +1,25 @@
 """All GREScores of one system, from whatever inputs there are: triples, gold, judgements, a topic model, an encoder."""
 
+import functools
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tripleaudit.descriptors import GRE_SCORES, GreScore
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.aggregate import Score, mean_score
-from tripleaudit.grescores.embedding import Elements
-from tripleaudit.grescores.factualness import Verdicts, factualness
-from tripleaudit.grescores.granularity import Splits, granularity
-from tripleaudit.grescores.lengths import mean_tokens
-from tripleaudit.grescores.matching import hard_match
+from tripleaudit.grescores.aggregate import Score, hard_match, mean_score, mean_tokens
+from tripleaudit.grescores.judgements import (
+    Splits,
+    Verdicts,
+    factualness,
+    granularity,
+    granularity_coverage,
+    readable_verdicts,
+)
 from tripleaudit.grescores.similarity import (
+    Elements,
     Matching,
     Similarities,
     completeness,
@@ -26,7 +32,6 @@ from tripleaudit.grescores.tokens import TOKENIZER_VERSION
 from tripleaudit.grescores.topics import TopicModel, topical_similarity
 
 MODES = ("default", "official")
-METRICS = ("ntri", "ntok", "ts", "us", "fs", "gs", "cs", "coverage", "precision", "recall", "f1")
 FAILED = ("failed", "truncated")  # parse statuses of an answer that was not read to its end
 
 log = logging.getLogger(__name__)
@@ -94,6 +99,36 @@ def strings_of_systems(systems: Iterable[System], matching: Matching) -> set[str
     return strings
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """What a score is computed from.
+
+    Attributes:
+        system: of the texts that count.
+        inputs: everything that is known; what is None is not at hand.
+        settings: how to score.
+    """
+
+    system: System
+    inputs: Inputs
+    settings: Settings
+
+    @property
+    def triples(self) -> list[list[Any]]:
+        """The triples of each text; in the default mode without malformed ones and repetitions."""
+        texts = self.system.texts.values()
+        return [list(triples) if self.settings.official else clean(triples)[0] for triples in texts]
+
+    @functools.cached_property
+    def embedded(self) -> Elements | None:
+        """The vectors of all strings of system and gold, where there is an encoder."""
+        inputs, matching = self.inputs, self.settings.matching
+        if inputs.elements is None or matching is None:
+            return None
+        embed([self.system] if inputs.gold is None else [self.system, inputs.gold], inputs.elements, matching)
+        return inputs.elements
+
+
 def evaluate(inputs: Inputs, settings: Settings) -> Result:
     """Return every score whose input is there.
 
@@ -105,32 +140,20 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
         raise UserError(f"{system.source or 'the triples'}: no text to score; expected at least one")
     if gold is not None:
         system = _on_gold(system, gold, official)
-    matching = settings.matching
 
-    def mean(values: Iterable[float]) -> Score | None:
-        return mean_score(values, settings.resamples, settings.seed)
+    def mean(values: Iterable[float] | None) -> Score | None:
+        return None if values is None else mean_score(values, settings.resamples, settings.seed)
 
-    sizes = {text: len(triples) if official else len(clean(triples)[0]) for text, triples in system.texts.items()}
-    found: dict[str, Score | None] = {
-        "ntri": mean(sizes.values()),
-        "ntok": mean(_token_means(system, official)),
-        "coverage": mean(float(size > 0) for size in sizes.values()),
-    }
-    if inputs.topics is not None:
-        values = topical_similarity(system, inputs.topics, official, settings.official_join)
-        found["ts"] = mean(values.values())
-    if inputs.elements is not None and matching is not None:
-        embed([system] if gold is None else [system, gold], inputs.elements, matching)
-        found["us"] = mean(uniqueness(system, inputs.elements, matching, official).values())
-        if gold is not None:
-            found["cs"] = mean(completeness(system, gold, inputs.elements, matching, official).values())
-    if inputs.similarities is not None and gold is not None and matching is not None:
-        values = completeness_from_similarities(system, gold, inputs.similarities, matching.phi, official)
-        found["cs"] = mean(values.values())
+    evaluation = Evaluation(system, inputs, settings)
+    found = {name: mean(score.compute(evaluation)) for name, score in GRE_SCORES.items()}
     if inputs.verdicts is not None:
-        found["fs"] = mean(factualness(system, inputs.verdicts, official).values())
+        found |= _read_shares("fs", readable_verdicts(system, inputs.verdicts), mean)
+        if not official:  # the other reading of a text without triples
+            empty = [0.0 for triples in evaluation.triples if not triples]
+            judged = factualness(system, inputs.verdicts, official).values()
+            found |= {"fs_empty_0": mean([*judged, *empty])} if empty and judged else {}
     if inputs.splits is not None:
-        found["gs"] = mean(granularity(system, inputs.splits, official).values())
+        found |= _read_shares("gs", granularity_coverage(system, inputs.splits), mean)
     if gold is not None:
         # Both counting rules stand side by side; the plain names are those of the mode.
         rules = {"official": (inputs.system, True), "micro": (system, False)}
@@ -140,7 +163,7 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
             found |= {prefix + name: score for name, score in matched.items()}
     found |= _answer_shares(system, mean)
     scores = {name: score for name, score in found.items() if score is not None}
-    _warn_of_gaps(inputs, scores, sizes)
+    _warn_of_gaps(inputs, scores, dict(zip(system.texts, map(len, evaluation.triples), strict=True)))
     return Result(scores, _record(inputs, settings, system, scores))
 
 
@@ -162,13 +185,6 @@ def _on_gold(system: System, gold: System, official: bool) -> System:
     return system.restricted([*gold.texts, *(text for text in system.texts if text not in gold.texts)])
 
 
-def _token_means(system: System, official: bool) -> Iterable[float]:
-    for triples in system.texts.values():
-        value = mean_tokens(triples if official else clean(triples)[0])
-        if value is not None or official:
-            yield value or 0.0
-
-
 def _answer_shares(system: System, mean) -> dict[str, Score | None]:
     """Return the shares of answers that could not be read to their end and that were refused, where that is known."""
     if not system.status:
@@ -178,6 +194,11 @@ def _answer_shares(system: System, mean) -> dict[str, Score | None]:
         "parse_failures": mean(float(state in FAILED) for state in states),
         "refusals": mean(float(state == "refused") for state in states),
     }
+
+
+def _read_shares(metric: str, shares: Mapping[str, float], mean) -> dict[str, Score | None]:
+    """Return the share of a judge's answers that could be read, where some could not."""
+    return {f"{metric}_coverage": mean(shares.values())} if any(share < 1 for share in shares.values()) else {}
 
 
 def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[str, int]) -> None:
@@ -216,3 +237,70 @@ def _record(inputs: Inputs, settings: Settings, system: System, scores: Mapping[
         "scored_texts": {name: score.texts for name, score in scores.items()},
         **({"statuses": dict(Counter(system.status.values()))} if system.status else {}),
     }
+
+
+def _sizes(evaluation: Evaluation) -> Iterable[float]:
+    return map(len, evaluation.triples)
+
+
+def _token_means(evaluation: Evaluation) -> Iterable[float]:
+    for triples in evaluation.triples:
+        value = mean_tokens(triples)
+        if value is not None or evaluation.settings.official:
+            yield value or 0.0
+
+
+def _coverage(evaluation: Evaluation) -> Iterable[float]:
+    return (float(bool(triples)) for triples in evaluation.triples)
+
+
+def _topical(evaluation: Evaluation) -> Iterable[float] | None:
+    topics, settings = evaluation.inputs.topics, evaluation.settings
+    if topics is None:
+        return None
+    return topical_similarity(evaluation.system, topics, settings.official, settings.official_join).values()
+
+
+def _unique(evaluation: Evaluation) -> Iterable[float] | None:
+    elements, settings = evaluation.embedded, evaluation.settings
+    if elements is None:
+        return None
+    return uniqueness(evaluation.system, elements, settings.matching, settings.official).values()
+
+
+def _complete(evaluation: Evaluation) -> Iterable[float] | None:
+    system, gold, official = evaluation.system, evaluation.inputs.gold, evaluation.settings.official
+    similarities, matching = evaluation.inputs.similarities, evaluation.settings.matching
+    if gold is None or matching is None:
+        return None
+    if similarities is not None:
+        return completeness_from_similarities(system, gold, similarities, matching.phi, official).values()
+    elements = evaluation.embedded
+    return None if elements is None else completeness(system, gold, elements, matching, official).values()
+
+
+def _factual(evaluation: Evaluation) -> Iterable[float] | None:
+    verdicts = evaluation.inputs.verdicts
+    return None if verdicts is None else factualness(evaluation.system, verdicts, evaluation.settings.official).values()
+
+
+def _granular(evaluation: Evaluation) -> Iterable[float] | None:
+    splits = evaluation.inputs.splits
+    return None if splits is None else granularity(evaluation.system, splits, evaluation.settings.official).values()
+
+
+SIZES = (
+    GreScore(name="ntri", label="#tri", order=0, column=0, scale=1, reported="#tri", compute=_sizes),
+    GreScore(name="ntok", label="#tok", order=1, column=1, scale=1, reported="#tok", compute=_token_means),
+)
+COVERAGE = GreScore(name="coverage", label="Cov.", order=2, column=100, compute=_coverage)
+SCORES = tuple(
+    GreScore(name=label.lower(), label=label, order=order, column=column, reported=label, compute=compute)
+    for label, order, column, compute in (
+        ("TS", 3, 2, _topical),
+        ("US", 4, 3, _unique),
+        ("CS", 5, 6, _complete),
+        ("FS", 6, 4, _factual),
+        ("GS", 7, 5, _granular),
+    )
+)

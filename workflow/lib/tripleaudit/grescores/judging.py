@@ -1,21 +1,27 @@
 """Asking a language model about triples: is it supported by its text (FS), and what could it be split into (GS).
 
 Answers are written in the published form of details, so that stored judgements and one's own are read by the same code.
-The client stores every answer the moment it arrives; a run that was cut short sends only what is missing.
+The client stores every answer the moment it arrives; a run that was cut short sends only what is missing. An answer
+that cannot be read is asked for once more in plain words; then it is a missing value.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from tripleaudit.generative.client import Client, Request
-from tripleaudit.generative.prompts import Prompt
-from tripleaudit.grescores.factualness import parse_verdict, triple_json
-from tripleaudit.grescores.granularity import strip_fence
+from tripleaudit.errors import UserError
+from tripleaudit.grescores.judgements import parse_verdict, readable_parts, triple_json
 from tripleaudit.grescores.systems import StringTriple, System, usable
+from tripleaudit.llm.client import Answer, Client, Request
+from tripleaudit.llm.endpoint import bill
+from tripleaudit.llm.prompts import Prompt
 
 VERDICT_TOKENS, SPLIT_TOKENS = 10, 300
+MOST_UNREADABLE = 0.1  # share of the questions
+
+_ONE_WORD = "Answer with one word, true or false, and nothing else."
+_ONLY_JSON = "Answer with the JSON and nothing else."
 
 
 @dataclass
@@ -27,6 +33,8 @@ class Report:
         repeated: questions asked once more because their answer could not be read.
         unparsed: questions whose second answer could not be read either.
         refused: questions that the model or the endpoint declined.
+        coverage: share of the questions whose answer could be read.
+        paid: what all answers took and cost, second ones included, and what served them.
     """
 
     judge: str
@@ -35,88 +43,159 @@ class Report:
     repeated: int = 0
     unparsed: int = 0
     refused: int = 0
+    coverage: float = 1.0
+    paid: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def judge(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dict[str, Any]], Report]:
+def judge(
+    system: System, client: Client, prompt: Prompt, most_unreadable: float = MOST_UNREADABLE
+) -> tuple[dict[str, dict[str, Any]], Report]:
     """Ask whether each triple is supported by its text.
 
+    Args:
+        most_unreadable: share of the questions whose answers may be unreadable.
+
     Returns:
-        ``{text: {"score": float, "results": [bool, …]}}`` with one result per triple of the text, in order; malformed
-        triples and answers that cannot be read, even when asked for again, count as not supported.
+        ``{text: {"score": float, "results": [bool or None, …]}}`` with one result per triple of the text, in order;
+        malformed triples are not supported, and answers that cannot be read, even when asked for again, are None.
+
+    Raises:
+        UserError: too many answers cannot be read; all of them are stored.
     """
     questions = _questions(system)
-    verdicts: dict[tuple[str, StringTriple], bool | None] = {}
-    report = Report(client.endpoint.model, prompt.sha256[:12], len(questions))
-    for sample in (0, 1):
-        open_ = [question for question in questions if verdicts.get(question) is None]
-        requests = [_verdict_request(prompt, question, sample) for question in open_]
-        answers = client.complete_all(requests, "factualness")
-        report.repeated = sample * len(open_)
-        for question, answer in zip(open_, answers, strict=True):
-            verdicts[question] = parse_verdict(answer.text)
-        report.refused = sum(answer.status == "refused" for answer in answers)
-    report.unparsed = sum(verdict is None for verdict in verdicts.values()) - report.refused
+    found, report = _ask(questions, _verdict_request(prompt), _read_verdict, client, prompt, "factualness")
+    _check(report, found, most_unreadable)
     details = {}
     for text, triples in system.texts.items():
-        results = [bool(verdicts.get((text, usable(triple)))) for triple in triples]
-        details[text] = {"score": sum(results) / len(results) if results else 0.0, "results": results}
+        results = [False if (own := usable(triple)) is None else found[text, own].value for triple in triples]
+        known = [result for result in results if result is not None]
+        details[text] = {"score": sum(known) / len(known) if known else 0.0, "results": results}
     return details, report
 
 
-def split(system: System, client: Client, prompt: Prompt) -> tuple[dict[str, dict[str, str]], Report]:
+def split(
+    system: System, client: Client, prompt: Prompt, most_unreadable: float = MOST_UNREADABLE
+) -> tuple[dict[str, dict[str, str]], Report]:
     """Ask what each distinct triple of a text could be split into.
 
     Returns:
-        ``{text: {triple as JSON: answer}}``; texts without triples have no entry. An answer that holds no JSON is asked
-        for once more.
+        ``{text: {triple as JSON: answer}}``; texts without triples have no entry, and neither have triples whose
+        answer holds no JSON even when asked for again.
+
+    Raises:
+        UserError: too many answers cannot be read; all of them are stored.
     """
     questions = _questions(system)
     distinct = list(dict.fromkeys(triple for _, triple in questions))
-    answers: dict[StringTriple, str] = {}
-    report = Report(client.endpoint.model, prompt.sha256[:12], len(distinct))
-    for sample in (0, 1):
-        open_ = [triple for triple in distinct if not _is_json(answers.get(triple, ""))]
-        requests = [_split_request(prompt, triple, sample) for triple in open_]
-        got = client.complete_all(requests, "granularity")
-        report.repeated = sample * len(open_)
-        report.refused = sum(answer.status == "refused" for answer in got)
-        for triple, answer in zip(open_, got, strict=True):
-            answers[triple] = answer.text
-    report.unparsed = sum(not _is_json(answer) for answer in answers.values()) - report.refused
+    found, report = _ask(distinct, _split_request(prompt), _read_parts, client, prompt, "granularity")
+    _check(report, found, most_unreadable)
     details: dict[str, dict[str, str]] = {}
     for text, triple in questions:
-        details.setdefault(text, {})[triple_json(triple)] = answers[triple]
+        if found[triple].value is not None:
+            details.setdefault(text, {})[triple_json(triple)] = found[triple].value
     return details, report
 
 
 def judge_requests(system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
     """Yield what :func:`judge` asks: every question, and once more each whose stored answer cannot be read."""
-    for question in _questions(system):
-        request = _verdict_request(prompt, question, 0)
-        yield request
-        if (stored := client.lookup(request)) is not None and parse_verdict(stored.text) is None:
-            yield _verdict_request(prompt, question, 1)
+    return _requests(_questions(system), _verdict_request(prompt), _read_verdict, client)
 
 
 def split_requests(system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
     """Yield what :func:`split` asks, in the same way."""
-    for triple in dict.fromkeys(triple for _, triple in _questions(system)):
-        request = _split_request(prompt, triple, 0)
+    distinct = dict.fromkeys(triple for _, triple in _questions(system))
+    return _requests(distinct, _split_request(prompt), _read_parts, client)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was read about one question (None: nothing), and the answers that it took."""
+
+    value: Any
+    answers: tuple[Answer, ...]
+
+
+Ask = Callable[[Any, bool], Request]
+
+
+def _ask(questions: Any, ask: Ask, read: Callable, client: Client, prompt: Prompt, what: str) -> tuple[dict, Report]:
+    found = client.drive({question: _talk(question, ask, read) for question in questions}, what)
+    refused = sum(item.value is None and item.answers[-1].status == "refused" for item in found.values())
+    unread = sum(item.value is None for item in found.values())
+    return found, Report(
+        client.endpoint.model,
+        prompt.sha256[:12],
+        len(found),
+        sum(len(item.answers) > 1 for item in found.values()),
+        unread - refused,
+        refused,
+        1 - unread / len(found) if found else 1.0,
+        bill(answer for item in found.values() for answer in item.answers),
+    )
+
+
+def _talk(question: Any, ask: Ask, read: Callable[[Answer], Any]) -> Generator[Request, Answer, _Found]:
+    answers = []
+    for again in (False, True):
+        answer = yield ask(question, again)
+        answers.append(answer)
+        value = read(answer)
+        if value is not None or answer.status == "refused":
+            break
+    return _Found(value, tuple(answers))
+
+
+def _check(report: Report, found: Mapping[Any, _Found], most_unreadable: float) -> None:
+    if 1 - report.coverage <= most_unreadable:
+        return
+    example = next(item.answers[-1] for item in found.values() if item.value is None)
+    said = example.error or " ".join(example.text.split())[:80]
+    raise UserError(
+        f"judge '{report.judge}': {report.unparsed + report.refused} of {report.asked} answers cannot be read, "
+        f"expected at most {most_unreadable:.0%}; one of them ({example.status}) is {said!r}. All answers are stored"
+    )
+
+
+def _requests(questions: Any, ask: Ask, read: Callable[[Answer], Any], client: Client) -> Iterator[Request]:
+    for question in questions:
+        request = ask(question, False)
         yield request
-        if (stored := client.lookup(request)) is not None and not _is_json(stored.text):
-            yield _split_request(prompt, triple, 1)
+        if (stored := client.lookup(request)) is not None and stored.status != "refused" and read(stored) is None:
+            yield ask(question, True)
 
 
-def _verdict_request(prompt: Prompt, question: tuple[str, StringTriple], sample: int) -> Request:
-    text, triple = question
-    return prompt.request(max_tokens=VERDICT_TOKENS, sample=sample, text=text, triple=shown(triple))
+def _read_verdict(answer: Answer) -> bool | None:
+    return parse_verdict(answer.text) if answer.status in ("ok", "truncated") else None
 
 
-def _split_request(prompt: Prompt, triple: StringTriple, sample: int) -> Request:
-    return prompt.request(max_tokens=SPLIT_TOKENS, sample=sample, triple=shown(triple))
+def _read_parts(answer: Answer) -> str | None:
+    return answer.text if answer.status in ("ok", "truncated") and readable_parts(answer.text) else None
+
+
+def _verdict_request(prompt: Prompt) -> Ask:
+    def ask(question: tuple[str, StringTriple], again: bool) -> Request:
+        text, triple = question
+        request = prompt.request(max_tokens=VERDICT_TOKENS, text=text, triple=shown(triple))
+        return _in_plain_words(request, _ONE_WORD) if again else request
+
+    return ask
+
+
+def _split_request(prompt: Prompt) -> Ask:
+    def ask(triple: StringTriple, again: bool) -> Request:
+        request = prompt.request(max_tokens=SPLIT_TOKENS, triple=shown(triple))
+        return _in_plain_words(request, _ONLY_JSON) if again else request
+
+    return ask
+
+
+def _in_plain_words(request: Request, reminder: str) -> Request:
+    """Return the request with a reminder at its end: the same words would bring the same answer."""
+    *before, last = request.messages
+    return replace(request, messages=(*before, {**last, "content": f"{last['content']}\n\n{reminder}"}))
 
 
 def shown(triple: StringTriple) -> str:
@@ -128,11 +207,3 @@ def _questions(system: System) -> list[tuple[str, StringTriple]]:
     """Return the distinct (text, triple) pairs, in order."""
     found = ((text, usable(triple)) for text, triples in system.texts.items() for triple in triples)
     return list(dict.fromkeys((text, triple) for text, triple in found if triple is not None))
-
-
-def _is_json(answer: str) -> bool:
-    try:
-        value = json.loads(strip_fence(answer))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, list | Mapping)

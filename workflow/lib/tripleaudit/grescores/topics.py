@@ -18,8 +18,7 @@ import numpy as np
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, read_json, write_json
 from tripleaudit.grescores.systems import System, clean
-from tripleaudit.grescores.tokens import TOKENIZER_VERSION, tokens
-from tripleaudit.grescores.words import STOP_WORDS
+from tripleaudit.grescores.tokens import STOP_WORDS, TOKENIZER_VERSION, tokens
 from tripleaudit.machine.progress import Progress, watched
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,6 @@ frees it when the process ends, however that happens.
 """
 
 import contextlib
-import fcntl
 import logging
 import os
 import re
@@ -14,6 +13,8 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from tripleaudit.errors import UserError
 
@@ -123,33 +124,22 @@ def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: f
     folder = lock_folder()
     said = None
     while True:
-        locked: dict[str, int] = {}
-        for name in known:
-            if len(locked) < count and (descriptor := _lock(folder / f"gpu-{name.replace('/', '_')}.lock")) is not None:
-                locked[name] = descriptor
-        for descriptor in locked.values():
-            if len(locked) == count:
-                stack.callback(os.close, descriptor)
-            else:  # keeping some while waiting for others could block two jobs for ever
-                os.close(descriptor)
-        if len(locked) == count:
-            return list(locked)
+        with contextlib.ExitStack() as locks:
+            locked: list[str] = []
+            for name in known:
+                lock = FileLock(folder / f"gpu-{name.replace('/', '_')}.lock", mode=0o600)
+                with contextlib.suppress(Timeout):
+                    if len(locked) < count:
+                        locks.enter_context(lock.acquire(blocking=False))
+                        locked.append(name)
+            if len(locked) == count:  # else all are given back: keeping some could block two jobs for ever
+                stack.push(locks.pop_all())
+                return locked
         now = time.monotonic()
         if said is None or now - said >= LINE_EVERY:
             log.info("waiting for %d of %d GPUs: other jobs hold them (locks in %s)", count, len(known), folder)
             said = now
         time.sleep(poll)
-
-
-def _lock(path: Path) -> int | None:
-    """Lock one device; returns the descriptor that holds the lock, or None if somebody else has it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
 
 
 def lock_folder() -> Path:

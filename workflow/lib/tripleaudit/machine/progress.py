@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
 EVERY = 20.0  # seconds between two lines; a log must never be silent for 30
@@ -109,7 +109,7 @@ class Progress:
 
 def watched(items: Iterable[Item], what: str, unit: str, total: int | None = None) -> Iterator[Item]:
     """Yield the items and report progress while they are worked on; ``total`` defaults to their number, if known."""
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     with Progress(what, total, unit) as progress:
         for item in items:

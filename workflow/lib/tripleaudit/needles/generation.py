@@ -2,7 +2,7 @@
 
 Two calls for each document and type: paragraphs about invented entities, then their names, descriptions and keywords.
 What does not pass :func:`~tripleaudit.needles.needle.problem` is asked for again, at most ``refills`` times. Like the
-extraction, everything here is a generator of requests (:func:`tripleaudit.generative.threads.drive`).
+extraction, everything here is a generator of requests (:func:`tripleaudit.llm.conversation.drive`).
 """
 
 from collections import Counter
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.endpoint import Answer, Request
-from tripleaudit.generative.prompts import Prompt, load_prompt
-from tripleaudit.needles.documents import Document
+from tripleaudit.llm.answers import parse_rows
+from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.needles.entities import normalise
+from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import KEYWORDS, WORDS, Needle, one_paragraph, problem
-from tripleaudit.needles.parsing import parse_rows
 from tripleaudit.needles.schema import EntityType
 
 

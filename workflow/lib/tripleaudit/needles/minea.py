@@ -1,15 +1,32 @@
-"""MINEA: from criteria per needle to rates per type, groups and the overall score (section 5.2.2).
+"""Was a needle found, and what is MINEA: criteria per needle, rates per type, the overall score; and redundancy.
+
+The criteria (section 5.2.3 and appendix B3), compared exactly after :func:`~tripleaudit.needles.entities.normalise`; a
+wrong type does not matter:
+
+- ``n``: an entity's name equals the needle's name.
+- ``ns``: the needle's name is a substring of the serialised extraction.
+- ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
+- ``llm``: a model points at the entity that is the needle (:func:`judge`).
 
 ``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the greatest of these
-rates, and the overall score their mean weighted by the number of needles. It is the maximum of rates, not the rate of
-needles found by any criterion; that one, at least as large, is ``minea_any``.
+rates, and the overall score their mean weighted by the number of needles (section 5.2.2). It is the maximum of rates,
+not the rate of needles found by any criterion; that one, at least as large, is ``minea_any``. Redundancy is that of a
+repeated extraction (section 4.2 and table 1).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.llm.answers import parse_match
+from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
+from tripleaudit.needles.needle import Needle
 
 THRESHOLDS = (0.5, 0.6, 0.7)
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
@@ -88,3 +105,191 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
     middle = (rate + square / 2) / (1 + square)
     half = z * math.sqrt(rate * (1 - rate) / total + square / (4 * total)) / (1 + square)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = False) -> float | None:
+    """Return the share of the new entities whose name was extracted from the same piece before.
+
+    ``|{e in new : name(e) in names(old)}| / |new|``; ``None`` where nothing new came, and an entity without a
+    name repeats nothing.
+    """
+    if not new:
+        return None
+    names = {normalise(entity.name, casefold) for entity in old if entity.name}
+    return sum(bool(e.name) and normalise(e.name, casefold) in names for e in new) / len(new)
+
+
+def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int, casefold: bool = False) -> list[dict]:
+    """Return one row per part of a document: its redundancy and the numbers of new and old entities.
+
+    Args:
+        old: entities of the finished extraction; ``piece`` is the part.
+        new: entities of the branches in which part ``piece`` was shown once more.
+        parts: number of parts.
+    """
+    rows = []
+    for part in range(parts):
+        before = [entity for entity in old if entity.piece == part]
+        after = [entity for entity in new if entity.piece == part]
+        rows.append(
+            {
+                "part": part + 1,
+                "redundancy": redundancy(after, before, casefold),
+                "new": len(after),
+                "old": len(before),
+            }
+        )
+    return rows
+
+
+CANDIDATES = 30  # most entities that a judge is shown, before those of the needle's own piece
+EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What the criteria say about one needle; indices are those of the matched entities, ``None`` where none."""
+
+    needle: Needle
+    n: bool
+    n_index: int | None
+    ns: bool
+    ns_index: int | None
+    k_ratio: float
+    k_index: int | None
+    llm: bool | None = None
+    llm_index: int | None = None
+
+    def row(self) -> dict[str, Any]:
+        """What was found as one JSON object, before any threshold is applied to ``k_ratio``."""
+        return {
+            "id": self.needle.id,
+            "doc": self.needle.doc,
+            "type": self.needle.type,
+            "name": self.needle.name,
+            "n": self.n,
+            "ns": self.ns,
+            "llm": self.llm,
+            "k_ratio": self.k_ratio,
+            "n_index": self.n_index,
+            "ns_index": self.ns_index,
+            "k_index": self.k_index,
+            "llm_index": self.llm_index,
+        }
+
+
+def rated(match: Mapping[str, Any], thresholds: Sequence[float] = THRESHOLDS) -> dict[str, Any]:
+    """Return one row of the criteria table of a :meth:`Match.row`."""
+    shares = {f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
+    first = {name: match[name] for name in ("id", "doc", "type", "name", "n", "ns")}
+    return {**first, **shares, **match, "k_ratio": round(match["k_ratio"], 6)}
+
+
+def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
+    """Apply the thresholds of shared keywords: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
+    for name in ("matches", "untouched-matches"):
+        rows = [rated(match, thresholds) for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
+        write_jsonl(Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl", rows)
+
+
+class Index:
+    """The entities of one extraction, normalised once and searched for many needles."""
+
+    def __init__(self, entities: Sequence[Entity], casefold: bool = False):
+        self.entities = entities
+        self.casefold = casefold
+        self._names: dict[str, Entity] = {}
+        self._keywords: list[set[str]] = []
+        self._values: list[str] = []
+        for entity in entities:
+            if entity.name:
+                self._names.setdefault(normalise(entity.name, casefold), entity)
+            self._keywords.append({normalise(keyword, casefold) for keyword in entity.keywords()})
+            self._values.append(SEPARATOR.join(normalise(value, casefold) for value in entity.values()))
+        self._tokens = [set(value.casefold().replace(SEPARATOR, " ").split()) for value in self._values]
+
+    def match(self, needle: Needle) -> Match:
+        """Apply n, ns and the best keyword ratio to one needle."""
+        name = normalise(needle.name, self.casefold)
+        same = self._names.get(name)
+        holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
+        wanted = {normalise(keyword, self.casefold) for keyword in needle.keywords}
+        ratio, best = 0.0, None
+        for entity, keywords in zip(self.entities, self._keywords, strict=True):
+            share = len(wanted & keywords) / len(wanted) if wanted else 0.0
+            if share > ratio:
+                ratio, best = share, entity
+        return Match(
+            needle,
+            same is not None,
+            same.index if same else None,
+            holder is not None,
+            holder.index if holder else None,
+            ratio,
+            best.index if best else None,
+        )
+
+    def candidates(self, needle: Needle, piece: int | None, limit: int = CANDIDATES) -> list[Entity]:
+        """Return the entities that a judge should see, in order of extraction.
+
+        Those that share a word with the needle's name or keywords, at most ``limit`` of them with the most shared
+        words first, and those extracted from the piece that holds the needle.
+        """
+        words = {word for text in (needle.name, *needle.keywords) for word in normalise(text, True).split()}
+        shared = [(len(words & tokens), position) for position, tokens in enumerate(self._tokens)]
+        ranked = sorted((item for item in shared if item[0]), key=lambda item: (-item[0], item[1]))[:limit]
+        chosen = {position for _, position in ranked}
+        if piece is not None:
+            chosen |= {position for position, entity in enumerate(self.entities) if entity.piece == piece}
+        return [self.entities[position] for position in sorted(chosen)]
+
+
+def identify(needles: Sequence[Needle], entities: Sequence[Entity], casefold: bool = False) -> list[Match]:
+    """Apply the criteria n, ns and k to every needle of one document's extraction, without a judge."""
+    index = Index(entities, casefold)
+    return [index.match(needle) for needle in needles]
+
+
+def with_judgement(match: Match, index: int | None) -> Match:
+    """Return ``match`` with the judge's answer: the index of the matched entity, or ``None`` for no match."""
+    return Match(
+        match.needle,
+        match.n,
+        match.n_index,
+        match.ns,
+        match.ns_index,
+        match.k_ratio,
+        match.k_index,
+        index is not None,
+        index,
+    )
+
+
+def judge(
+    needle: Needle, candidates: Sequence[Entity], max_tokens: int = 60, width: int = 300
+) -> Generator[Request, Answer, tuple[int | None, Answer | None]]:
+    """Ask for the entity that is the needle.
+
+    Args:
+        needle: what to look for.
+        candidates: what the judge sees; without candidates nothing is asked and the answer is no match.
+        width: characters of an entity's line in the prompt.
+
+    Returns:
+        The ``index`` of the matched entity, or ``None`` (a number outside the list is no match), and the answer.
+    """
+    if not candidates:
+        return None, None
+    lines = [f"{number}. {entity.line()[:width]}" for number, entity in enumerate(candidates, 1)]
+    answer = yield load_prompt("minea-identify").request(
+        max_tokens=max_tokens,
+        name=needle.name,
+        type=needle.type,
+        description=needle.description,
+        keywords=", ".join(needle.keywords),
+        paragraph=needle.paragraph,
+        records="\n".join(lines),
+    )
+    number = parse_match(answer.text) if answer.status in ("ok", "truncated") else None
+    matched = number is not None and 1 <= number <= len(candidates)
+    return candidates[number - 1].index if matched else None, answer

@@ -1,111 +1,121 @@
 """What a MINEA study is made of: the settings that decide its result, checked at once."""
 
 import dataclasses
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.generative.threads import Limits
+from tripleaudit.fields import AsTuple, Count, Number, Unique, among, check_dataclass, checked_fields, hint
+from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
-from tripleaudit.needles.identification import CANDIDATES
-from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.minea import CRITERIA, THRESHOLDS
+from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
+from tripleaudit.needles.minea import CANDIDATES, CRITERIA, THRESHOLDS
 from tripleaudit.needles.needle import KEYWORDS, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
+Threshold = Annotated[float, Field(gt=0, le=1)]
+RATING = ("criteria", "placeholders", "thresholds")  # settings of what follows the extraction
 
 
 @dataclass(frozen=True)
 class Plan:
     """All settings of a study; the defaults are the paper's working point where it gives one.
 
-    Attributes:
-        schema: name or path of the schema.
-        types: types to extract; ``None`` for all of the schema. ``needle_types``: types of the needles, ``None`` for
-            the extracted ones; types outside the schema are allowed (group 5 of table 3).
-        per_type: needles of each type for each document; ``keywords`` and ``words`` bound them, ``refills`` is how
-            often missing ones are asked for again, ``needle_tokens`` bounds those answers, and ``fill``
-            (``templates`` or ``none``) says where the rest comes from.
-        target, minimum, maximum: share of the needles in the enriched text.
-        seed: of needles and places.
-        piece_chars: length of a piece; ``pieces`` fixes their number instead.
-        iterations, context, reserve, stop_early: see :class:`~tripleaudit.generative.threads.Limits`.
-        structured: send the JSON schema of the answer to the server.
-        untouched: extract the document without needles, too.
-        parts: pieces of the length experiment (table 1), 0 for none; ``part_iterations`` its follow-up calls.
-        judge: whether to ask for the criterion llm; ``candidates`` is how many entities a judge sees.
-        judge_tokens: most tokens of a judge's answer.
-        excerpt: characters of a document that prompts for needles show; also for schema discovery.
-        discover: ask which types fit each document.
-        casefold, thresholds, criteria, placeholders: of the criteria and scores.
+    This is the one definition of these keys: the section ``needles`` of a study is made from it.
     """
 
     schema: str = "paper"
-    types: tuple[str, ...] | None = None
-    needle_types: tuple[str, ...] | None = None
-    per_type: int = 3
-    keywords: int = KEYWORDS
-    words: tuple[int, int] = WORDS
-    refills: int = 3
-    needle_tokens: int = 2000
-    fill: str = TEMPLATES
-    target: float = TARGET
-    minimum: float = MINIMUM
-    maximum: float = MAXIMUM
-    seed: int = 0
-    piece_chars: int = 4000
-    pieces: int | None = None
-    iterations: int = 3
+    """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a file."""
+    types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
+    """Only these types of the schema; null takes all."""
+    needle_types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
+    """Types of the needles, also such that are not in the schema; null takes the extracted ones."""
+    per_type: Number = 3
+    """Needles of each type that are made for each document."""
+    keywords: Number = KEYWORDS
+    """Keywords of a needle."""
+    words: Annotated[tuple[Number, Number], AsTuple] = WORDS
+    """Least and greatest number of words of a needle."""
+    refills: Count = 3
+    """How often needles that were not valid are asked for again."""
+    needle_tokens: Number = 2000
+    """Most tokens of an answer with needles or types."""
+    fill: Annotated[str, among((TEMPLATES, "none"))] = TEMPLATES
+    """Where needles come from that the generator does not deliver."""
+    target: Annotated[float, Field(gt=0, lt=1)] = TARGET
+    """Share of the enriched text that needles fill."""
+    minimum: Annotated[float, Field(gt=0, lt=1)] = MINIMUM
+    """Least share of the needles."""
+    maximum: Annotated[float, Field(gt=0, lt=1)] = MAXIMUM
+    """Greatest share of the needles."""
+    seed: Count = 0
+    """Seed of needles and places."""
+    piece_chars: Number = 4000
+    """Length of the pieces that documents are split into."""
+    pieces: Number | None = None
+    """Number of pieces instead of their length."""
+    iterations: Count = 3
+    """Follow-up calls for each piece."""
     context: int | None = None
-    reserve: int = 4095
+    """Tokens that prompt and answer may have together; null for no limit."""
+    reserve: Number = 4095
+    """Tokens kept free for an answer; also its limit."""
     stop_early: bool = False
+    """Stop asking about a piece after an answer without anything new; off reproduces the paper."""
     structured: bool = False
+    """Send the JSON schema of the answer to servers with structured outputs."""
     untouched: bool = True
-    parts: int = 0
-    part_iterations: int = 0
+    """Extract the documents without needles, too (false positives, displaced entities, iterations)."""
+    parts: Count = 0
+    """Parts of the length experiment (lost-in-the-middle); 0 leaves it out."""
+    part_iterations: Count = 0
+    """Follow-up calls in the length experiment."""
     judge: bool = True
-    candidates: int = CANDIDATES
-    judge_tokens: int = 60
-    excerpt: int = 4000
+    """Ask for the criterion llm."""
+    candidates: Number = CANDIDATES
+    """Extracted entities that the judge sees."""
+    judge_tokens: Number = 60
+    """Most tokens of a judge's answer."""
+    excerpt: Number = 4000
+    """Characters of a document in prompts for needles."""
     discover: bool = False
+    """Ask which Schema.org types fit each document; the answer is kept with the needles."""
     casefold: bool = False
-    thresholds: tuple[float, ...] = THRESHOLDS
-    criteria: tuple[str, ...] = CRITERIA
-    placeholders: tuple[str, ...] = PLACEHOLDERS
+    """Compare names and keywords without case."""
+    thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
+        THRESHOLDS
+    )
+    """Shares of keywords for the criteria k."""
+    criteria: Annotated[tuple[str, ...], Field(min_length=1), Unique, AsTuple] = CRITERIA
+    """Criteria that enter MINEA."""
+    placeholders: Annotated[tuple[str, ...], AsTuple] = PLACEHOLDERS
+    """Values that count as not filled in (incompleteness, bias avoidance), in lower case."""
 
     def __post_init__(self) -> None:
-        if self.fill not in (TEMPLATES, "none"):
-            raise UserError(f"needles: 'fill' is {self.fill!r}, expected 'templates' or 'none'")
-        for name, least in (
-            ("per_type", 1),
-            ("keywords", 1),
-            ("refills", 0),
-            ("parts", 0),
-            ("piece_chars", 1),
-            ("needle_tokens", 1),
-        ):
-            if getattr(self, name) < least:
-                raise UserError(f"needles: '{name}' is {getattr(self, name)}, expected at least {least}")
-        if not 0 < self.minimum <= self.target <= self.maximum < 1:
-            raise UserError(
-                "needles: the shares must obey 0 < minimum <= target <= maximum < 1, got "
+        check_dataclass(self, "needles")
+        if found := [*self.contradictions()]:
+            raise UserError("; ".join(found))
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield a sentence for each setting that fits its range but not another setting."""
+        if not self.minimum <= self.target <= self.maximum:
+            yield (
+                "needles: the shares must obey minimum <= target <= maximum, got "
                 f"{self.minimum}, {self.target} and {self.maximum}"
             )
+        if self.words[0] > self.words[1]:
+            yield f"needles/words: expected the least number first, got {list(self.words)}"
+        if self.context is not None and self.context <= self.reserve:
+            yield f"needles/reserve: {self.reserve} tokens kept free leave none of a context of {self.context}"
         known = ["n", "ns", *(f"k{threshold:g}" for threshold in self.thresholds), "llm"]
         for criterion in self.criteria:
             if criterion not in known:
-                hint = difflib.get_close_matches(criterion, known, 1)
-                raise UserError(
-                    f"needles: unknown criterion {criterion!r}"
-                    + (f", did you mean {hint[0]!r}?" if hint else f"; known are {', '.join(known)}")
-                )
-        if not self.criteria:
-            raise UserError("needles: 'criteria' is empty, expected at least one")
-        self.limits  # noqa: B018 - checks them
+                yield f"needles/criteria: unknown criterion {criterion!r}{hint(criterion, known)}"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> "Plan":
@@ -114,16 +124,15 @@ class Plan:
         Raises:
             UserError: an unknown key or an unusable value.
         """
-        known = {item.name for item in dataclasses.fields(cls)}
-        for key in values:
-            if key not in known:
-                hint = difflib.get_close_matches(key, known, 1)
-                raise UserError(f"needles: unknown key {key!r}" + (f", did you mean {hint[0]!r}?" if hint else ""))
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+        return cls(**checked_fields(cls, values, "needles"))
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, all settings named."""
         return dataclasses.asdict(self)
+
+    def made_json(self) -> dict[str, Any]:
+        """What of :meth:`to_json` decides needles and extraction."""
+        return {name: value for name, value in self.to_json().items() if name not in RATING}
 
     @property
     def limits(self) -> Limits:

@@ -97,14 +97,14 @@ def spread(values: Sequence[float]) -> float | None:
     return math.sqrt(sum((value - mean) ** 2 for value in values) / len(values)) / mean
 
 
-def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float:
-    """Share of pairs of lines whose cosine of word counts is at most ``threshold``; 1 for fewer than two lines.
+def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None:
+    """Share of pairs of lines whose cosine of word counts is at most ``threshold``; 1 for one line, ``None`` for none.
 
     A line without words has the zero vector and is similar to nothing. Memory: the rows of one block of 1,000 lines.
     """
     count = len(lines)
     if count < 2:
-        return 1.0
+        return 1.0 if count else None
     matrix = _counts(lines)
     similar = 0
     for start in range(0, count, 1000):
@@ -184,6 +184,7 @@ def all_scores(
     Returns:
         The scores under the names used in ``reported/minea.csv`` (thresholds as ``redundancy_avoidance(0.2)`` and
         ``redundancy_avoidance(0.5,name)``) with ``None`` where a score is undefined, and ``entities``, their number.
+        Of nothing extracted, nothing else is measured.
     """
     document = "".join(pieces)
     lines = [entity.line() for entity in entities]
@@ -192,8 +193,8 @@ def all_scores(
         for number, piece in enumerate(pieces)
     ]
     scores: dict[str, Any] = {
-        "semantic_similarity": semantic_similarity(pieces, lines) if lines else 0.0,
-        "relevance": relevance("\n".join(lines), document, synonyms=synonyms),
+        "semantic_similarity": semantic_similarity(pieces, lines) if lines else None,
+        "relevance": relevance("\n".join(lines), document, synonyms=synonyms) if lines else None,
         "relevance_spread": spread(per_piece),
     }
     for threshold in thresholds:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
+from tripleaudit.shipped import DATA
 
 REQUIRED = ("name", "description", "keywords")
 SCHEMA_KEYS = ("version", "title", "source", "types", "groups")
@@ -69,25 +70,25 @@ class Schema:
         return "\n".join(lines)
 
     def answer_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of an extraction answer, for servers with structured outputs.
+        """Return the JSON schema of an extraction answer, as strict structured outputs take it.
 
-        Types and properties stay open, because entities outside the schema are allowed.
+        Strict mode allows no property that is not listed, so what else is known of an entity comes as pairs; types
+        stay open, because entities outside the schema are allowed.
         """
-        entity = {
-            "type": "object",
-            "properties": {
-                "type": {"type": "string"},
-                "name": {"type": ["string", "null"]},
-                "description": {"type": ["string", "null"]},
-                "keywords": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": ["type", "name"],
-        }
-        return {
-            "type": "object",
-            "properties": {"entities": {"type": "array", "items": entity}},
-            "required": ["entities"],
-        }
+        text, texts = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+        maybe = {"type": ["string", "null"]}
+        return _closed(
+            entities={
+                "type": "array",
+                "items": _closed(
+                    type=text,
+                    name=maybe,
+                    description=maybe,
+                    keywords=texts,
+                    properties={"type": "array", "items": _closed(name=text, value=text)},
+                ),
+            }
+        )
 
 
 def load_schema(path: str | Path) -> Schema:
@@ -96,19 +97,28 @@ def load_schema(path: str | Path) -> Schema:
     Raises:
         UserError: the file is missing or does not follow the format; the message names the file and the place.
     """
-    path = Path(path)
-    if not path.suffix and not path.exists():
-        shipped = shipped_schemas()
-        if path.name not in shipped:
-            raise UserError(f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}")
-        path = shipped[path.name]
+    path = schema_file(path)
     return schema_from_json(read_json(path), str(path))
 
 
+def schema_file(path: str | Path) -> Path:
+    """Return the file of a schema, given as a path or by the name of one that ships with the project.
+
+    Raises:
+        UserError: a bare name stands for none.
+    """
+    path = Path(path)
+    if path.suffix or path.exists():
+        return path
+    shipped = shipped_schemas()
+    if path.name not in shipped:
+        raise UserError(f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}")
+    return shipped[path.name]
+
+
 def shipped_schemas() -> dict[str, Path]:
-    """Return the names and files of the schemas in ``resources/schemas``."""
-    folder = Path(__file__).resolve().parents[4] / "resources" / "schemas"
-    return {path.stem: path for path in sorted(folder.glob("*.json"))}
+    """Return the names and files of the schemas in ``data/schemas``."""
+    return {path.stem: path for path in sorted((DATA / "schemas").glob("*.json"))}
 
 
 def schema_from_json(value: Any, where: str = "schema") -> Schema:
@@ -130,6 +140,11 @@ def schema_from_json(value: Any, where: str = "schema") -> Schema:
         if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
             raise UserError(f"{where}: group {group!r} must be a list of type names")
     return Schema(types, {group: tuple(members) for group, members in groups.items()})
+
+
+def _closed(**properties: Any) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def _type(name: str, row: Any, where: str) -> EntityType:

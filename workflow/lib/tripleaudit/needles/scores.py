@@ -13,13 +13,12 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.needles import reference_free, triples
+from tripleaudit.needles.dialogues import ENRICHED, UNTOUCHED, status_counts
 from tripleaudit.needles.entities import Entity, normalise
-from tripleaudit.needles.extraction import ENRICHED, UNTOUCHED, status_counts
-from tripleaudit.needles.minea import TypeScore, overall, type_scores, wilson
+from tripleaudit.needles.minea import TypeScore, by_part, overall, type_scores, wilson
 from tripleaudit.needles.plan import TEMPLATES, Plan
-from tripleaudit.needles.redundancy import by_part
-from tripleaudit.needles.run import Corpus, Stored, enriched_pieces, untouched_pieces
 from tripleaudit.needles.schema import Schema
+from tripleaudit.needles.stages import Corpus, Stored, enriched_pieces, untouched_pieces
 from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.scoring.scores import Score, keys_of
 
@@ -156,7 +155,9 @@ def _parts(corpus: Corpus, stored: Stored, plan: Plan) -> Iterator[tuple[str, st
     ]
     for part in range(plan.parts):
         column = [table[part] for table in tables]
-        yield str(part + 1), "", "redundancy", mean(row["redundancy"] for row in column), None, None
+        known = [row["redundancy"] for row in column if row["redundancy"] is not None]
+        if known:
+            yield str(part + 1), "", "redundancy", mean(known), None, None
         yield str(part + 1), "", "new", sum(row["new"] for row in column), None, None
         yield str(part + 1), "", "empty", sum(row["new"] == 0 for row in column), None, None
     restarted = sum(not row["same_thread"] for row in stored.parts)

@@ -25,11 +25,10 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl, write_jsonl
-from tripleaudit.generative.splitting import sentences as sentence_spans
-from tripleaudit.generative.splitting import split
-from tripleaudit.needles.documents import Document
+from tripleaudit.llm.splitting import sentences as sentence_spans
+from tripleaudit.llm.splitting import split
 from tripleaudit.needles.entities import normalise
-from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET, Infusion, infuse, needed
+from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET, Document, Infusion, infuse, needed
 from tripleaudit.needles.minea import overall, type_scores, wilson
 from tripleaudit.needles.needle import one_paragraph
 

@@ -1,55 +1,40 @@
 """One way to every protocol: from a name, a data set and options to the new sets and a report of what was done."""
 
-import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence
+from tripleaudit.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.cardinality import add_zero_sentences, parse_zero_sizes
-from tripleaudit.protocols.rearranged import rearrange
-from tripleaudit.protocols.sifted import sift
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
 
-OPTIONS = {
-    "original": (),
-    "rearranged": ("valid_size", "test_size", "counts", "ties", "seed"),
-    "sifted": ("rule", "max_count", "percent", "seed"),
-    "cardinality": ("zero_sizes", "seed"),
-    "augmented": ("k", "beams", "batch_size", "mlm_steps", "mlm_layers", "seed"),
-}
-"""Protocols and the options each understands."""
 
-PUBLISHED_SIFTS: Mapping[str, Mapping[str, Any]] = {
-    f"sift-{number}": {"rule": "frequency", "max_count": count} for number, count in ((1, 2), (2, 6), (3, 10))
-}
-"""What ``sift-1`` to ``sift-3`` mean unless options say otherwise: the sets published for WebNLG."""
+def spec_of(name: str) -> ProtocolSpec:
+    """Return the protocol that a name stands for, such as ``sifted`` for ``sift-1``.
+
+    Raises:
+        UserError: there is none.
+    """
+    found = next((spec for spec in PROTOCOLS.values() if spec.means(name)), None)
+    if found is None:
+        raise UserError(f"unknown protocol {name!r}, expected {', '.join(PROTOCOLS)} or sift-…")
+    return found
 
 
 def build_protocol(
-    name: str,
-    splits: Splits,
-    options: Mapping[str, Any] | None = None,
-    *,
-    masked_lm: str | Path | None = None,
-    vectors: str | Path | None = None,
-    encoder: str | Path | None = None,
-    raw: Sequence[Sentence] | None = None,
+    name: str, splits: Splits, options: Mapping[str, Any] | None = None, **inputs: Any
 ) -> tuple[Splits, dict[str, Any]]:
     """Build the sets of a protocol.
 
     Args:
-        name: ``original``, ``rearranged``, ``sifted``, ``augmented``, ``cardinality``, or ``sift-…``, which is
-            ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the published numbers as defaults).
+        name: of a protocol, or ``sift-…``, which is ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the
+            published numbers as defaults).
         splits: the data set.
-        options: see :data:`OPTIONS`; None stands for a missing value.
-        masked_lm: for ``augmented``: folder of a masked language model; default: one trained from ``encoder``.
-        vectors: for ``augmented``: file of word vectors; default: derived from ``encoder``.
-        encoder: for ``augmented``: folder of an encoder.
-        raw: for ``cardinality``: the sentences of the raw corpus.
+        options: those of the protocol's descriptor; None stands for a missing value.
+        inputs: what the protocol needs besides (:attr:`tripleaudit.descriptors.ProtocolSpec.inputs`); what it does not
+            need is left aside.
 
     Returns:
         The sets and a report: ``protocol``, ``options``, ``sizes`` (sentences, triples each once a sentence, and
@@ -59,34 +44,18 @@ def build_protocol(
     Raises:
         UserError: an unknown protocol or option, impossible values, or unusable data.
     """
-    kind = "sifted" if re.fullmatch(r"sift-[A-Za-z0-9]+", name) else name
-    if kind not in OPTIONS:
-        raise UserError(
-            f"unknown protocol {name!r}, expected original, rearranged, sifted, sift-…, augmented or cardinality"
-        )
+    spec = spec_of(name)
     given = {key: value for key, value in (options or {}).items() if value is not None}
-    unknown = sorted(set(given) - set(OPTIONS[kind]))
+    unknown = sorted(set(given) - set(spec.options))
     if unknown:
-        expected = ", ".join(OPTIONS[kind]) or "none"
+        expected = ", ".join(spec.options) or "none"
         raise UserError(f"protocol {name}: unknown option {unknown[0]!r}, expected {expected}")
-    if kind == "sifted":
-        given = {**PUBLISHED_SIFTS.get(name, {}), **given} if "rule" not in given else given
-        if "rule" not in given:
-            raise UserError(f"protocol {name}: option 'rule' is missing, expected frequency or sample")
-    if kind == "rearranged":
-        built, details = rearrange(splits, **given)
-    elif kind == "sifted":
-        built, details = sift(splits, **given)
-    elif kind == "cardinality":
-        if raw is None or "zero_sizes" not in given:
-            raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
-        built, details = add_zero_sentences(
-            splits, raw, parse_zero_sizes(given["zero_sizes"]), seed=given.get("seed", 0)
-        )
-    elif kind == "augmented":
-        built, details = _augment(splits, given, masked_lm, vectors, encoder)
-    else:
-        built, details = splits, {}
+    if not set(spec.required) <= set(given):
+        given = {**spec.defaults.get(name, {}), **given}
+    for option in spec.required:
+        if option not in given:
+            raise UserError(f"protocol {name}: option {option!r} is missing")
+    built, details = spec.build(splits, **given, **{key: inputs.get(key) for key in spec.inputs})
     sizes = {}
     for split, sentences in built:
         measured = audit_corpus((), sentences)
@@ -99,6 +68,21 @@ def build_protocol(
         "details": details,
     }
     return built, report
+
+
+def _unchanged(splits: Splits) -> tuple[Splits, dict[str, Any]]:
+    return splits, {}
+
+
+def _augmented(
+    splits: Splits,
+    *,
+    masked_lm: str | Path | None = None,
+    vectors: str | Path | None = None,
+    encoder: str | Path | None = None,
+    **options: Any,
+) -> tuple[Splits, dict[str, Any]]:
+    return _augment(splits, options, masked_lm, vectors, encoder)
 
 
 def _augment(
@@ -128,3 +112,15 @@ def _augment(
             train_masked_lm(encoder, splits.train, masked_lm, seed=options.get("seed", 0), **training)
         model = MaskedLanguageModel(masked_lm, batch_size=batch_size)
     return augment(splits, model, nearest, **options)
+
+
+ORIGINAL = ProtocolSpec(name="original", label="Ori.", order=0, build=_unchanged)
+AUGMENTED = ProtocolSpec(
+    name="augmented",
+    label="Aug.",
+    order=3,
+    build=_augmented,
+    options=("k", "beams", "batch_size", "mlm_steps", "mlm_layers", "seed"),
+    inputs=("masked_lm", "vectors", "encoder"),
+    train=False,
+)

@@ -3,12 +3,16 @@
 NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sentences without any.
 """
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from tripleaudit.corpora.divide import deal, find_zero, text_key
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.zero import deal, find_zero, text_key
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 
@@ -60,6 +64,14 @@ def apply_setting(sentences: Iterable[Sentence], setting: str, zero: Iterable[Se
     if setting != "wz":
         raise UserError(f"unknown cardinality setting {setting!r}, expected one of {', '.join(SETTINGS)}")
     return [*sentences, *_without_triples(zero)]
+
+
+def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
+    """Write the sentences of one setting of a prepared split."""
+    given = load_sentences(sentences)
+    kept = apply_setting(given, setting)
+    save_sentences(out, kept)
+    logging.info("%d of %d sentences belong to setting %s", len(kept), len(given), setting)
 
 
 def add_zero_sentences(
@@ -118,3 +130,14 @@ def _without_triples(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
         if sentence.triples:
             raise UserError(f"sentence {sentence.id} has triples, expected a zero-triple sentence")
         yield sentence
+
+
+def _with_zero(
+    splits: Splits, *, zero_sizes: str | None = None, seed: int = 0, raw: Sequence[Sentence] | None = None
+) -> tuple[Splits, dict[str, Any]]:
+    if raw is None or zero_sizes is None:
+        raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
+    return add_zero_sentences(splits, raw, parse_zero_sizes(zero_sizes), seed=seed)
+
+
+CARDINALITY = ProtocolSpec(name="cardinality", order=4, build=_with_zero, inputs=("raw",))

@@ -17,12 +17,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
+from tripleaudit.fields import Share, among, check_dataclass
 from tripleaudit.randomness import generator
 
 logger = logging.getLogger(__name__)
@@ -36,29 +38,21 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class NoiseSettings:
-    """How much and how entities are noised.
+    """How much and how entities are noised; the one definition of these keys of a study's section ``noising``."""
 
-    Attributes:
-        probability: ``p_en``, the share of noised sentences (paper: 0.1 on NYT, 0.05 on WebNLG).
-        keep_length: ``p_len``, the probability that the number of tokens stays (paper: 0.4); the rest is shared
-            equally by one token fewer and one token more.
-        vocabulary: ``words`` draws words of the training split; ``pieces`` strings together random word pieces.
-        nested: ``skip`` leaves sentences with overlapping entities as they are; ``wordwise`` gives every word inside
-            their entities a noise word of its own, so that inner entities stay parts of outer ones.
-    """
-
-    probability: float = 0.1
-    keep_length: float = 0.4
-    vocabulary: str = "words"
-    nested: str = "skip"
+    probability: Share = 0.1
+    """p_en, share of noised sentences (paper: 0.1 on NYT, 0.05 on WebNLG)."""
+    keep_length: Share = 0.4
+    """p_len, probability of an unchanged number of tokens (paper: 0.4); the rest is shared equally by one token fewer
+    and one token more."""
+    vocabulary: Annotated[str, among(("words", "pieces"))] = "words"
+    """words draws words of the training split, pieces strings together random word pieces."""
+    nested: Annotated[str, among(("skip", "wordwise"))] = "skip"
+    """skip leaves sentences with overlapping entities as they are, wordwise gives every word inside their entities a
+    noise word of its own, so that inner entities stay parts of outer ones."""
 
     def __post_init__(self):
-        for name in ("probability", "keep_length"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"noising setting {name!r} is {getattr(self, name)}, expected 0 to 1")
-        for name, allowed in (("vocabulary", ("words", "pieces")), ("nested", ("skip", "wordwise"))):
-            if getattr(self, name) not in allowed:
-                raise UserError(f"noising setting {name!r} is {getattr(self, name)!r}, expected {' or '.join(allowed)}")
+        check_dataclass(self, "noising")
 
 
 @dataclass
@@ -200,8 +194,8 @@ class EntityNoising:
         """String together one word-initial and ``length - 1`` continuation pieces that tokenise as such."""
         initial, continuation = self.pieces
         for _ in range(TRIES):
-            parts = [initial[rng.integers(len(initial))]]
-            parts += [continuation[rng.integers(len(continuation))] for _ in range(length - 1)]
+            parts = [initial[int(rng.integers(len(initial)))]]
+            parts += [continuation[int(rng.integers(len(continuation)))] for _ in range(length - 1)]
             word = "".join(parts)
             if self._length(word) == length:
                 return word

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import Strings, distinct_triples
@@ -156,3 +157,6 @@ def _divide(moved: Sequence[int], bare: set[int], test_size: int, seed: int) -> 
     random.Random(seed).shuffle(order)
     order.sort(key=lambda number: number in bare)
     return set(order[:test_size]), set(order[test_size:])
+
+
+REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange)

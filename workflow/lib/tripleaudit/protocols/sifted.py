@@ -11,11 +11,16 @@ import random
 from collections import Counter
 from typing import Any, Final
 
+from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import Strings, distinct_triples
 
 RULES: Final = ("frequency", "sample")
+PUBLISHED: Final = {
+    f"sift-{number}": {"rule": "frequency", "max_count": count} for number, count in ((1, 2), (2, 6), (3, 10))
+}
+"""What ``sift-1`` to ``sift-3`` mean unless options say otherwise: the sets published for WebNLG."""
 
 
 def sift(
@@ -80,3 +85,6 @@ def _chosen_triples(
             raise UserError(f"sifted: rule 'sample' needs percent, a number from 0 to 100, got {percent!r}")
         return set(random.Random(seed).sample(candidates, round(len(candidates) * percent / 100)))
     raise UserError(f"sifted: unknown rule {rule!r}, expected one of {', '.join(RULES)}")
+
+
+SIFTED = ProtocolSpec(name="sifted", order=2, build=sift, pattern=r"sift-[A-Za-z0-9]+", defaults=PUBLISHED)

@@ -4,7 +4,7 @@ Offsets count characters (Unicode code points), as everywhere in the project; th
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -92,7 +92,7 @@ def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
     return clean(name)
 
 
-def error_counts(data: dict[str, Any]) -> list[dict[str, int]]:
+def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:
     """Count correct triples and each kind of error for each system, over the sentences that are embedded."""
     totals = [dict.fromkeys((CORRECT, *KINDS), 0) for _ in data["systems"]]
     for sentence in data["sentences"]:

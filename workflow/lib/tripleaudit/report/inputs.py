@@ -37,20 +37,28 @@ class ReportFiles:
     Attributes:
         tables, plots: HTML tables and SVG plots, in the order of the page.
         scores, counts, audits, runs, gre, needles: what the answers are computed from.
-        predicted: what the error browser shows.
+        predictions, gold, browsed: what the error browser shows: prediction files, and of each the gold sentences and
+            the per-sentence counts.
         provenance: sidecars of trainings, predictions and scores.
     """
 
-    tables: Sequence[Path] = ()
-    plots: Sequence[Path] = ()
-    scores: Sequence[Path] = ()
-    counts: Sequence[Path] = ()
-    audits: Sequence[Path] = ()
-    runs: Sequence[Path] = ()
-    gre: Sequence[Path] = ()
-    needles: Sequence[Path] = ()
-    predicted: Sequence[Predicted] = ()
-    provenance: Sequence[Path] = ()
+    tables: Sequence[str | Path] = ()
+    plots: Sequence[str | Path] = ()
+    scores: Sequence[str | Path] = ()
+    counts: Sequence[str | Path] = ()
+    audits: Sequence[str | Path] = ()
+    runs: Sequence[str | Path] = ()
+    gre: Sequence[str | Path] = ()
+    needles: Sequence[str | Path] = ()
+    predictions: Sequence[str | Path] = ()
+    gold: Sequence[str | Path] = ()
+    browsed: Sequence[str | Path] = ()
+    provenance: Sequence[str | Path] = ()
+
+    @property
+    def predicted(self) -> list[Predicted]:
+        """What the error browser shows."""
+        return [predicted_of(*paths) for paths in zip(self.predictions, self.gold, self.browsed, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ def predicted_of(prediction: str | Path, gold: str | Path, counts: str | Path) -
         UserError: the path has fewer folders.
     """
     path = Path(prediction)
-    parts = path.parent.parts[-len(RUN_PARTS) :]
+    parts: Any = path.parent.parts[-len(RUN_PARTS) :]
     if len(parts) < len(RUN_PARTS):
         raise UserError(f"{path}: expected …/{'/'.join(f'<{part}>' for part in RUN_PARTS)}/{path.name}")
     return Predicted(*parts, predictions=path, gold=Path(gold), counts=Path(counts))
@@ -98,7 +106,14 @@ def find_files(folder: str | Path) -> ReportFiles:
     if not tables:
         raise UserError(f"{folder}: no tables/*.html here; expected the folder of a finished study")
     every = {name: sorted(folder.glob(pattern)) for name, pattern in PATTERNS.items()}
-    return ReportFiles(tables=tables, predicted=_find_predicted(folder), **every)
+    predicted = _find_predicted(folder)
+    return ReportFiles(
+        tables=tables,
+        predictions=[run.predictions for run in predicted],
+        gold=[run.gold for run in predicted],
+        browsed=[run.counts for run in predicted],
+        **every,
+    )
 
 
 PATTERNS = {

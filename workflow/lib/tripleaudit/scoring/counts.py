@@ -6,7 +6,7 @@ stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` und
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class SentenceCounts:
 
     keys: dict[str, str]
     ids: list[str]
-    strata: list[str | None]
+    strata: Sequence[str | None]
     counts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def of(self, matching: str, stratum: str = "all") -> np.ndarray:

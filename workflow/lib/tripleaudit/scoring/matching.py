@@ -1,4 +1,4 @@
-"""When a predicted triple counts as correct: four matching rules over the set of triples of one sentence.
+"""When a predicted triple counts as correct: matching rules over the set of triples of one sentence.
 
 ``exact-string``   subject text, relation and object text are equal (the primary rule: what the official scorers of
                    most extractors compute);
@@ -11,12 +11,13 @@ Gold and predicted triples become sets after the reduction, so duplicates count 
 that a partial rule makes equal count as one.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.descriptors import MATCHINGS, MatchingRule
 from tripleaudit.errors import UserError
 
 
@@ -38,31 +39,54 @@ def _last_word(span: Span) -> Hashable:
     return words[-1] if words else ""
 
 
-_REDUCTIONS: Final[dict[str, Callable[[Span], Hashable]]] = {
-    "exact-string": _string,
-    "exact-span": _place,
-    "partial-first": _first_word,
-    "partial-last": _last_word,
-}
-MATCHINGS: Final = tuple(_REDUCTIONS)
+EXACT_STRING = MatchingRule(
+    name="exact-string",
+    order=0,
+    reduce=_string,
+    note="Exact matching: a triple is correct if subject, relation and object are equal as strings.",
+)
+EXACT_SPAN = MatchingRule(
+    name="exact-span",
+    order=1,
+    reduce=_place,
+    note="Exact span matching: a triple is correct if its relation and both character spans are equal.",
+)
+PARTIAL_FIRST = MatchingRule(
+    name="partial-first",
+    order=2,
+    reduce=_first_word,
+    note="Partial matching: entities are compared by their first word, relations exactly.",
+)
+PARTIAL_LAST = MatchingRule(
+    name="partial-last",
+    order=3,
+    reduce=_last_word,
+    note="Partial matching: entities are compared by their last word, relations exactly.",
+)
 PRIMARY: Final = "exact-string"
+SHORT: Final = "exact"  # for the primary rule, in configurations and on the command line
+
+
+def matching_names() -> list[str]:
+    """Return what a configuration may name: every rule, and the short name of the primary one."""
+    return [SHORT, *MATCHINGS]
 
 
 def check_matching(matching: str) -> str:
-    """Return the name in :data:`MATCHINGS` that is meant; ``exact`` is short for ``exact-string``.
+    """Return the name in :data:`~tripleaudit.descriptors.MATCHINGS` that is meant.
 
     Raises:
         UserError: there is no such rule.
     """
-    name = PRIMARY if matching == "exact" else matching
-    if name not in _REDUCTIONS:
+    name = PRIMARY if matching == SHORT else matching
+    if name not in MATCHINGS:
         raise UserError(f"unknown matching {matching!r}; expected one of {', '.join(MATCHINGS)}")
     return name
 
 
 def reduced(triples: Sequence[Triple], matching: str = PRIMARY) -> set[tuple[Hashable, str, Hashable]]:
     """Return the triples as the set that ``matching`` compares."""
-    reduce = _REDUCTIONS[matching]
+    reduce = MATCHINGS[matching].reduce
     return {(reduce(triple.subject), triple.relation, reduce(triple.object)) for triple in triples}
 
 
@@ -70,8 +94,8 @@ def sentence_counts(gold: Sequence[Sentence], predictions: Sequence[Sentence], m
     """Count correct, predicted and gold triples of each sentence.
 
     Args:
-        gold, predictions: the same sentences in the same order (see :mod:`tripleaudit.scoring.pairs`).
-        matching: one of :data:`MATCHINGS`.
+        gold, predictions: the same sentences in the same order (see :mod:`tripleaudit.scoring.sides`).
+        matching: a name in :data:`~tripleaudit.descriptors.MATCHINGS`.
 
     Returns:
         Integers of shape ``[sentences, 3]``: correct, predicted, gold.

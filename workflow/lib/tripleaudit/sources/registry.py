@@ -1,4 +1,4 @@
-"""The registry of known models and corpora in ``resources/registry``; light enough for the workflow to import."""
+"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to import."""
 
 import functools
 from collections.abc import Mapping
@@ -10,10 +10,12 @@ from urllib.parse import quote
 import yaml
 
 from tripleaudit.errors import UserError
+from tripleaudit.shipped import DATA
 from tripleaudit.sources.registry_check import problems_of_corpora, problems_of_models
 from tripleaudit.sources.source import Source, parse_source
 
-FOLDER = Path(__file__).resolve().parents[4] / "resources" / "registry"
+FOLDER = DATA / "registry"
+CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entries alone, which its rule names
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Model:
     sha256: str | None
     size: int | None
     licence: str
+    layers: int | None = None  # of an encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Division:
 
 @dataclass(frozen=True, slots=True)
 class Zero:
-    """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.zero`).
+    """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.divide`).
 
     Attributes:
         files: the raw corpus.
@@ -106,6 +109,7 @@ class RegisteredCorpus:
     division: Division | None
     needs: Mapping[str, tuple[str, ...]]
     zero: Zero | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict, repr=False)  # sentences of each split, where known
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -175,7 +179,7 @@ def raw_file(name: str) -> RawFile:
         UserError: no file has this name.
     """
     if name not in raw_files():
-        raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/corpora.yaml")
+        raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/{CORPORA}")
     return raw_files()[name]
 
 
@@ -200,7 +204,7 @@ def resolve(file: RawFile, raw_root: str | Path | None, downloads: str | Path) -
 @functools.cache
 def models() -> dict[str, Model]:
     """Return all registered models by name."""
-    document = load("models.yaml")
+    document = load(MODELS)
     return {
         name: Model(
             name,
@@ -209,6 +213,7 @@ def models() -> dict[str, Model]:
             entry.get("sha256"),
             entry.get("size"),
             entry["licence"],
+            entry.get("layers"),
         )
         for name, entry in document["models"].items()
     }
@@ -217,7 +222,7 @@ def models() -> dict[str, Model]:
 @functools.cache
 def raw_files() -> dict[str, RawFile]:
     """Return all registered raw files by name."""
-    document = load("corpora.yaml")
+    document = load(CORPORA)
     repositories = document["repositories"]
     result = {}
     for name, entry in document["files"].items():
@@ -243,7 +248,7 @@ def raw_files() -> dict[str, RawFile]:
 def corpora() -> dict[str, RegisteredCorpus]:
     """Return all registered corpora by name."""
     result = {}
-    for name, entry in load("corpora.yaml")["corpora"].items():
+    for name, entry in load(CORPORA)["corpora"].items():
         whole = {}
         for split, plan in entry.get("splits", {}).items():
             plan = plan if isinstance(plan, dict) else {"files": plan}
@@ -264,7 +269,7 @@ def corpora() -> dict[str, RegisteredCorpus]:
             added = Zero(
                 tuple(zero["files"]), zero["sizes"], zero.get("least", 1.0), zero.get("lower", False), zero["seed"]
             )
-        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs, added)
+        result[name] = RegisteredCorpus(name, entry["title"], whole, division, needs, added, entry.get("sentences", {}))
     return result
 
 
@@ -281,7 +286,7 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
             document = yaml.load(stream, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.YAMLError as error:
             raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
-    check = problems_of_models if name == "models.yaml" else problems_of_corpora
+    check = problems_of_models if name == MODELS else problems_of_corpora
     if problems := list(check(document)):
         raise UserError(f"{path} is not usable:\n" + "\n".join(f"- {problem}" for problem in problems))
     return document

@@ -1,6 +1,6 @@
 """Whether the entries of the registry are well formed: every problem in one clause, with the place of the entry."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from tripleaudit.errors import UserError
@@ -8,9 +8,9 @@ from tripleaudit.files import is_sha256
 from tripleaudit.sources.source import parse_source
 
 SPLITS = ("train", "valid", "test")
-_MODEL = {"title", "source", "sha256", "size", "licence"}
+_MODEL = {"title", "source", "sha256", "size", "licence", "layers"}
 _FILE = {"repository", "path", "page", "licence", "format", "sha256", "size", "expect"}
-_CORPUS = {"title", "splits", "divide", "zero", "needs"}
+_CORPUS = {"title", "splits", "divide", "zero", "needs", "sentences"}
 _ZERO = {"files", "sizes", "least", "lower", "seed"}
 
 
@@ -99,6 +99,9 @@ def _corpus(name: str, entry: Any, files: dict) -> Iterator[str]:
             used += [(here, file) for file in zero["files"]]
             if set(zero["sizes"]) != set(entry.get("splits", {})):
                 yield f"{here}/sizes: expected a number of sentences for each of the splits, made of whole files"
+    sizes = entry.get("sentences", {})
+    if not set(sizes) <= set(made) or not all(type(size) is int and size > 0 for size in sizes.values()):
+        yield f"{where}/sentences: expected a whole number for some of the splits {', '.join(made)}"
     for file, others in entry.get("needs", {}).items():
         used += [(f"{where}/needs", other) for other in [file, *others]]
     for split in made:
@@ -111,14 +114,14 @@ def _corpus(name: str, entry: Any, files: dict) -> Iterator[str]:
             yield f"{here}: there is no file {file!r}"
 
 
-def _section(document: Any, name: str) -> Iterator[str]:
+def _section(document: Any, name: str) -> Generator[str, None, Any]:
     if not isinstance(document, dict) or not isinstance(document.get(name), dict):
         yield f"'{name}' is missing or not a mapping"
         return {}
     return document[name]
 
 
-def _fields(entry: Any, where: str, known: set[str], required: set[str]) -> Iterator[str]:
+def _fields(entry: Any, where: str, known: set[str], required: set[str]) -> Generator[str, None, Any]:
     if not isinstance(entry, dict):
         yield f"{where}: expected a mapping"
         return False

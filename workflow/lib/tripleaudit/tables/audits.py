@@ -51,11 +51,12 @@ def study_audit(
 def write_study_audit(
     *,
     keys: Mapping[str, str],
-    splits: Mapping[str, str | Path],
+    splits: Sequence[str | Path],
     out: str | Path,
-    with_zero: Mapping[str, str | Path] | None = None,
+    with_zero: Sequence[str | Path] = (),
 ) -> None:
-    """Read project JSONL splits and write their :func:`study_audit` as JSON."""
-    loaded = {name: load_sentences(path) for name, path in splits.items()}
-    zero = {name: load_sentences(path) for name, path in (with_zero or {}).items()}
+    """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as JSON."""
+    loaded, zero = (
+        dict(zip(SPLITS, map(load_sentences, paths), strict=True)) if paths else {} for paths in (splits, with_zero)
+    )
     write_json(out, study_audit(keys, loaded, zero))

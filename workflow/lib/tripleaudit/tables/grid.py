@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.tables import labels
-from tripleaudit.tables.index import RunKey, ScoreIndex
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row
+from tripleaudit.tables.cells import Cell, Column, Row
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.words import chosen, gaps_note, reported_note
 
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
@@ -133,7 +135,7 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
     """Return the notes that every table of scores needs, and further ones."""
     cells = list(cells)
     measured = [cell for cell in cells if cell.value is not None]
-    found = [labels.MATCHING_NOTES[matching]] if matching else []
+    found = [MATCHINGS[matching].note] if matching else []
     if matching:
         found.append(
             "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score "
@@ -152,9 +154,4 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             "Bold: significantly better than every other row of its group (approximate randomisation paired over "
             "sentences, Holm-corrected, p < 0.05)."
         )
-    found += [note for note in more if note]
-    if any(cell.reported is not None for cell in cells):
-        found.append("“reported” is the value that the paper prints; Δ is measured minus reported.")
-    if any(cell.value is None and cell.text is None for cell in cells):
-        found.append("–: not measured.")
-    return tuple(found)
+    return chosen(*found, *more, reported_note(cells), gaps_note(cells))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from tripleaudit.descriptors import EXTRACTORS, PROTOCOLS
+
 CORPORA = {
     "webnlg": "WebNLG",
     "webnlg-star": "WebNLG*",
@@ -14,49 +16,10 @@ CORPORA = {
     "ade": "ADE",
     "demo": "Demo",
 }
-EXTRACTORS = {
-    "casrel": "CasRel",
-    "tplinker": "TPLinker",
-    "prgc": "PRGC",
-    "onerel": "OneRel",
-    "birte": "BiRTE",
-    "tdeer": "TDEER",
-    "grte": "GRTE",
-    "ptrnet": "PtrNet",
-    "pfn": "PFN",
-    "pfn-star": "PFN*",
-    "zcc-binary": "ZCC binary",
-    "zcc-mcml": "ZCC MCML",
-}
-RTE_ORDER = tuple(EXTRACTORS)
-"""Order of rte-generalization's tables, the extractors it does not have after its three."""
-CARDINALITY_ORDER = (
-    "onerel",
-    "birte",
-    "tdeer",
-    "prgc",
-    "grte",
-    "ptrnet",
-    "casrel",
-    "tplinker",
-    "pfn",
-    "pfn-star",
-    "zcc-binary",
-    "zcc-mcml",
-)
-"""Order of zero-cardinality's tables."""
-PROTOCOLS = {"original": "Ori.", "rearranged": "Rearr.", "augmented": "Aug."}
-PROTOCOL_ORDER = ("original", "rearranged", "sift-1", "sift-2", "sift-3", "augmented")
 TYPES = {"entirely_seen": "Entirely seen", "partially_seen": "Partially seen", "unseen": "Unseen", "others": "Others"}
 SHORT_TYPES = {"entirely_seen": "Entire", "partially_seen": "Partial", "unseen": "Unseen"}
 SETTINGS = {"nz": "NZ", "wz": "WZ"}
 SPLITS = {"train": "Train", "valid": "Valid", "test": "Test"}
-MATCHING_NOTES = {
-    "exact-string": "Exact matching: a triple is correct if subject, relation and object are equal as strings.",
-    "exact-span": "Exact span matching: a triple is correct if its relation and both character spans are equal.",
-    "partial-first": "Partial matching: entities are compared by their first word, relations exactly.",
-    "partial-last": "Partial matching: entities are compared by their last word, relations exactly.",
-}
 
 
 def corpus(name: str) -> str:
@@ -64,12 +27,30 @@ def corpus(name: str) -> str:
 
 
 def protocol(name: str) -> str:
-    return PROTOCOLS.get(name) or (name.capitalize() if name.startswith("sift-") else name)
+    if name in PROTOCOLS:
+        return PROTOCOLS[name].label or name
+    return name.capitalize() if name.startswith("sift-") else name
 
 
 def extractor(name: str, noise: str = "none") -> str:
     """Return the label of an extractor, ``CasRel+EN`` with Entity Noising."""
-    return EXTRACTORS.get(name, name) + ("+EN" if noise == "noising" else "")
+    spec = EXTRACTORS.get(name)
+    return ((spec and spec.label) or name) + ("+EN" if noise == "noising" else "")
+
+
+def rte_order() -> list[str]:
+    """Return the extractors in the order of rte-generalization's tables, those that it does not have behind them."""
+    return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order)
+
+
+def cardinality_order() -> list[str]:
+    """Return the extractors in the order of zero-cardinality's tables."""
+    return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].cardinality_order)
+
+
+def protocol_order() -> list[str]:
+    """Return the protocols in the papers' order; where one stands for several names, the published ones."""
+    return [name for spec in PROTOCOLS.values() for name in (*spec.defaults, spec.name)]
 
 
 def ordered(names: Iterable[str], order: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Numbers that the papers print, looked up by the project's own names.
 
-The files in ``resources/reported`` keep every value as printed; their README says how they were checked and corrected.
+The files in ``data/reported`` keep every value as printed; their README says how they were checked and corrected.
 """
 
 import csv
@@ -8,31 +8,18 @@ import functools
 from pathlib import Path
 from typing import Final
 
+from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
-from tripleaudit.workflow import PROJECT
+from tripleaudit.shipped import DATA
 
-FOLDER: Final = PROJECT / "resources" / "reported"
+FOLDER: Final = DATA / "reported"
 KEY: Final = ("table", "dataset", "setting", "model", "variant", "metric")
 
 RTE_DATASETS: Final = {"webnlg": "WebNLG", "nyt24": "NYT"}
 """Corpus -> data set of rte-generalization."""
 CARDINALITY_DATASETS: Final = {"nyt24star": "NYT24*", "nyt29star": "NYT29*"}
 """Corpus -> data set of zero-cardinality."""
-MODELS: Final = {
-    "casrel": "CasRel",
-    "tplinker": "TPLinker",
-    "prgc": "PRGC",
-    "onerel": "OneRel",
-    "birte": "BiRTE",
-    "tdeer": "TDEER",
-    "grte": "GRTE",
-    "ptrnet": "PtrNet",
-    "pfn": "PFN",
-    "pfn-star": "PFN",
-    "zcc-binary": "ZCC-binary",
-    "zcc-mcml": "ZCC-MCML",
-}
 METRICS: Final = {
     "precision": "precision",
     "recall": "recall",
@@ -75,9 +62,9 @@ def rte(table: int, corpus: str, setting: str, metric: str, *, model: str = "", 
         variant: the file's variant, such as ``entity noising``.
     """
     dataset = RTE_DATASETS.get(corpus)
-    if dataset is None or (model and model not in MODELS):
+    if dataset is None or (model and not _model(model)):
         return None
-    return values("rte_eval").get((str(table), dataset, setting, MODELS.get(model, ""), variant, metric))
+    return values("rte_eval").get((str(table), dataset, setting, _model(model), variant, metric))
 
 
 def cardinality(
@@ -85,6 +72,11 @@ def cardinality(
 ) -> str | None:
     """Return a value of zero-cardinality: a fraction, points, minutes or a count; arguments as :func:`rte`."""
     dataset = CARDINALITY_DATASETS.get(corpus)
-    if dataset is None or (model and model not in MODELS):
+    if dataset is None or (model and not _model(model)):
         return None
-    return values("zero_cardinality").get((str(table), dataset, setting, MODELS.get(model, ""), variant, metric))
+    return values("zero_cardinality").get((str(table), dataset, setting, _model(model), variant, metric))
+
+
+def _model(name: str) -> str:
+    """Return the name of an extractor in the files, empty for one that they do not have."""
+    return EXTRACTORS[name].reported if name in EXTRACTORS else ""

@@ -12,24 +12,24 @@ from typing import Any
 
 import torch
 
+from tripleaudit import code
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.machine import storage
-from tripleaudit.machine.locks import alone_in
+from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
-from tripleaudit.provenance import code_digest, digest, provenance
+from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import distributed
 from tripleaudit.training.data import TrainingSentences
-from tripleaudit.training.settings import TrainingSettings, checked
+from tripleaudit.training.settings import TrainingSettings, checked, deciding
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
 
 logger = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-DECIDING = ("extractors/*.py", "training/*.py", "protocols/noising.py", "randomness.py")  # code that a result hangs on
 NOT_TRAINING = ("model", "noising", "encoder_layers", "module")
 
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
@@ -112,13 +112,13 @@ def train_to(
     report_unknown_relations(valid, relations, "validation")
     fingerprint = {
         "extractor": name,
-        "settings": digest(values),
+        "settings": digest(deciding(values)),
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),
-        "code": code_digest(*DECIDING),
+        "code": code.digest_with(extractor, "commands.train"),
     }
-    with alone_in(out) if distributed.rank() == 0 else contextlib.nullcontext():
+    with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
         result = train_extractor(
             model,
             dataset,

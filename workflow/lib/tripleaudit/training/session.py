@@ -7,7 +7,7 @@ import torch
 import transformers
 
 from tripleaudit.errors import UserError
-from tripleaudit.machine.allocator import keep_freed_memory
+from tripleaudit.machine.memory import keep_freed_memory
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:

@@ -252,7 +252,9 @@ class ExtractorTrainer:
         self.progress.training_seconds += start - self.began
         metrics = None
         if distributed.rank() == 0:
-            with memory.advised("validation", "evaluation_batch_size", self.settings.evaluation_batch_size):
+            with memory.out_of_memory_advice(
+                "validation", "evaluation_batch_size", self.settings.evaluation_batch_size
+            ):
                 metrics = self.validate(self.model)
         metrics = distributed.broadcast(metrics)
         self.model.train()
@@ -353,7 +355,9 @@ def train_extractor(
     device = torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
     model.chunks = Chunks(settings.relation_chunk)
     with (
-        memory.advised("training", "batch_size", settings.batch_size, keep=True, chunk=lambda: model.chunks.largest),
+        memory.out_of_memory_advice(
+            "training", "batch_size", settings.batch_size, keep=True, chunk=lambda: model.chunks.largest
+        ),
         captured_stream(device),
     ):
         trainer = ExtractorTrainer(model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate)

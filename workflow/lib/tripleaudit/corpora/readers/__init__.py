@@ -1,36 +1,19 @@
-"""Readers, one module a format: :func:`read_corpus` is the way in.
+"""Readers of corpus files, one module a format: :func:`read_corpus` is the way in.
 
 A reader module has ``read(path, **options)`` that yields :class:`~tripleaudit.corpora.corpus.RawSentence` objects and
-raises :class:`~tripleaudit.errors.UserError` with file and line or item. A new format is one module and one line here.
+raises :class:`~tripleaudit.errors.UserError` with file and line or item, and its descriptor, which also says how a file
+of the format is told from others. A new format is one module.
 """
 
-import importlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
-from tripleaudit.corpora.readers.detect import detect_format
+from tripleaudit.corpora.readers.common import Probe, first_character
 from tripleaudit.corpora.spans import check_occurrence
+from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
-
-FORMATS: dict[str, str] = {
-    "triple-list": "tripleaudit.corpora.readers.triple_list",
-    "triple-list-spans": "tripleaudit.corpora.readers.triple_list_spans",
-    "entity-relation": "tripleaudit.corpora.readers.entity_relation",
-    "conll04": "tripleaudit.corpora.readers.conll04",
-    "nyt-raw": "tripleaudit.corpora.readers.nyt_raw",
-    "pairs": "tripleaudit.corpora.readers.pairs",
-    "sent-tup": "tripleaudit.corpora.readers.sent_tup",
-    "genres": "tripleaudit.corpora.readers.genres",
-    "genres-processed": "tripleaudit.corpora.readers.genres_processed",
-    "jsonl": "tripleaudit.corpora.readers.own",
-    "predictions": "tripleaudit.corpora.readers.predictions",
-    "ade-corpus-v2": "tripleaudit.corpora.readers.ade_corpus",
-    "semeval": "tripleaudit.corpora.readers.semeval",
-    "datasets": "tripleaudit.corpora.readers.hub_datasets",
-}
-"""Format name -> module, imported when it is used."""
 
 
 def check_format(format: str) -> str:
@@ -44,20 +27,33 @@ def check_format(format: str) -> str:
     return format
 
 
+def detect_format(path: str | Path) -> str:
+    """Return the name of the format that fits a file, or a folder with a saved data set.
+
+    Raises:
+        UserError: the file is missing or empty, or no format fits; the message says how to name one.
+    """
+    probe = Probe(path)
+    for name, format in FORMATS.items():
+        if format.detects is not None and format.detects(probe):
+            return name
+    first_character(probe.path)  # a folder that is no data set says so
+    raise UserError(f"{path}: the format cannot be told from the content, please name one")
+
+
 def read_raw(
     path: str | Path, format: str = "auto", *, occurrence: str = "first", **options: Any
 ) -> Iterable[RawSentence]:
     """Yield the sentences of one file as it states them; arguments as :func:`read_corpus`."""
     format = detect_format(path) if format == "auto" else check_format(format)
-    module = importlib.import_module(FORMATS[format])
-    known = getattr(module, "OPTIONS", ())
+    known = FORMATS[format].options
     for name in options:
         if name not in known:
             expected = f"one of {', '.join(known)}" if known else "none"
             raise UserError(f"{path}: format {format} has no option {name!r}, expected {expected}")
     if "occurrence" in known:
         options["occurrence"] = occurrence
-    return module.read(path, **options)
+    return FORMATS[format].read(path, **options)
 
 
 def read_corpus(

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
 RELATION = "Adverse-Effect"
+RELATION_LINE = re.compile(r"\d+\|(?:[^|]*\|){6}[^|]*")
 NEGATIVE = re.compile(r"(\d+) NEG (.+)")
 
 
@@ -40,3 +42,11 @@ def read(path: str | Path) -> Iterator[RawSentence]:
             sentence = sentences.setdefault(text, RawSentence(f"{identifier}-{number}", text, [], where))
             sentence.triples.append(RawTriple(effect, RELATION, drug))
     yield from sentences.values()
+
+
+FORMAT = CorpusFormat(
+    name="ade-corpus-v2",
+    order=4,
+    read=read,
+    detects=lambda probe: bool(NEGATIVE.fullmatch(probe.line) or RELATION_LINE.fullmatch(probe.line)),
+)

@@ -1,6 +1,8 @@
 """What several readers share: lists of objects in JSON or JSON lines, and checks of triples and texts."""
 
+import functools
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,8 @@ from typing import Any
 from tripleaudit.corpora.corpus import RawTriple
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text, read_jsonl
+
+_ENOUGH = 1 << 16  # characters that hold the first object of most files
 
 
 def first_character(path: str | Path) -> str:
@@ -17,6 +21,73 @@ def first_character(path: str | Path) -> str:
             if stripped := block.lstrip("\ufeff \t\r\n"):
                 return stripped[0]
     return ""
+
+
+class Probe:
+    """What the formats look at to tell whether a file is theirs; nothing is read before it is asked for.
+
+    Attributes:
+        name: as it was given, such as ``hub:NAME``.
+        path: the same as a path, perhaps of a folder or of no file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.name, self.path = str(path), Path(path)
+
+    @functools.cached_property
+    def first(self) -> str:
+        """The first character that is not white space; empty for a folder.
+
+        Raises:
+            UserError: the file is missing or empty.
+        """
+        if self.path.is_dir():
+            return ""
+        found = first_character(self.path)
+        if not found:
+            raise UserError(f"{self.path}: the corpus is empty, expected at least one sentence")
+        return found
+
+    @functools.cached_property
+    def line(self) -> str:
+        """The first line that is not blank; empty for JSON and for a folder."""
+        if not self.first or self.first in "[{":
+            return ""
+        with open_text(self.path) as stream:
+            return next((line for line in stream if line.strip()), "").rstrip("\r\n")
+
+    @functools.cached_property
+    def value(self) -> dict[str, Any]:
+        """The first object of JSON or JSON lines; empty for any other file.
+
+        Raises:
+            UserError: the file begins like JSON and is none, or it holds nothing.
+        """
+        if not self.first or self.first not in "[{":
+            return {}
+        value = _first_object(self.path, self.first)
+        if value is None:
+            raise UserError(f"{self.path}: the corpus is empty, expected at least one sentence")
+        return value if isinstance(value, dict) else {}
+
+
+def _first_object(path: Path, first: str) -> Any:
+    """Decode the first object, if it can be, without parsing the whole file, which may have tens of megabytes."""
+    with open_text(path) as stream:
+        text = stream.read(_ENOUGH)
+        for attempt in range(2):
+            lead = text.lstrip("\ufeff \t\r\n")
+            start = lead[1:].lstrip() if first == "[" else lead
+            if start.startswith("]"):
+                return None
+            try:
+                return json.JSONDecoder().raw_decode(start)[0]
+            except json.JSONDecodeError as error:
+                if attempt:
+                    skipped = text[: len(text) - len(start)].count("\n")
+                    raise UserError(f"{path} line {error.lineno + skipped}: not valid JSON ({error.msg})") from error
+                text += stream.read()
+    return None
 
 
 def load_json(path: str | Path) -> Any:
@@ -29,8 +100,8 @@ def load_json(path: str | Path) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
-            seen = set()
-            key = next(key for key, _ in pairs if key in seen or seen.add(key))
+            counts = Counter(key for key, _ in pairs)
+            key = next(key for key in counts if counts[key] > 1)
             raise UserError(f"{path}: the key {key[:60]!r} occurs twice in one object")
         return value
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import join_tokens
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
@@ -79,3 +80,11 @@ def _sentence(tokens: list[list[str]], relations: list[tuple[int, int, str]], wh
 def _words(token: str) -> list[str]:
     parts = [part for part in token.split("/") if part] or [token]  # a slash may be a word of its own
     return [_WRITTEN.get(part, part) for part in parts]
+
+
+FORMAT = CorpusFormat(
+    name="conll04",
+    order=2,
+    read=read,
+    detects=lambda probe: probe.line.count("\t") == 8,
+)

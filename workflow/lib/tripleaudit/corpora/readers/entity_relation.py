@@ -10,6 +10,7 @@ from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import join_tokens, read_objects, take
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
 
@@ -54,3 +55,11 @@ def sentence_of_tokens(value: dict[str, Any], where: str, name: str) -> RawSente
         (subject, subject_start), (object_, object_start) = places
         triples.append(RawTriple(subject, name_of, object_, subject_start, object_start))
     return RawSentence(name, text, triples, where, entities=len(spans))
+
+
+FORMAT = CorpusFormat(
+    name="entity-relation",
+    order=9,
+    read=read,
+    detects=lambda probe: {"tokens", "relations"} <= probe.value.keys(),
+)

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import load_json, string_triple
+from tripleaudit.corpora.readers.common import Probe, load_json, string_triple
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
-
-OPTIONS = ("order",)
 
 
 def read(path: str | Path, order: str = "sor") -> Iterator[RawSentence]:
@@ -43,6 +42,11 @@ def _is_triple(row: object) -> bool:
     )
 
 
+def by_text(probe: Probe) -> bool:
+    """Whether a file is an object of lists."""
+    return probe.first == "{" and bool(probe.value) and all(isinstance(rows, list) for rows in probe.value.values())
+
+
 def guess_order(path: str | Path) -> str:
     """Tell ``sor`` from ``sro``: there are far fewer relation names than arguments, and objects occur in the text.
 
@@ -68,3 +72,25 @@ def guess_order(path: str | Path) -> str:
         f"{path}: the order of the triples cannot be told from the content; name format genres (subject, object, "
         "relation) or genres-processed (subject, relation, object)"
     )
+
+
+FORMAT = CorpusFormat(
+    name="genres",
+    order=13,
+    read=read,
+    options=("order",),
+    detects=lambda probe: by_text(probe) and guess_order(probe.path) == "sor",
+)
+
+
+def read_processed(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the documents."""
+    return read(path, order="sro")
+
+
+PROCESSED = CorpusFormat(
+    name="genres-processed",
+    order=14,
+    read=read_processed,
+    detects=lambda probe: by_text(probe) and guess_order(probe.path) != "sor",
+)

@@ -4,7 +4,7 @@
 
 * ``text`` and ``triples``, each triple a list ``[subject, relation, object]``, or an object with ``subject``,
   ``relation`` and ``object`` that are strings or ``{"start", "end", "text"}`` (what
-  :func:`tripleaudit.corpora.export.to_dataset_dict` writes);
+  :func:`tripleaudit.corpora.store.to_dataset_dict` writes);
 * ``tokens``, ``entities`` and ``relations`` as in ``entity-relation``;
 * ``text``, ``subject``, ``relation`` and ``object``, one triple a row; rows that follow one another with the same text
   make one sentence, and an empty relation means that the row states none.
@@ -19,9 +19,10 @@ from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.model import span_from_json
 from tripleaudit.corpora.readers.common import string_triple, take
 from tripleaudit.corpora.readers.entity_relation import sentence_of_tokens
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
-OPTIONS = ("split", "columns", "names")
+SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
 ROLES = ("id", "text", "triples", "tokens", "entities", "relations", "subject", "relation", "object")
 
 
@@ -148,3 +149,12 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[RawSentence
 
 def _name(row: dict[str, Any], number: int) -> str:
     return str(row["id"]) if row.get("id") is not None else str(number)
+
+
+FORMAT = CorpusFormat(
+    name="datasets",
+    order=0,
+    read=read,
+    options=("split", "columns", "names"),
+    detects=lambda probe: probe.name.startswith("hub:") or any((probe.path / name).exists() for name in SAVED),
+)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import read_objects, take
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
 NO_RELATION = ("None", "NA")
@@ -38,3 +39,11 @@ def read(path: str | Path) -> Iterator[RawSentence]:
             entities=len(entities) if isinstance(entities, list) else None,
             notes={"pairs_without_relation": none},
         )
+
+
+FORMAT = CorpusFormat(
+    name="nyt-raw",
+    order=10,
+    read=read,
+    detects=lambda probe: "sentText" in probe.value,
+)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.model import sentence_from_json
-from tripleaudit.files import read_jsonl
+from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.files import is_sharded, read_jsonl
 
 
 def read(path: str | Path) -> Iterator[RawSentence]:
@@ -19,3 +20,11 @@ def read(path: str | Path) -> Iterator[RawSentence]:
             for t in sentence.triples
         ]
         yield RawSentence(name, sentence.text, triples, where)
+
+
+FORMAT = CorpusFormat(
+    name="jsonl",
+    order=12,
+    read=read,
+    detects=lambda probe: is_sharded(probe.path) or {"triples", "text"} <= probe.value.keys(),
+)

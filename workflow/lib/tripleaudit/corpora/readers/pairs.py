@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import first_character, read_objects, take
 from tripleaudit.corpora.readers.nyt_raw import NO_RELATION
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
@@ -82,3 +83,17 @@ def _relation(relation: str, where: str) -> str:
     if not relation.strip():
         raise UserError(f"{where}: the pair has no relation, expected one, or NA")
     return relation
+
+
+FORMAT = CorpusFormat(
+    name="pairs",
+    order=11,
+    read=read,
+    detects=lambda probe: (
+        (probe.line.count("\t") >= TABS and probe.line.rstrip().endswith(END))
+        or (
+            "relation" in probe.value
+            and ({"h", "t"} <= probe.value.keys() or {"head", "tail", "sentence"} <= probe.value.keys())
+        )
+    ),
+)

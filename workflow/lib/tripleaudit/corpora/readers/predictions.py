@@ -10,10 +10,9 @@ from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
 from tripleaudit.corpora.readers.common import first_character, load_json, string_triple, take
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
-
-OPTIONS = ("side",)
 
 
 def read(path: str | Path, side: str = "truth") -> Iterator[RawSentence]:
@@ -62,3 +61,12 @@ def _stream(path: str | Path) -> Iterator[Any]:
         except json.JSONDecodeError as error:
             raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
         yield value
+
+
+FORMAT = CorpusFormat(
+    name="predictions",
+    order=6,
+    read=read,
+    options=("side",),
+    detects=lambda probe: {"predict", "truth"} <= probe.value.keys(),
+)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
@@ -65,3 +66,11 @@ def _sentence(name: str, tagged: str, label: str, where: str) -> RawSentence:
 def _joined(left: str, right: str) -> str:
     """Join what stands on the two sides of a tag; of a blank on each side, as around KBP37's tags, one stays."""
     return left + (right[1:] if left.endswith(" ") and right.startswith(" ") else right)
+
+
+FORMAT = CorpusFormat(
+    name="semeval",
+    order=5,
+    read=read,
+    detects=lambda probe: bool(FIRST_LINE.fullmatch(probe.line.strip())),
+)

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
+SUFFIXES = (".sent", ".tup", ".pointer")
 _BETWEEN_TRIPLES, _BETWEEN_PARTS = "|", ";"
 
 
@@ -23,9 +25,9 @@ def read(path: str | Path) -> Iterator[RawSentence]:
     the report's note ``pointer_mismatches`` says how often.
     """
     stem = Path(path)
-    if stem.suffix in (".sent", ".tup", ".pointer"):
+    if stem.suffix in SUFFIXES:
         stem = stem.with_suffix("")
-    sent, tup, pointer = (stem.with_name(stem.name + suffix) for suffix in (".sent", ".tup", ".pointer"))
+    sent, tup, pointer = (stem.with_name(stem.name + suffix) for suffix in SUFFIXES)
     sentences, tuples = _lines(sent), _lines(tup)
     pointers = _lines(pointer) if pointer.exists() else None
     for other, lines in ((tup, tuples), (pointer, pointers)):
@@ -97,3 +99,14 @@ def _locate(triple: RawTriple, place: str, text: str, words: list[tuple[int, int
         start, end = words[first][0], words[last][1]
         starts.append(start if text[start:end] == string else None)
     return triple._replace(subject_start=starts[0], object_start=starts[1])
+
+
+FORMAT = CorpusFormat(
+    name="sent-tup",
+    order=1,
+    read=read,
+    detects=lambda probe: (
+        probe.path.suffix in SUFFIXES
+        or (not probe.path.exists() and probe.path.with_name(f"{probe.path.name}.sent").exists())
+    ),
+)

@@ -8,7 +8,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.candidates import find_candidates
 from tripleaudit.protocols.augmented.choose import OUTCOMES, PARTS, choose
-from tripleaudit.protocols.augmented.masked_lm import WordFiller
+from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, WordFiller
 from tripleaudit.protocols.augmented.mentions import lay_out, rewrite
 from tripleaudit.protocols.augmented.surface import replaceable
 from tripleaudit.protocols.augmented.vectors import NearestWords
@@ -67,7 +67,7 @@ def augment(
     positives = [sentence for sentence in splits.test if sentence.triples]
     layouts = [lay_out(sentence) for sentence in positives]
     candidates, ways = find_candidates(positives, layouts, model, nearest, k=k, beams=beams)
-    if hasattr(model, "seconds"):
+    if isinstance(model, MaskedLanguageModel):
         log.info(
             "masked LM: %d masked sentences in %.1f s (%.0f a second)",
             model.sentences,

@@ -1,34 +1,39 @@
-"""The tables, one module each: ``NAME`` (the file stem) and ``build(inputs) -> Table``. A new table is a new module.
+"""The tables by paper and theme: builders and answers, and one ``TableSpec`` for each table."""
 
-Modules whose name starts with an underscore hold what several tables share.
-"""
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-import importlib
-import pkgutil
-from collections.abc import Callable
-
+from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Table
-
-
-def builders() -> dict[str, Callable[[TableInputs], Table]]:
-    """Return table name -> builder."""
-    modules = (
-        importlib.import_module(f"{__name__}.{info.name}")
-        for info in pkgutil.iter_modules(__path__)
-        if not info.name.startswith("_")
-    )
-    return {module.NAME: module.build for module in modules}
+from tripleaudit.tables.cells import Table
+from tripleaudit.tables.evidence import TableInputs, load_inputs
+from tripleaudit.tables.render import write_table
 
 
 def build_table(name: str, inputs: TableInputs) -> Table:
     """Build one table.
 
     Raises:
-        UserError: there is no table of this name.
+        UserError: there is no table of this name, or the builder of a plugin returns something else.
     """
-    known = builders()
-    if name not in known:
-        raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(known))}")
-    return known[name](inputs)
+    if name not in TABLES:
+        raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(TABLES))}")
+    table = TABLES[name].build(inputs)
+    if not isinstance(table, Table):
+        raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
+    return replace(table, name=name)
+
+
+def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
+    """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex`` and ``.html``.
+
+    Args:
+        name: of the table, see :data:`tripleaudit.descriptors.TABLES`.
+        out_prefix: path without ending.
+        inputs: files and options, as :func:`tripleaudit.tables.evidence.load_inputs` takes them.
+
+    Raises:
+        UserError: unknown table or option, or a bad file. Missing scores leave gaps.
+    """
+    return write_table(build_table(name, load_inputs(**inputs)), out_prefix)

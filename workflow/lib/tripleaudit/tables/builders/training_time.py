@@ -3,16 +3,16 @@
 import statistics
 from collections import defaultdict
 
+from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders._cardinality import PARTIAL_EXTRACTOR
+from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.model import Cell, Column, Row, Table
-
-NAME = "training-time"
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note
 
 
-def build(inputs: TableInputs) -> Table:
+def training_time(inputs: TableInputs) -> Table:
     """Build from the facts of the trainings on the original protocol, means over seeds.
 
     Extractors show the minutes of an epoch, classifiers those of the whole training, as in the paper; the ratio of WZ
@@ -30,8 +30,8 @@ def build(inputs: TableInputs) -> Table:
             devices.add(fact.get("device"))
     corpora = inputs.names("corpora", [corpus for corpus, _, _ in times], tuple(labels.CORPORA))
     found = {name for _, name, _ in times}
-    names = inputs.names("extractors", list(filter(is_extractor, found)), labels.CARDINALITY_ORDER)
-    names += inputs.names("classifiers", [name for name in found if not is_extractor(name)], labels.CARDINALITY_ORDER)
+    names = inputs.names("extractors", list(filter(is_extractor, found)), labels.cardinality_order())
+    names += inputs.names("classifiers", [name for name in found if not is_extractor(name)], labels.cardinality_order())
     columns: list[Column] = []
     rows: list[list[Cell]] = [[] for _ in names]
     for corpus in corpora:
@@ -40,7 +40,7 @@ def build(inputs: TableInputs) -> Table:
             # the paper timed PFN on the last words of entities
             known = not (name == PARTIAL_EXTRACTOR and LAST_WORDS_ONLY in names)
             pair = [
-                _cell(times.get((corpus, name, setting), []), _paper(corpus, name, setting) if known else None, inputs)
+                _cell(inputs, times.get((corpus, name, setting), []), known and _paper_time(corpus, name, setting))
                 for setting in labels.SETTINGS
             ]
             cells += [*pair, _ratio(*pair) if is_extractor(name) else Cell(text="")]
@@ -51,40 +51,32 @@ def build(inputs: TableInputs) -> Table:
     seeds = max((cell.seeds for cell in every), default=0)
     named = sorted(labels.device(device) for device in devices if device)
     return Table(
-        NAME,
+        "training-time",
         inputs.caption(
             "Training time in minutes: of an epoch for extractors, of the whole training for the classifier (ZCC)."
         ),
         columns,
         table_rows,
         row_header="Model",
-        notes=tuple(
-            filter(
-                None,
-                (
-                    f"Measured on {', '.join(named)}." if named else "",
-                    "The paper measured on an NVIDIA A100; compare the ratio of WZ to NZ (the paper's is that of its "
-                    "two values)."
-                    if any(cell.reported for cell in every)
-                    else "",
-                    f"Means over {seeds} seeds ± sample standard deviations." if seeds > 1 else "",
-                    "“reported” is the value that the paper prints; Δ is measured minus reported."
-                    if any(cell.reported for cell in every)
-                    else "",
-                    "–: not measured." if any(cell.value is None and cell.text is None for cell in every) else "",
-                ),
-            )
+        notes=chosen(
+            bool(named) and f"Measured on {', '.join(named)}.",
+            any(cell.reported for cell in every)
+            and "The paper measured on an NVIDIA A100; compare the ratio of WZ to NZ (the paper's is that of its two "
+            "values).",
+            seeds > 1 and f"Means over {seeds} seeds ± sample standard deviations.",
+            reported_note(every),
+            gaps_note(every),
         ),
     )
 
 
-def _cell(values: list[float], paper: str | None, inputs: TableInputs) -> Cell:
+def _cell(inputs: TableInputs, values: list[float], paper: str | bool | None) -> Cell:
     return Cell(
         value=statistics.fmean(values) if values else None,
         digits=inputs.digits(2),
         sd=statistics.stdev(values) if len(values) > 1 else None,
         seeds=len(values),
-        reported=paper,
+        reported=paper if isinstance(paper, str) and paper else None,
     )
 
 
@@ -93,6 +85,38 @@ def _ratio(nz: Cell, wz: Cell) -> Cell:
     return Cell(wz.value / nz.value if nz.value and wz.value is not None else None, 2, reported=paper)
 
 
-def _paper(corpus: str, name: str, setting: str) -> str | None:
+def _paper_time(corpus: str, name: str, setting: str) -> str | None:
     metric = "minutes_per_epoch" if is_extractor(name) else "training_minutes"
     return reported.cardinality(6, corpus, f"train {setting.upper()}", metric, model=name)
+
+
+def told_training_time(inputs: TableInputs) -> str:
+    minutes: dict[str, list[float]] = defaultdict(list)
+    devices = set()
+    for fact in inputs.runs:
+        keys = fact.get("keys", {})
+        if is_extractor(keys.get("extractor", "")) and fact.get("seconds_per_epoch") is not None:
+            minutes[keys["extractor"]].append(fact["seconds_per_epoch"] / 60)
+            devices.add(labels.device(str(fact.get("device"))))
+    if not minutes:
+        return NOT_MEASURED
+    means = {name: statistics.fmean(values) for name, values in minutes.items()}
+    slow, fast = max(means, key=means.get), min(means, key=means.get)
+    where = f"on {', '.join(sorted(devices))}"
+    if slow == fast:
+        return f"An epoch of {labels.extractor(slow)} takes {number(means[slow], 2)} minutes in the mean, {where}."
+    return (
+        f"In the mean, an epoch takes from {number(means[fast], 2)} minutes ({labels.extractor(fast)}) to "
+        f"{number(means[slow], 2)} minutes ({labels.extractor(slow)}), {where}."
+    )
+
+
+TRAINING_TIME = TableSpec(
+    name="training-time",
+    order=13,
+    build=training_time,
+    needs="runs",
+    possible=lambda study: bool(study.extractors),
+    question="How long does a training take, with and without zero-triple sentences?",
+    answer=told_training_time,
+)

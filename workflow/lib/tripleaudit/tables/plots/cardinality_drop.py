@@ -3,9 +3,9 @@
 from typing import Any
 
 from tripleaudit.tables import labels
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import is_extractor
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.score_index import RunKey
 
 NAME = "cardinality-drop"
 OFFSET = 0.14  # between the marks of the two test sets, so that their intervals stay apart
@@ -27,7 +27,7 @@ def draw(inputs: TableInputs) -> Any:
         for training in labels.SETTINGS
         if any(run[:3] == (corpus, "original", training) for run in runs)
     ]
-    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.CARDINALITY_ORDER)
+    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.cardinality_order())
     drawn, axes = _style.figure(len(panels), height=1.2 + 0.28 * max(len(extractors), 4), per_row=2)
     if not panels:
         return _style.nothing(drawn, axes[0])

@@ -9,7 +9,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "time-memory"
 PANELS = (
@@ -99,7 +99,8 @@ def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
 
 
 def _rank(name: str) -> int:
-    return labels.CARDINALITY_ORDER.index(name) if name in labels.CARDINALITY_ORDER else len(labels.CARDINALITY_ORDER)
+    order = labels.cardinality_order()
+    return order.index(name) if name in order else len(order)
 
 
 def _measured(paths: list[Path]) -> dict[tuple[str, str, str, str], dict[tuple[str, str], list[float]]]:

@@ -6,7 +6,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "training-curves"
 
@@ -28,7 +28,7 @@ def draw(inputs: TableInputs) -> Any:
         return _style.nothing(drawn, axes[0])
     for place, corpus in enumerate(corpora):
         mine = [history for history in histories if history[0][0] == corpus]
-        names = labels.ordered((name[2] for name, _, _ in mine), labels.RTE_ORDER)
+        names = labels.ordered((name[2] for name, _, _ in mine), labels.rte_order())
         panels = axes[2 * place : 2 * place + 2]
         labelled = set()
         for (_, trainset, extractor, noise, _), losses, scores in mine:
@@ -68,7 +68,8 @@ def _named(path: Path) -> tuple[str, str, str, str, str]:
     parts = path.parent.parts
     if len(parts) < 5:
         raise UserError(f"{path}: expected …/<corpus>/<training set>/<extractor>/<noise>/<seed>/{path.name}")
-    return parts[-5:]
+    corpus, trainset, extractor, noise, seed = parts[-5:]
+    return corpus, trainset, extractor, noise, seed
 
 
 def _read(path: Path) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:

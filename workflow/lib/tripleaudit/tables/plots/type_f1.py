@@ -1,12 +1,11 @@
 """``type-f1``: type F1 by stratum with bootstrap intervals; one panel a corpus, or three where systems are many."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from tripleaudit.tables import labels
+from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import ScoreRow, extractor_rows
-from tripleaudit.tables.index import RunKey
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.score_index import RunKey
 
 NAME = "type-f1"
 CROWDED = 6  # more systems than these stand below one another, in a panel for each stratum
@@ -19,7 +18,7 @@ def draw(inputs: TableInputs) -> Any:
     rows = extractor_rows(
         inputs,
         ("original",),
-        labels.RTE_ORDER,
+        labels.rte_order(),
         base=lambda corpus, extractor, noise: RunKey(corpus, "original", "nz", "nz", extractor, noise),
     )
     by_corpus: dict[str, list[ScoreRow]] = {}
@@ -60,7 +59,7 @@ def draw(inputs: TableInputs) -> Any:
     return drawn
 
 
-def _below_one_another(inputs: TableInputs, by_corpus: dict[str, Sequence[ScoreRow]], most: int) -> Any:
+def _below_one_another(inputs: TableInputs, by_corpus: dict[str, list[ScoreRow]], most: int) -> Any:
     """Systems as rows, a panel for each stratum; noised trainings have a colour of their own."""
     from tripleaudit.tables.plots import _style
 

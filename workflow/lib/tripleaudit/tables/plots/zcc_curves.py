@@ -5,13 +5,13 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.evidence import TableInputs
 
 NAME = "zcc-curves"
 
 
 def draw(inputs: TableInputs) -> Any:
-    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.run.score_classifier`), one panel a corpus.
+    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.rows.score_classifier`), one panel a corpus.
 
     Seeds of a classifier share a colour; the mark is the operating point, the legend gives the mean average precision.
     """
@@ -29,7 +29,7 @@ def draw(inputs: TableInputs) -> Any:
     if not corpora:
         return _style.nothing(drawn, axes[0])
     for panel, corpus in zip(axes, corpora, strict=True):
-        for number, name in enumerate(labels.ordered(curves[corpus], labels.CARDINALITY_ORDER)):
+        for number, name in enumerate(labels.ordered(curves[corpus], labels.cardinality_order())):
             look = _style.look(number)
             seeds = curves[corpus][name]
             average = sum(curve["average_precision"] for curve in seeds) / len(seeds)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tripleaudit.files import atomic_write
-from tripleaudit.tables.model import Table
+from tripleaudit.tables.cells import Table
 from tripleaudit.tables.render.csv_form import to_csv
 from tripleaudit.tables.render.html_form import to_html
 from tripleaudit.tables.render.latex_form import to_latex

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Callable
 
-from tripleaudit.tables.model import Cell, Row, Table, number
+from tripleaudit.tables.cells import Cell, Row, Table, number
 from tripleaudit.tables.render import escape
 
 

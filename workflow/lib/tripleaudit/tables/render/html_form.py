@@ -1,6 +1,6 @@
 """HTML: one fragment that brings its own style, in ASCII, so that it reads the same in every page and encoding."""
 
-from tripleaudit.tables.model import Cell, Table, runs_of
+from tripleaudit.tables.cells import Cell, Table, runs_of
 from tripleaudit.tables.render.escape import html as escape
 from tripleaudit.tables.render.lines import GAP, lines_of
 

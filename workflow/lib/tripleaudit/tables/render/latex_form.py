@@ -1,6 +1,6 @@
 """LaTeX: a ``table`` environment for the ``booktabs`` package."""
 
-from tripleaudit.tables.model import Cell, Table, runs_of
+from tripleaudit.tables.cells import Cell, Table, runs_of
 from tripleaudit.tables.render.escape import latex as escape
 from tripleaudit.tables.render.lines import lines_of
 

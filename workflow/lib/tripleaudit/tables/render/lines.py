@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tripleaudit.tables.model import Cell, number
+from tripleaudit.tables.cells import Cell, number
 
 GAP = "–"
 

@@ -1,6 +1,6 @@
 """Markdown (GitHub's pipe tables)."""
 
-from tripleaudit.tables.model import Cell, Table
+from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.render.escape import markdown as escape
 from tripleaudit.tables.render.lines import lines_of
 

@@ -1,0 +1,238 @@
+"""What a finished study makes anew after an edit of the program or of its settings: the right jobs and no others.
+
+The study runs once. An edit of the program is made in a copy of the project's tree, and Snakemake's own dry-run on the
+finished study says which jobs it starts and which follow from those.
+"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.fake_endpoint import FakeEndpoint
+from support.needle_model import NeedleModel, make_document
+from support.workflow import ROOT, jobs, snakemake, write_study
+from tripleaudit import code
+from tripleaudit import jobs as jobs_
+from tripleaudit.descriptors import EXTRACTORS, REGISTRIES
+from tripleaudit.descriptors import TABLES as TABLE_SPECS
+
+pytestmark = pytest.mark.slow
+
+PARTS = ("Snakefile", "workflow", "profiles", "config", "envs", "resources/demo")
+CHANGED = "params have changed since last execution:"
+
+
+class Model(NeedleModel):
+    """Finds needles, and in every other text one triple."""
+
+    def __call__(self, body):
+        shown = body["messages"][-1]["content"]
+        if shown.startswith("Passage: "):
+            return json.dumps({"triples": [["it", "is", shown.split()[1]]]})
+        return super().__call__(body)
+
+
+def settings(url: str, document: Path) -> dict:
+    endpoint = {"base_url": url, "model": "fake", "max_retries": 0}
+    return {
+        "protocols": {"original": None, "sift-1": {"rule": "frequency", "max_count": 1}},
+        "extractors": {"casrel": {"epochs": 1, "workers": 0}, "onerel": {"epochs": 1, "evaluate_from": 1}},
+        "noising": None,
+        "zcc": {"binary": {}},
+        "generative": {
+            "endpoints": {"fake": endpoint},
+            "datasets": {"few": {"corpus": "tiny", "limit": 4}},
+            "systems": {"open": {"endpoint": "fake"}, "semi": {"endpoint": "fake", "setting": "semi-open"}},
+        },
+        "needles": {"documents": [str(document)], "models": ["fake"], "schema": "demo", "iterations": 0}
+        | {"piece_chars": 3000, "reserve": 300},
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, minilm):
+    """The folder of a study with every kind of job, run to its end; a large file of raw sentences among its inputs."""
+    folder = tmp_path_factory.mktemp("study")
+    document = folder / "report.txt"
+    document.write_text(make_document(60).text, encoding="utf-8")
+    traced = {"PYTHONPATH": str(ROOT / "tests" / "support" / "traced"), "TRIPLEAUDIT_TRACE": str(folder / "trace")}
+    (folder / "trace").mkdir()
+    with FakeEndpoint(Model()) as fake:
+        write_study(folder, minilm, **settings(fake.url, document))
+        pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
+        result = snakemake(folder, "--", "all", "generative", **traced)
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+    return folder
+
+
+def test_what_commands_used_when_they_ran_is_their_code(finished):
+    """The modules that were imported and the data files that were opened, as Python itself saw it."""
+    homes = code.versions(*(module for registry in REGISTRIES for module in registry.home_modules()))
+    seen = set()
+    for path in (finished / "trace").glob("*.json"):
+        used = json.loads(path.read_text())
+        arguments = used["arguments"]
+        command = jobs_.command_of(f"-m tripleaudit {' '.join(arguments[:2])}")
+        seen.add(command.split()[0])
+        counted = code.versions(*jobs_.entries(command))
+        chosen: dict[str, str] = {}
+        if command in ("train", "predict"):
+            name = next(part for part in " ".join(arguments).replace("/", " ").split() if part in EXTRACTORS)
+            chosen = jobs_.extractor_code(command, name)
+        if command.startswith("table "):
+            chosen = jobs_.described_code("table", TABLE_SPECS, arguments[1])
+        if command.startswith("plots "):
+            chosen = code.versions(f"tables.plots.{arguments[1].replace('-', '_')}")
+        names = {name.partition(":")[0] for name in counted | chosen}
+        for module in used["modules"]:
+            short = module.removeprefix("tripleaudit.")
+            # registries import every home of what can be chosen; what is not chosen decides nothing
+            assert short in names | set(homes) | {"jobs"} or module.startswith(code.OUTSIDE), (command, module)
+        named = {part for part in arguments if part in ("open", "semi-open", "demo", "semi")}
+        for file in used["data"]:
+            of_settings = file.startswith(("prompts/open", "prompts/semi-open", "schemas/demo")) and named | {"needles"}
+            assert f"data/{file}" in counted | chosen or of_settings, (command, file)
+    assert {"train", "predict", "table", "score-run", "generate", "needles", "write-report"} <= seen
+
+
+def pad_with_blank_lines(path: Path, megabytes: int) -> None:
+    """Make a file of sentences large without making it longer to read."""
+    path.write_bytes(path.read_bytes() + b"\n" * megabytes * 2**20)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the project that a test may edit."""
+    for part in PARTS:
+        source, target = ROOT / part, tmp_path / "tree" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return tmp_path / "tree"
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A copy of the finished study whose settings and files a test may change."""
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, copy_function=shutil.copy2)
+    return folder
+
+
+def dry_run(folder: Path, *arguments: str, tree: Path = ROOT):
+    result = snakemake(folder, "-n", *arguments, "--", "all", "generative", snakefile=tree / "Snakefile")
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    return result
+
+
+def started(result) -> set[str]:
+    """The rules of which jobs run because of a changed parameter."""
+    text = (result.stdout + result.stderr).rpartition("Reasons:")[2]
+    lines = text.splitlines()
+    found = [lines[place + 1] for place, line in enumerate(lines) if line.strip() == CHANGED]
+    return {name.strip() for line in found for name in line.split(",")}
+
+
+def edit(tree: Path, name: str, old: str = "", new: str = "") -> None:
+    """Replace the first ``old`` of a file of the package, or add a statement."""
+    path = tree / "workflow" / "lib" / "tripleaudit" / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text, f"{name} no longer has {old!r}; edit something else"
+    path.write_text(text.replace(old, new, 1) if new else f"{text}\nCHANGED = 1\n", encoding="utf-8")
+
+
+def change(folder: Path, changes: dict) -> None:
+    path = folder / "study.yaml"
+    config = yaml.safe_load(path.read_text())
+
+    def merged(old, new):
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            return new
+        return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+
+    path.write_text(yaml.safe_dump(merged(config, changes), sort_keys=False))
+
+
+def test_a_copy_of_the_project_elsewhere_makes_nothing_anew(finished, tree):
+    assert jobs(dry_run(finished, "--quiet", "rules", tree=tree)) == {}
+
+
+NOTHING: set[str] = set()
+SCORED = {"score", "score_classifier", "score_two_step"}
+TABLES = {"table", "needle_table"}
+MORE = ("", "")  # one more statement at the end of a module
+# what is edited -> file, old and new text, rules of which jobs start because of it, how many jobs of some rules run
+EDITS = {
+    "a docstring": ("scoring/matching.py", ('"""', '"""Other words. '), NOTHING, {}),
+    "a comment": ("training/trainer.py", ("\nimport ", "\n# a comment\nimport "), NOTHING, {}),
+    "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING, {}),
+    "a lock": ("machine/locks.py", MORE, NOTHING, {}),
+    "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), TABLES | {"plot"}, {"train": 0}),
+    "a matching rule": ("scoring/matching.py", MORE, TABLES | {"train"}, {"train": 7, "score": 10}),
+    "where entities are": ("corpora/spans.py", MORE, {"prepare_corpus", "make_needles"}, {}),
+    "an audit": ("tables/audits.py", MORE, {"audit"}, {"audit": 2, "train": 0}),
+    "types of triples": ("protocols/types.py", MORE, {"audit", "build_protocol", "needle_table", "train"}, {}),
+    "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | TABLES | {"plot"}, {"train": 0, "predict": 0}),
+    "the priors": ("extractors/priors.py", MORE, {"train"}, {"train": 7, "prepare_corpus": 0}),
+    "an extractor": ("extractors/casrel.py", MORE, {"train"}, {"train": 3, "predict": 3}),
+    "a table": ("tables/builders/training_time.py", MORE, {"table"}, {"table": 1, "write_report": 1}),
+    "a prompt": ("data/prompts/open.yaml", ("You read", "You now read"), {"generate"}, {"generate": 1}),
+    "MINEA's prompt": ("data/prompts/minea-extract.yaml", ("messages:", "messages:  #"), {"extract_needles"}, {}),
+    "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles"}, {}),
+    "a paper's values": ("data/reported/minea.csv", ("\n", " \n"), {"needle_table"}, {"table": 0}),
+}
+
+
+@pytest.mark.parametrize("kind", EDITS)
+def test_an_edit_starts_the_jobs_that_depend_on_it(finished, tree, kind):
+    name, (old, new), expected, counts = EDITS[kind]
+    edit(tree, name, old, new)
+    result = dry_run(finished, "--quiet", "rules", tree=tree)
+    assert started(result) == expected
+    found = jobs(result)
+    assert {rule: found.get(rule, 0) for rule in counts} == counts
+    assert expected or found == {}
+
+
+def test_a_reason_names_the_module(finished, tree):
+    edit(tree, "scoring/metrics.py")
+    text = dry_run(finished, tree=tree).stdout
+    reasons = re.findall(r"before: (\S.*?) now: (\S.*)", text)
+    assert reasons and all("'scoring.metrics'" in old and "'scoring.metrics'" in new for old, new in reasons)
+
+
+ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "prices": {"input": 1, "output": 2}}
+SETTINGS = {
+    "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7, "workers": 1}}, NOTHING),
+    "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
+    "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
+    "the description": ({"description": "Other words."}, {"write_report"}),
+    "thresholds": ({"needles": {"thresholds": [0.5, 0.6, 0.7, 0.9]}}, {"rate_needles"}),
+    "one learning rate": ({"extractors": {"onerel": {"head_learning_rate": 2e-3}}}, {"train"}),
+}
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_a_changed_setting_starts_the_jobs_that_depend_on_it(copy, kind):
+    changes, expected = SETTINGS[kind]
+    change(copy, changes)
+    result = dry_run(copy, "--quiet", "rules")
+    assert started(result) == expected
+    assert expected or jobs(result) == {}
+
+
+def test_a_touched_file_of_any_size_makes_nothing_anew(copy):
+    assert (copy / "train.jsonl").stat().st_size > 30e6
+    for path in [*copy.glob("*.jsonl"), copy / "report.txt", *(copy / "results/small/corpora").rglob("*.jsonl")]:
+        os.utime(path)
+    assert jobs(dry_run(copy, "--quiet", "rules")) == {}
+    with open(copy / "train.jsonl", "a") as stream:
+        stream.write("\n")
+    assert "prepare_corpus" in jobs(dry_run(copy, "--quiet", "rules"))

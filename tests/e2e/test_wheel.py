@@ -1,0 +1,105 @@
+"""The built wheel without the checkout: every command, and a study from its corpus to its report in an empty folder.
+
+By default the wheel is unpacked and found through PYTHONPATH, with this environment's dependencies. With ``--fresh``
+(`make wheel-test`) it is installed into a new environment from the package index, which takes minutes.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from support.webserver import web_server
+from support.workflow import DEMO, ROOT, write_study
+from tripleaudit.cli import build_parser
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, check=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def place(wheel, tmp_path_factory, request):
+    """The command line before ``audit`` and its environment, and the folder that the package has to come from."""
+    folder = tmp_path_factory.mktemp("installed")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    if not request.config.getoption("--fresh"):
+        zipfile.ZipFile(wheel).extractall(folder)
+        return [sys.executable, "-m", "tripleaudit"], {**environment, "PYTHONPATH": str(folder)}, folder
+    subprocess.run([os.environ.get("PYTHON", sys.executable), "-m", "venv", folder], check=True)
+    install = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, f"torch=={os.environ['TORCH']}"], check=True)
+    constraints = ROOT / "envs" / "constraints.txt"
+    subprocess.run([*install, "-c", constraints, f"tripleaudit[all] @ {wheel.as_uri()}"], check=True)
+    return [str(folder / "bin" / "tripleaudit")], environment, folder
+
+
+@pytest.fixture
+def tripleaudit(place, tmp_path):
+    """Run a command in an empty folder; returns the finished process."""
+    command, environment, _ = place
+    return lambda *arguments: subprocess.run(
+        [*command, *map(str, arguments)], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+
+
+def succeeded(process):
+    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-3000:]
+    return process.stdout
+
+
+def test_the_package_comes_from_the_wheel(place, tmp_path):
+    command, environment, folder = place
+    python = command[0] if "-m" in command else str(Path(command[0]).with_name("python"))
+    code = "import tripleaudit.shipped as s; print(s.PACKAGE, s.PROJECT, s.shipped('resources/prompts/open.yaml'))"
+    found = subprocess.run([python, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert all(path.startswith(str(folder)) and Path(path).exists() for path in succeeded(found).split())
+
+
+@pytest.mark.parametrize("command", sorted(build_parser()._subparsers._group_actions[0].choices))
+def test_every_command_has_its_help(tripleaudit, command):
+    assert f"tripleaudit {command}" in " ".join(succeeded(tripleaudit(command, "--help")).split())
+
+
+def test_audit_and_split(tripleaudit, tmp_path):
+    files = [DEMO / f"{name}.jsonl" for name in ("train", "valid", "test")]
+    assert "1455" in succeeded(tripleaudit("audit", files[0], files[2]))
+    succeeded(tripleaudit("split", *files, "--protocol", "rearranged", "--out", "rearranged"))
+    assert {path.name for path in (tmp_path / "rearranged").glob("*.jsonl")} >= {"train.jsonl", "test.jsonl"}
+
+
+def test_a_registered_corpus_is_prepared(tripleaudit, tmp_path, real_data):
+    options = ["--corpus", "conll04-full", "--split", "test", "--raw-root", real_data, "--out", "test.jsonl"]
+    succeeded(tripleaudit("prepare", *options))
+    assert len((tmp_path / "test.jsonl").read_text(encoding="utf-8").splitlines()) > 1000
+
+
+def test_a_file_is_fetched(tripleaudit, tmp_path):
+    content = b"relation\n"
+    with web_server() as server:
+        address = server.serve("relations.txt", content)
+        digest = hashlib.sha256(content).hexdigest()
+        succeeded(tripleaudit("fetch", "--source", address, "--sha256", digest, "--out", "relations.txt"))
+    assert (tmp_path / "relations.txt").read_bytes() == content
+
+
+def test_minea_says_what_it_would_send(tripleaudit):
+    options = ["--schema", "paper", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--estimate"]
+    finished = tripleaudit("minea", DEMO / "document.txt", *options)
+    assert "requests to send, 0 stored" in succeeded(finished) + finished.stderr
+
+
+@pytest.mark.slow
+def test_a_study_runs_to_its_report(tripleaudit, tmp_path, tiny_encoder):
+    write_study(tmp_path, tiny_encoder, protocols={"original": None}, noising=None, settings=["nz"])
+    succeeded(tripleaudit("run", "study.yaml", "--cores", "2"))
+    assert "<table" in (tmp_path / "results/small/report.html").read_text(encoding="utf-8")
+    assert "Nothing to be done" in succeeded(again := tripleaudit("run", "study.yaml", "all")) + again.stderr

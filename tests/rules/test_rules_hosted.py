@@ -1,0 +1,103 @@
+"""The workflow as a module out of a repository: `github(...)` and `gitfile(...)`, with a repository on this disk."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from support.workflow import DEMO, ROOT, snakemake
+
+SNAKEFILE = """
+module audit:
+    snakefile: {snakefile}
+    config: {{"study": "own", "corpora": {{"own": {{"format": "jsonl", "files": {files}}}}}}}
+
+use rule * from audit as audit_*
+
+rule first:
+    default_target: True
+    input: "results/own/tables/split-sizes.md"
+"""
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory):
+    """A repository `audit/tripleaudit` with the tag v1, whose package leaves a trace where it is imported."""
+    folder = tmp_path_factory.mktemp("host") / "audit" / "tripleaudit"
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "workflow", "resources", "config", "envs"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(lambda name: (ROOT / name).is_file(), listed.stdout.splitlines()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    package = folder / "workflow/lib/tripleaudit/__init__.py"
+    with package.open("a", encoding="utf-8") as stream:
+        stream.write('\nopen(__import__("os").environ["WITNESS"], "a").write("hosted\\n")\n')
+    git = ["git", "-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"], ["tag", "v1"]):
+        subprocess.run([*git, *arguments], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["github", "gitfile"])
+def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, tmp_path, kind):
+    repository = "audit/tripleaudit" if kind == "github" else hosted
+    address = f'{kind}("{repository}", path="workflow/Snakefile", tag="v1")'
+    files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(snakefile=address, files=files), encoding="utf-8")
+    rewritten = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{hosted.parents[1]}/.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "WITNESS": str(tmp_path / "witness"),
+    }
+    result = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, **rewritten},
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert (tmp_path / "results/own/tables/split-sizes.md").exists()
+    assert (tmp_path / "witness").read_text().count("hosted") > 2, "the workflow and its jobs import the tag's package"
+
+
+APPTAINER = """#!/bin/bash
+# a pretended apptainer: runs what it is asked to run, without a container, and keeps a record
+case "$1" in
+  --version) echo "apptainer version 1.3.0" ;;
+  *) echo "$@" >> "$CALLS"
+     while [ $# -gt 0 ] && [ "$1" != bash ] && [ "$1" != sh ]; do shift; done
+     exec "$@" ;;
+esac
+"""
+
+
+def test_jobs_run_in_the_image_where_that_is_asked_for(tmp_path):
+    """`--software-deployment-method apptainer` gives every job to the image that `make image` builds."""
+    fake = tmp_path / "bin" / "apptainer"
+    fake.parent.mkdir()
+    fake.write_text(APPTAINER, encoding="utf-8")
+    fake.chmod(0o755)
+    fake.with_name("singularity").symlink_to(fake)
+    (tmp_path / "tripleaudit.sif").touch()
+    files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
+    study = tmp_path / "study.yaml"
+    study.write_text(yaml.safe_dump({"study": "own", "corpora": {"own": {"format": "jsonl", "files": files}}}))
+    result = snakemake(
+        tmp_path,
+        *("--software-deployment-method", "apptainer", "--notemp", "results/own/tables/split-sizes.md"),
+        PATH=f"{fake.parent}{os.pathsep}{os.environ['PATH']}",
+        CALLS=str(tmp_path / "calls"),
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    calls = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
+    assert len(calls) >= 5 and all("tripleaudit.sif" in call for call in calls if "exec" in call)

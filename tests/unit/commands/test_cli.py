@@ -1,0 +1,68 @@
+"""The console command: its help, the steps of the workflow, completion."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tripleaudit import cli, jobs
+
+
+def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    users, _, workflow = capsys.readouterr().out.partition("used by the workflow:")
+    assert "\n    audit " in users and "\n    predict " in users
+    for name in (*jobs.STEPS, "generate", "needles", "gre-systems"):
+        assert f"\n  {name} " in workflow
+        assert f"\n    {name} " not in users
+
+
+@pytest.mark.parametrize("step", jobs.STEPS)
+def test_every_step_has_a_function_with_options(step, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([step, "--help"])
+    assert "\n  --" in capsys.readouterr().out
+
+
+def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
+    called = []
+
+    def function(
+        paths: Sequence[str | Path], keys: Mapping[str, Any], out: str | Path, seed: int = 3, dry_run: bool = False
+    ) -> None:
+        called.append((paths, keys, out, seed, dry_run))
+
+    monkeypatch.setitem(jobs.STEPS, "try-it", jobs.Step("jobs:function", "a step"))
+    monkeypatch.setattr(jobs, "function", function, raising=False)
+    arguments = ["try-it", "--paths", "a", "b", "--keys", '{"x": 1}', "--out", "o"]
+    assert cli.main(arguments) == 0
+    assert cli.main([*arguments, "--seed", "4", "--dry-run"]) == 0
+    assert called == [(["a", "b"], {"x": 1}, "o", 3, False), (["a", "b"], {"x": 1}, "o", 4, True)]
+    assert cli.main(["try-it", "--paths", "--keys", "{", "--out", "o"]) == 1
+    assert capsys.readouterr().err.startswith("error: --keys: not valid JSON")
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["try-it", "--paths", "a"])
+
+
+def test_only_the_module_of_the_command_is_imported():
+    script = "import sys; from tripleaudit import cli; cli.build_parser('audit'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in loaded if name.startswith("tripleaudit.commands.")] == ["tripleaudit.commands.audit"]
+
+
+def test_a_shell_learns_commands_and_options(tmp_path):
+    def completed(line: str) -> set[str]:
+        answers = tmp_path / "answers"
+        environment = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
+        environment |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(answers)}
+        script = "import sys; sys.argv = ['tripleaudit']; from tripleaudit.cli import main; main()"
+        subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment}, check=True)
+        return set(answers.read_text().split())
+
+    assert {"split", "score"} <= completed("tripleaudit s")
+    assert "--format" in completed("tripleaudit audit --")

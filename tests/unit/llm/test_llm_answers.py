@@ -1,0 +1,175 @@
+"""Reading triples, labels and values out of what language models write."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripleaudit.llm.answers import official_parser, parse_label, parse_triples, parse_values
+from tripleaudit.llm.client import Answer
+from tripleaudit.llm.lenient import decode
+
+ABC = ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "triples", "status"),
+    [
+        ('[["a","b","c"],["d","e","f"]]', [ABC, ("d", "e", "f")], "ok"),
+        ('{"triples": [["a","b","c"]]}', [ABC], "ok"),
+        ('[{"subject":"a","relation":"b","object":"c"}]', [ABC], "ok"),
+        ('{"triples":[{"Head":"a","predicate":"b","tail_entity":"c"}]}', [ABC], "ok"),
+        ('{"subject":"a","relation":"b","object":"c"}', [ABC], "ok"),
+        ('{"subject":"a","relation":"b","object":"c"}\n{"s":"d","p":"e","o":"f"}', [ABC, ("d", "e", "f")], "ok"),
+        ('```json\n[["a","b","c"]]\n```', [ABC], "ok"),
+        ('Here they are:\n```\n[["a","b","c"]]\n```\nEnjoy!', [ABC], "ok"),
+        ('Sure! [["a","b","c"]] That is all.', [ABC], "ok"),
+        ('\ufeff<think>maybe [["x","y","z"]]</think>\n[["a","b","c"]]', [ABC], "ok"),
+        ('["a","b","c"]\n["d","e","f"]', [ABC, ("d", "e", "f")], "ok"),
+        ('[[" a  b ","r\\n","c"]]', [("a b", "r", "c")], "ok"),
+        ('[["a", 5, true]]', [("a", "5", "true")], "ok"),
+        ("[['a','b','c']]", [ABC], "repaired"),
+        ("[['Tom's dog','b',\"c\"]]", [("Tom's dog", "b", "c")], "repaired"),
+        ("[[“a”, “b”, “c”]]", [ABC], "repaired"),
+        ('[["a","b","c"],]', [ABC], "repaired"),
+        ('[["a","b","c"] ["d","e","f"]]', [ABC, ("d", "e", "f")], "repaired"),
+        ('[["a","b","c"], // first\n ["d","e","f"]]', [ABC, ("d", "e", "f")], "repaired"),
+        ("[[a, b c, d]]", [("a", "b c", "d")], "repaired"),
+        ('[("a","b","c")]', [ABC], "repaired"),
+        ('[["a","b\nc","d"]]', [("a", "b c", "d")], "repaired"),
+        ("1. a | b | c\n2. d | e | f", [ABC, ("d", "e", "f")], "repaired"),
+        ("(a, b, c) and (d, e, f)", [ABC, ("d", "e", "f")], "repaired"),
+        ('[["a","b"],["a","b","c","d"],["a","b","c"]]', [ABC], "repaired"),
+        ('[["a","b",""],["a","b","c"]]', [ABC], "repaired"),
+        ('[["a","b",null],["a","b","c"]]', [ABC], "repaired"),
+        ('[["a","b","c"],["d","e"', [ABC], "truncated"),
+        ('{"triples": [["a","b","c"],["d","e","f', [ABC], "truncated"),
+        ('[{"subject":"a","relation":"b","object":"c"},{"subject":"d","rel', [ABC], "truncated"),
+        ('{"subject":"a","relation":"b","object":"c"', [], "truncated"),
+        ('["a","b","c"', [], "truncated"),
+        ("[]", [], "empty"),
+        ('{"triples": []}', [], "empty"),
+        ("NONE.", [], "empty"),
+        ("There is nothing of the kind, alas.", [], "failed"),
+        ("", [], "failed"),
+        ('[["a","b",""]]', [], "failed"),
+        ("I'm sorry, but I can't help with that.", [], "refused"),
+    ],
+)
+def test_answers_and_their_status(text, triples, status):
+    parsed = parse_triples(text)
+    assert [triple.strings for triple in parsed.records] == triples
+    assert parsed.status == status
+
+
+def test_repeats_are_counted_and_keep_their_first_place():
+    parsed = parse_triples('[["a","b","c"],["d","e","f"],["d","e","f"],["a","b","c"],["d","e","f"]]')
+    assert [(triple.strings, triple.repeats) for triple in parsed.records] == [(ABC, 2), (("d", "e", "f"), 3)]
+    assert parsed.status == "ok"
+
+
+def test_malformed_items_are_counted():
+    parsed = parse_triples('[["a","b"],"x",["a","b","c","d"],["a","b","c"],{"subject":"a"}]')
+    assert (parsed.dropped, len(parsed.records), parsed.status) == (4, 1, "repaired")
+
+
+def test_types_are_cut_off_only_where_they_are_types():
+    parsed = parse_triples('[["Paris:LOCATION","in","Star Wars: A New Hope"]]', entity_types=["location", "person"])
+    (triple,) = parsed.records
+    assert triple.strings == ("Paris", "in", "Star Wars: A New Hope")
+    assert (triple.subject_type, triple.object_type) == ("LOCATION", None)
+    (typed,) = parse_triples('[{"s":"a","s_type":"X","r":"b","o":"c","object_type":"Y"}]').records
+    assert (typed.subject_type, typed.object_type) == ("X", "Y")
+
+
+def test_the_status_of_the_answer_counts():
+    text = '[["a","b","c"]]'
+    assert parse_triples(Answer(text, "truncated")).status == "truncated"
+    assert len(parse_triples(Answer(text, "truncated")).records) == 1
+    assert parse_triples(Answer("no", "refused")).status == "refused"
+
+
+def test_text_that_no_file_can_hold_is_made_harmless():
+    (triple,) = parse_triples('[["a\\ud800","\\ud83d\\ude00","c"]]').records
+    triple.subject.encode()
+    assert triple.relation == "😀"
+
+
+TRIPLES = st.lists(st.lists(st.text(max_size=6), min_size=3, max_size=3), max_size=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TRIPLES, st.booleans(), st.booleans(), st.data())
+def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(rows, wrapped, objects, data):
+    if objects:
+        rows = [dict(zip(("subject", "relation", "object"), row, strict=True)) for row in rows]
+    text = json.dumps({"triples": rows} if wrapped else rows, ensure_ascii=data.draw(st.booleans()))
+    whole = [(t.strings, t.repeats) for t in parse_triples(text).records]
+    cut = data.draw(st.integers(0, len(text)))
+    part = parse_triples(text[:cut])
+    assert [t.strings for t in part.records] == [strings for strings, _ in whole][: len(part.records)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet="[]{}(),:\"'abc \\n#/|“”0-", max_size=60))
+def test_nothing_makes_it_raise(text):
+    assert parse_triples(text).status in ("ok", "repaired", "truncated", "empty", "failed", "refused")
+    parse_label(text, ["abc"])
+    parse_values(text)
+    official_parser(text)
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "{" * 5000, "[{" * 3000, '["' * 3000, "['a" * 3000])
+def test_hostile_nesting_ends_soon(text):
+    parse_triples(text)
+
+
+def test_official_mode_keeps_the_official_faults():
+    text = '[["a","b","c"],["d","e","f"],["d","e","f"]]'
+    d = ["d", "e", "f"]
+    assert official_parser(text) == [d, d, ["a", "b", "c"], d, d]
+    assert official_parser('[["a","b","c"],["d","e","f"]]') == [d, ["a", "b", "c"]]
+    assert official_parser('text ["a","",3] [["x"') == [["a", "", 3]]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "status"),
+    [
+        ("located in", "located in", "ok"),
+        (' "Located_In". ', "located in", "ok"),
+        ('{"relation": "spouse"}', "spouse", "ok"),
+        ("```\nspouse\n```", "spouse", "ok"),
+        ("located in\nbecause the passage says so", "located in", "repaired"),
+        ("The relation is 'located in'.", "located in", "repaired"),
+        ("It is located in the city, so: located in the city", "located in the city", "repaired"),
+        ("NONE", None, "empty"),
+        ("The answer is NONE", None, "empty"),
+        ("spouse and located in", None, "failed"),
+        ("founded", None, "failed"),
+        ("", None, "failed"),
+        ("I'm sorry, I can't help", None, "refused"),
+        ("/people/person/place_lived", "/people/person/place_lived", "ok"),
+    ],
+)
+def test_labels(text, label, status):
+    labels = ["located in", "located in the city", "spouse", "/people/person/place_lived"]
+    assert parse_label(text, labels) == (label, status)
+
+
+def test_values_of_any_shape():
+    values, status, notes = parse_values("Here: {'match': None, 'why': [1, 2.5,],}")
+    assert values == [{"match": None, "why": [1, 2.5]}]
+    assert status == "repaired"
+    assert set(notes) == {"quotes", "Python literal", "trailing comma"}
+    assert parse_values('{"entities": []}')[1] == "empty"
+    assert parse_values('{"entities": [{"name": "x"}, {"name": "y"')[:2] == (
+        [{"entities": [{"name": "x"}]}],
+        "truncated",
+    )
+
+
+def test_prose_with_brackets_does_not_hide_the_answer():
+    decoded = decode('As in [the note: see {this}], the answer is {"a": 1}')
+    assert {"a": 1} in decoded.values
+    assert decoded.surrounded

@@ -1,0 +1,356 @@
+"""The client against a server that misbehaves: nothing is lost, nothing is paid twice, limits hold."""
+
+import json
+import multiprocessing
+import time
+
+import pytest
+
+from support.fake_endpoint import (
+    OK,
+    FakeEndpoint,
+    Reply,
+    cut,
+    drop,
+    hang,
+    malformed,
+    status,
+)
+from tripleaudit.errors import UserError
+from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
+
+SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
+
+
+def requests(count: int, schema: dict | None = None) -> list[Request]:
+    return [Request([{"role": "user", "content": f"text number {number}"}], schema=schema) for number in range(count)]
+
+
+def endpoint(fake: FakeEndpoint | None, **values) -> Endpoint:
+    settings = {"timeout": 5.0, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values}
+    return Endpoint(fake.url if fake else "http://127.0.0.1:9/v1", "fake", **settings)
+
+
+def test_answers_come_in_order_and_are_sent_once(tmp_path):
+    asked = requests(12) + requests(12)
+    echo = FakeEndpoint(answer=lambda body: body["messages"][-1]["content"])
+    with echo as fake, Client(endpoint(fake), tmp_path) as client:
+        answers = client.complete_all(asked)
+        assert [answer.text for answer in answers] == [item.messages[0]["content"] for item in asked]
+        assert {answer.status for answer in answers} == {"ok"}
+        assert fake.count == 12
+        again = client.complete_all(asked)
+        assert fake.count == 12
+        assert all(answer.cached for answer in again)
+        assert [answer.usage for answer in again] == [answer.usage for answer in answers]
+
+
+def test_a_conversation_is_sent_as_it_is(tmp_path):
+    turns = [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": "u"},
+        {"role": "assistant", "content": "a"},
+        {"role": "user", "content": "again"},
+    ]
+    with FakeEndpoint() as fake, Client(endpoint(fake, seed=7, extra={"top_k": 3}), tmp_path) as client:
+        client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
+        sent = fake.requests[0]
+    assert sent["messages"] == turns
+    assert (sent["max_tokens"], sent["seed"], sent["top_k"], sent["stop"]) == (9, 7, 3, ["\n"])
+    assert sent["temperature"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [status(408), status(409), status(429), status(500), status(503), drop(), cut(), malformed(), malformed("{}")],
+)
+def test_a_passing_fault_is_retried(tmp_path, fault):
+    with FakeEndpoint(answer="fine", faults=[fault, fault]) as fake, Client(endpoint(fake), tmp_path) as client:
+        (answer,) = client.complete_all(requests(1))
+        assert (answer.text, fake.count) == ("fine", 3)
+
+
+def test_a_hanging_request_is_given_up_and_retried(tmp_path):
+    with FakeEndpoint(answer="fine", faults=[hang(20)]) as fake:
+        start = time.monotonic()
+        with Client(endpoint(fake, timeout=0.3), tmp_path) as client:
+            assert client.complete_all(requests(1))[0].text == "fine"
+        assert 0.3 <= time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_kept_by_all_requests(tmp_path, form):
+    arrivals = []
+
+    def faults(number, body):
+        arrivals.append(time.monotonic())
+        if number:
+            return OK
+        wait = 0.6 if form == "seconds" else time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 2))
+        return status(429, retry_after=wait)
+
+    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, concurrency=1), tmp_path) as client:
+        client.complete_all(requests(3))
+    assert arrivals[1] - arrivals[0] >= 0.55
+    assert len(arrivals) == 4
+
+
+def test_a_server_without_structured_outputs_is_asked_without(tmp_path):
+    with FakeEndpoint(answer="[]", reject_schema=400) as fake:
+        with Client(endpoint(fake, concurrency=1), tmp_path) as client:
+            answers = client.complete_all(requests(3, SCHEMA))
+        assert [answer.status for answer in answers] == ["ok"] * 3
+        assert ["response_format" in body for body in fake.requests] == [True, False, False, False]
+        with Client(endpoint(fake), tmp_path) as client:  # stored under the request as it was meant
+            assert all(answer.cached for answer in client.complete_all(requests(3, SCHEMA)))
+        with (
+            Client(endpoint(fake, structured="json_schema"), tmp_path / "other") as client,
+            pytest.raises(EndpointError, match="rejects every request: status 400: response_format is not supported"),
+        ):
+            client.complete_all(requests(1, SCHEMA))
+
+
+def test_the_schema_is_sent_where_it_is_wanted(tmp_path):
+    with FakeEndpoint() as fake:
+        with Client(endpoint(fake), tmp_path / "auto") as client:
+            client.complete_all(requests(1, SCHEMA))
+        with Client(endpoint(fake, structured="off"), tmp_path / "off") as client:
+            client.complete_all(requests(1, SCHEMA))
+    assert fake.requests[0]["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert "response_format" not in fake.requests[1]
+
+
+def test_refusals_and_truncated_answers_are_stored_because_they_were_paid_for(tmp_path):
+    replies = {
+        "text number 0": Reply('[["a","b","c"],["d"', "length"),
+        "text number 1": Reply(None, refusal="I would rather not"),
+        "text number 2": Reply("", "content_filter"),
+        "text number 3": Reply("[]"),
+    }
+    with (
+        FakeEndpoint(answer=lambda body: replies[body["messages"][-1]["content"]]) as fake,
+        Client(endpoint(fake), tmp_path) as client,
+    ):
+        statuses = [answer.status for answer in client.complete_all(requests(4))]
+        assert statuses == ["truncated", "refused", "refused", "ok"]
+        assert len(list(tmp_path.rglob("*.json"))) == 4
+        again = client.complete_all(requests(4))
+        assert [answer.cached for answer in again] == [True] * 4
+        assert [answer.status for answer in again] == statuses
+        assert fake.count == 4
+
+
+def test_one_unacceptable_request_does_not_stop_the_others(tmp_path):
+    def faults(number, body):
+        return status(400, message="the context is too long") if "number 1" in body["messages"][0]["content"] else OK
+
+    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake), tmp_path) as client:
+        answers = client.complete_all(requests(3))
+    assert [answer.status for answer in answers] == ["ok", "error", "ok"]
+    assert answers[1].error == "status 400: the context is too long"
+
+
+@pytest.mark.parametrize("code", [401, 403, 404])
+def test_an_endpoint_that_turns_us_away_is_asked_no_further(tmp_path, code):
+    with (
+        FakeEndpoint(faults=lambda number, body: status(code)) as fake,
+        Client(endpoint(fake, concurrency=2), tmp_path) as client,
+    ):
+        with pytest.raises(EndpointError, match=f"turns us away: status {code}: no; 0 of 50 answers are there"):
+            client.complete_all(requests(50))
+        assert fake.count <= 4
+
+
+def test_no_quota_is_not_waited_for(tmp_path):
+    body = {"error": {"message": "no quota", "code": "insufficient_quota"}}
+    with (
+        FakeEndpoint(faults=lambda number, _: status(429, retry_after=60, body=body)) as fake,
+        Client(endpoint(fake), tmp_path) as client,
+        pytest.raises(EndpointError, match="no quota"),
+    ):
+        client.complete_all(requests(1))
+
+
+def test_a_server_that_dies_halfway_costs_only_what_is_missing(tmp_path):
+    def faults(number, body):
+        return OK if number < 20 else drop()
+
+    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, max_retries=1), tmp_path) as client:
+        with pytest.raises(EndpointError, match="does not answer after 2 attempts.*of 60 answers are there; run again"):
+            client.complete_all(requests(60))
+        assert fake.count < 60
+        first = {json.dumps(body["messages"]) for body in fake.answered}
+        assert len(first) == 20
+    with FakeEndpoint() as fake, Client(endpoint(fake), tmp_path) as client:
+        assert len(client.complete_all(requests(60))) == 60
+        second = {json.dumps(body["messages"]) for body in fake.answered}
+        assert fake.count == 40
+    assert not first & second
+
+
+def test_requests_in_flight_stay_at_the_configured_number(tmp_path):
+    with FakeEndpoint(latency=0.03) as fake, Client(endpoint(fake, concurrency=6), tmp_path) as client:
+        client.complete_all(requests(60))
+    assert fake.max_in_flight == 6
+
+
+def ask(url: str, folder: str, count: int, start) -> None:
+    start.wait()
+    with Client(Endpoint(url, "fake", concurrency=4), folder) as client:
+        assert len(client.complete_all(requests(count))) == count
+
+
+def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
+    context = multiprocessing.get_context("fork")
+    with FakeEndpoint(latency=0.005) as fake:
+        start = context.Event()
+        workers = [context.Process(target=ask, args=(fake.url, str(tmp_path), 200, start)) for _ in range(6)]
+        for worker in workers:
+            worker.start()
+        start.set()
+        for worker in workers:
+            worker.join(60)
+        assert [worker.exitcode for worker in workers] == [0] * 6
+        assert fake.count == 200
+    assert len(list(tmp_path.glob("*/*.json"))) == 200
+
+
+def test_a_damaged_cache_file_is_asked_again(tmp_path):
+    with FakeEndpoint(answer="good") as fake, Client(endpoint(fake), tmp_path) as client:
+        client.complete_all(requests(1))
+        (path,) = tmp_path.rglob("*.json")
+        path.write_text(path.read_text()[:-20])
+        assert client.complete_all(requests(1))[0].text == "good"
+        assert fake.count == 2
+
+
+def test_a_full_cache_needs_neither_endpoint_nor_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_KEY", "sk-something")
+    with FakeEndpoint() as fake, Client(endpoint(fake, api_key_env="FAKE_KEY"), tmp_path) as client:
+        client.complete_all(requests(5))
+        client.embed(["a", "b"])
+    monkeypatch.delenv("FAKE_KEY")
+    with Client(endpoint(None, api_key_env="FAKE_KEY"), tmp_path) as client:
+        assert len(client.complete_all(requests(5))) == 5
+        assert client.embed(["b", "a"]).shape == (2, 8)
+        with pytest.raises(EndpointError, match="environment variable FAKE_KEY is not set"):
+            client.complete_all(requests(6))
+
+
+def test_what_identifies_a_request(tmp_path):
+    request = requests(1)[0]
+    base = Endpoint("https://a.example/v1", "m")
+    same = Endpoint("https://b.example/v1", "m", api_key_env="K", timeout=9, max_retries=1, concurrency=9, backoff=3)
+    assert request.key(base) == request.key(same)
+    others = [
+        request.key(Endpoint("https://a.example/v1", "other")),
+        request.key(Endpoint("https://a.example/v1", "m", temperature=0.3)),
+        request.key(Endpoint("https://a.example/v1", "m", seed=1)),
+        request.key(Endpoint("https://a.example/v1", "m", extra={"top_k": 1})),
+        Request(request.messages, max_tokens=5).key(base),
+        Request(request.messages, sample=1).key(base),
+        Request(request.messages, schema=SCHEMA).key(base),
+    ]
+    assert len({request.key(base), *others}) == 8
+
+
+def test_the_budget_is_never_exceeded_and_the_run_can_be_resumed(tmp_path):
+    prices = Prices(input=0.0, output=1000.0)  # 0.01 for the ten tokens of every answer, at most 0.02
+
+    def reply(body):
+        return Reply("[]", prompt_tokens=5, completion_tokens=10)
+
+    with FakeEndpoint(answer=reply, latency=0.01) as fake:
+        paid = endpoint(fake, prices=prices, max_tokens=20, concurrency=4)
+        with Client(paid, tmp_path, budget=0.105) as client:
+            with pytest.raises(
+                BudgetExceeded, match=r"budget of 0\.105 is used up.*9 of 30 answers are there; run again"
+            ):
+                client.complete_all(requests(30))
+            assert client.ledger.spent() == pytest.approx(0.09)
+            assert client.ledger.committed() == pytest.approx(0.09)
+        with Client(paid, tmp_path, budget=10) as client:
+            answers = client.complete_all(requests(30))
+            assert client.ledger.spent() == pytest.approx(0.30)
+            assert sum(answer.cost for answer in answers) == pytest.approx(0.30)
+            assert client.totals.cost == pytest.approx(0.21)
+        assert fake.count == 30
+
+
+def test_reservations_of_a_killed_job_count_until_the_request_is_sent_again(tmp_path):
+    with FakeEndpoint(answer=Reply("[]", prompt_tokens=0, completion_tokens=10)) as fake:
+        paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
+        with Client(paid, tmp_path, budget=1) as client:
+            assert client.ledger.reserve(client.key(requests(1)[0]), 0.02)  # and the job is killed here
+        with Client(paid, tmp_path, budget=1) as client:
+            assert client.ledger.committed() == pytest.approx(0.02)
+            client.complete_all(requests(1))
+            assert client.ledger.committed() == pytest.approx(0.01)
+
+
+def test_the_estimate_is_made_without_sending(tmp_path):
+    with FakeEndpoint(answer=Reply("[]", completion_tokens=10)) as fake:
+        paid = endpoint(fake, prices=Prices(1, 2), max_tokens=100)
+        with Client(paid, tmp_path) as client:
+            before = client.estimate(requests(8))
+            client.complete_all(requests(2))
+            after = client.estimate(requests(8) + requests(8))
+            assert fake.count == 2
+    assert (before.total, before.cached, before.to_pay, before.completion_limit) == (8, 0, 8, 800)
+    assert (after.total, after.cached, after.to_pay) == (8, 2, 6)
+    assert (after.completion_tokens, after.completion_limit) == (60, 600)
+    assert after.prompt_tokens == 6 * 4
+    assert after.cost == pytest.approx((24 * 1 + 60 * 2) / 1e6)
+    assert (after + before).total == 16
+
+
+def test_missing_usage_is_estimated(tmp_path):
+    with FakeEndpoint(answer=Reply("12345678", usage=False)) as fake, Client(endpoint(fake), tmp_path) as client:
+        (answer,) = client.complete_all(requests(1))
+    assert answer.usage.estimated
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (4, 2)
+
+
+def test_embeddings_are_cached_text_by_text(tmp_path):
+    with FakeEndpoint() as fake, Client(endpoint(fake), tmp_path) as client:
+        first = client.embed(["a", "b", "a"], batch=2)
+        second = client.embed(["c", "a"])
+        assert first.shape == (3, 8)
+        assert (first[0] == first[2]).all()
+        assert (second[1] == first[0]).all()
+        assert not (first[0] == first[1]).all()
+        assert [body["input"] for body in fake.requests] == [["a", "b"], ["c"]]
+        assert client.embed([]).shape[0] == 0
+
+
+def test_it_also_runs_inside_a_running_loop(tmp_path):
+    import asyncio
+
+    async def notebook():
+        with FakeEndpoint() as fake, Client(endpoint(fake), tmp_path) as client:
+            return client.complete_all(requests(2))
+
+    assert len(asyncio.run(notebook())) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"model": "m"}, "expected 'base_url'"),
+        ({"base_url": "ftp://x", "model": "m"}, "http or https"),
+        ({"base_url": "https://u:secretpass@x/v1", "model": "m"}, "must not hold credentials"),
+        ({"base_url": "https://x/v1"}, "'model' is missing"),
+        (
+            {"base_url": "https://x/v1", "model": "m", "api_key_env": "sk-secretpass-1"},
+            "name of an environment variable",
+        ),
+        ({"base_url": "https://x/v1", "model": "m", "concurency": 3}, "unknown key 'concurency'"),
+        ({"base_url": "https://x/v1", "model": "m", "prices": {"in": 3}}, "'input' and 'output'"),
+        ({"base_url": "https://x/v1", "model": "m", "concurrency": 0}, "'concurrency' is 0"),
+        ({"base_url": "https://x/v1", "model": "m", "structured": "yes"}, "'structured' must be one of"),
+    ],
+)
+def test_an_unusable_endpoint_is_named_in_one_sentence(values, message):
+    with pytest.raises(UserError, match=message) as caught:
+        Endpoint.from_config("mine", values)
+    assert "secretpass" not in str(caught.value)

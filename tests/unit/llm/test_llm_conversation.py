@@ -1,0 +1,197 @@
+"""Threads: order of calls, history, restarts, reminders, early stopping, branches; answered by hand."""
+
+import json
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, converse, drive
+from tripleaudit.llm.endpoint import Answer, Usage
+from tripleaudit.needles.entities import identity, parse_entities
+
+
+def words(text):
+    return len(text.split())
+
+
+TALK = Talk(
+    opening="open",
+    show=lambda index, total, text: f"show {index} {text}",
+    more=lambda index, total: f"more {index}",
+    remind=lambda notes: f"remind {notes}",
+    parse=parse_entities,
+    identity=identity,
+)
+
+
+def entities(*names, status="ok"):
+    text = json.dumps({"entities": [{"type": "T", "name": name} for name in names]})
+    return Answer(text, status, usage=Usage(1, 1, estimated=True))
+
+
+class Script:
+    """Answers requests with a function of the last message, and keeps what it was asked."""
+
+    def __init__(self, answer):
+        self.answer, self.requests = answer, []
+
+    def __call__(self, requests):
+        self.requests += requests
+        return [self.answer(request.messages[-1]["content"]) for request in requests]
+
+    @property
+    def asked(self):
+        return [request.messages[-1]["content"] for request in self.requests]
+
+
+def run(pieces, limits, answer, counter=None, state=None):
+    script = Script(answer)
+    counter = counter or TokenCounter(words, overhead=0)
+    talked = drive(
+        {0: converse([Piece(i, text) for i, text in enumerate(pieces)], TALK, limits, counter, state)}, script
+    )
+    return talked[0], script
+
+
+def where(conversation):
+    return [(turn.piece, turn.iteration, turn.thread) for turn in conversation.turns]
+
+
+def test_iterations_follow_each_piece_in_one_thread():
+    talked, script = run(["a", "b"], Limits(2, None, 10), lambda text: entities(text))
+    assert script.asked == ["show 0 a", "more 0", "more 0", "show 1 b", "more 1", "more 1"]
+    assert where(talked) == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
+    history = script.requests[-1].messages
+    assert [message["role"] for message in history] == ["system", *["user", "assistant"] * 5, "user"]
+    assert json.loads(history[2]["content"])["entities"][0]["name"] == "show 0 a"
+
+
+def test_early_stopping_is_an_option():
+    found = iter([("a", "b", "c"), ("d", "e"), ("a", "E"), ("f",)])
+    talked, script = run(["x"], Limits(5, None, 10, stop_early=True), lambda _: entities(*next(found)))
+    assert len(script.asked) == 3 and sum(len(turn.parsed.records) for turn in talked.turns) == 7  # nothing new: stop
+    found = iter([("a", "b", "c"), ("d", "e"), (), (), ()])
+    talked, script = run(["x"], Limits(4, None, 10), lambda _: entities(*next(found)))
+    assert len(script.asked) == 5 and sum(len(turn.parsed.records) for turn in talked.turns) == 5
+
+
+def test_a_new_thread_starts_exactly_where_the_sum_passes_the_limit():
+    # opening 1, a piece's message 2 + 40, its answer 4 words, reserve 5
+    answer = lambda _: Answer('{"entities": [] } x', "ok", usage=Usage(1, 1, estimated=True))  # noqa: E731
+    pieces = [" ".join(["w"] * 40)] * 5
+    counted = words('{"entities": [] } x')
+    second = 1 + 42 + counted + 42 + 5
+    talked, _ = run(pieces, Limits(0, second, 5), answer)
+    assert where(talked) == [(0, 0, 0), (1, 0, 0), (2, 0, 1), (3, 0, 1), (4, 0, 2)]
+    talked, _ = run(pieces, Limits(0, second - 1, 5), answer)
+    assert where(talked) == [(n, 0, n) for n in range(5)]
+    talked, script = run(pieces, Limits(0, 100, 5), answer)
+    assert [turn.piece for turn in talked.turns] == [0, 1, 2, 3, 4]  # none lost, none repeated
+    assert len({request.messages[-1]["content"] for request in script.requests}) == 5
+
+
+def test_iterating_ends_where_the_context_does():
+    answer = lambda _: Answer('{"entities": [] } x', "ok", usage=Usage(1, 1, estimated=True))  # noqa: E731
+    talked, _ = run(["w " * 40] * 2, Limits(9, 1 + 42 + 4 + (2 + 4) + 2 + 5, 5), answer)
+    assert where(talked) == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 1), (1, 1, 1), (1, 2, 1)]
+
+
+def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
+    text = " ".join(f"w{n}" for n in range(100))
+    talked, script = run([text, "end"], Limits(0, 60, 5), lambda _: entities())
+    shown = [message.removeprefix("show 0 ") for message in script.asked if message.startswith("show 0")]
+    assert "".join(shown) == text and len(shown) > 1
+    assert {turn.piece for turn in talked.turns} == {0, 1}
+
+
+def test_a_context_too_short_for_anything_is_refused_before_any_request():
+    with pytest.raises(UserError, match="the context of 8 tokens cannot hold the instructions"):
+        run(["one two"], Limits(0, 8, 6), lambda _: pytest.fail("asked"))
+    with pytest.raises(UserError, match="must exceed the output reserve"):
+        Limits(0, 10, 10)
+    with pytest.raises(UserError, match="0 or more"):
+        Limits(-1)
+
+
+def test_an_unreadable_answer_is_asked_for_once_more_and_then_given_up():
+    answers = iter(["prose", '[{"type": "T", "name": "a"}]', "prose", "still prose", "[]"])
+    talked, script = run(["x"], Limits(2, None, 10), lambda _: Answer(next(answers), "ok", usage=Usage(3, 2)))
+    assert [turn.parsed.status for turn in talked.turns] == ["ok", "failed", "empty"]
+    assert [turn.attempts for turn in talked.turns] == [2, 2, 1]
+    assert talked.turns[0].usage == Usage(6, 4)
+    assert script.asked[1].startswith("remind the answer holds no JSON")
+    history = [message["content"] for message in script.requests[-1].messages]
+    assert history == ["open", "show 0 x", '[{"type": "T", "name": "a"}]', "more 0", '{"entities": []}', "more 0"]
+
+
+def test_refusals_and_truncations():
+    answers = iter(
+        [
+            Answer("no", "refused"),
+            Answer("no", "refused"),
+            Answer('[{"type": "T", "name": "a"}, {"type": "T", "na', "truncated"),
+        ]
+    )
+    talked, _ = run(["x"], Limits(1, None, 10), lambda _: next(answers))
+    assert [turn.parsed.status for turn in talked.turns] == ["refused", "truncated"]
+    assert [record["name"] for record in talked.turns[1].parsed.records] == ["a"]
+    assert talked.turns[1].attempts == 1
+
+
+def test_a_rejected_request_restarts_the_thread_once():
+    def answer(text):
+        script.count += 1
+        return Answer("", "error", error="too long") if script.count == 2 else entities(text)
+
+    class Counting(Script):
+        count = 0
+
+    script = Counting(answer)
+    counter = TokenCounter(words, overhead=0)
+    talked = drive({0: converse([Piece(0, "a"), Piece(1, "b")], TALK, Limits(0, None, 10), counter)}, script)[0]
+    assert where(talked) == [(0, 0, 0), (1, 0, 1)] and len(script.requests[-1].messages) == 2
+
+
+def test_branches_start_from_the_same_state():
+    whole, _ = run(["a", "b"], Limits(0, None, 10), lambda text: entities(text))
+    before = whole.state
+    for text in ("again a", "again b"):
+        branch, script = run([text], Limits(0, None, 10), lambda text: entities(text), state=whole.state)
+        assert script.requests[0].messages[:-1] == before.messages
+        assert len(branch.state.messages) == len(before.messages) + 2
+    assert whole.state == before
+
+
+def test_usage_teaches_the_counter():
+    counter = TokenCounter(overhead=0)
+    assert counter.text("x" * 30) == 10
+    sent = ({"role": "user", "content": "x" * 100},)
+    counter.observe(sent, Answer("", "ok", usage=Usage(50, 5)))
+    assert counter.text("x" * 30) == 15  # two characters a token now
+    assert counter.messages([*sent, {"role": "user", "content": "x" * 10}]) == 55
+    counter.observe(sent, Answer("", "ok", usage=Usage(10, 5, estimated=True)))
+    assert counter.messages(sent) == 50
+
+
+def test_tokenizer_counter(tmp_path):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    assert TokenCounter.from_tokenizer(tmp_path).text("a b a c") == 4
+    with pytest.raises(UserError, match="no such tokenizer"):
+        TokenCounter.from_tokenizer(tmp_path / "none.json")
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(UserError, match="not a tokenizer.json"):
+        TokenCounter.from_tokenizer(tmp_path / "bad.json")
+
+
+def test_conversations_run_side_by_side():
+    script = Script(lambda text: entities(text))
+    counter = TokenCounter(words, overhead=0)
+    talks = {
+        key: converse([Piece(0, key)], TALK, Limits(key == "long", None, 10), counter) for key in ("long", "short")
+    }
+    assert list(drive(talks, script)) == ["long", "short"]
+    assert script.asked == ["show 0 long", "show 0 short", "more 0"]

@@ -1,0 +1,150 @@
+"""A model behind ``transformers serve``: a tiny random one, and the real SmolLM2."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.answers import STATUSES, parse_label
+from tripleaudit.llm.client import Client, Endpoint, Request
+from tripleaudit.llm.local_lm import LocalServer, check_model, convert_gguf
+from tripleaudit.llm.prompts import load_prompt
+
+TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
+
+
+@pytest.fixture(scope="module")
+def tiny_lm(tmp_path_factory):
+    """A random two-layer language model with a vocabulary of bytes."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-lm")
+    vocabulary = {token: number for number, token in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    vocabulary["<end>"] = len(vocabulary)
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<end>")
+    fast.chat_template = TEMPLATE
+    fast.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=2048,
+        eos_token_id=vocabulary["<end>"],
+        pad_token_id=vocabulary["<end>"],
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def wait_for(condition, seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def serving(name: str) -> list[int]:
+    """Process numbers of all servers of a model name."""
+    found = subprocess.run(["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return [int(line.split()[0]) for line in found.splitlines() if f" serve {name} " in f"{line} "]
+
+
+def test_it_stops_at_a_signal_and_takes_its_address_along(tiny_lm, tmp_path):
+    url_file, name = tmp_path / "url", f"signalled-{os.getpid()}"
+    command = [sys.executable, "-m", "tripleaudit", "serve-lm", "--model-dir", str(tiny_lm), "--name", name]
+    command += ["--url-file", str(url_file), "--device", "cpu", "--threads", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        assert wait_for(lambda: url_file.exists() or process.poll() is not None, 90)
+        assert url_file.read_text().startswith("http://127.0.0.1:")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+    assert not url_file.exists()
+    assert serving(name) == []
+
+
+def test_it_answers_side_by_side_and_does_not_outlive_a_killed_job(tiny_lm, tmp_path):
+    name, log = f"orphan-{os.getpid()}", tmp_path / "logs" / "server.log"
+    script = (
+        "import time; from tripleaudit.llm.local_lm import LocalServer; "
+        f"server = LocalServer({str(tiny_lm)!r}, {name!r}, {str(log)!r}, device='cpu', threads=1); "
+        "print(server.start(), flush=True); time.sleep(600)"
+    )
+    job = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    try:
+        url = job.stdout.readline().strip()
+        endpoint = Endpoint(url, name, max_tokens=6, concurrency=3, timeout=60)
+        questions = [Request([{"role": "user", "content": f"question {number}"}]) for number in range(5)]
+        with Client(endpoint, tmp_path / "cache") as client:
+            answers = client.complete_all(questions)
+        assert {answer.status for answer in answers} <= {"ok", "truncated"}
+        assert all(0 < answer.usage.completion_tokens <= 6 for answer in answers)
+        assert len(serving(name)) == 1
+    finally:
+        job.kill()
+        job.wait()
+    assert wait_for(lambda: not serving(name))
+    assert "Uvicorn running" in log.read_text()
+
+
+@pytest.mark.parametrize("missing", ["config.json", "model.safetensors", "tokenizer"])
+def test_a_folder_that_cannot_be_served(tiny_lm, tmp_path, missing):
+    for path in tiny_lm.iterdir():
+        if not path.name.startswith(missing):
+            (tmp_path / path.name).symlink_to(path)
+    with pytest.raises(UserError, match="expected config.json" if missing != "tokenizer" else "has no tokenizer"):
+        check_model(tmp_path)
+
+
+def test_a_model_that_does_not_load_is_one_sentence_with_the_servers_last_words(tiny_lm, tmp_path):
+    for path in tiny_lm.iterdir():
+        if path.name != "model.safetensors":
+            (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "model.safetensors").write_bytes(b"nothing of the kind")
+    with pytest.raises(UserError, match="the local model broken cannot be served: .*did not start"):
+        LocalServer(tmp_path, "broken", device="cpu").start()
+
+
+def test_only_gguf_is_converted(tmp_path):
+    path = tmp_path / "model.gguf"
+    with pytest.raises(UserError, match="no such file"):
+        convert_gguf(path, tmp_path / "out")
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(UserError, match="not a GGUF file"):
+        convert_gguf(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_smollm2_is_converted_served_and_read(smollm2, tmp_path):
+    folder = convert_gguf(smollm2, tmp_path / "model")
+    assert "quantization_config" not in (folder / "config.json").read_text()
+    assert check_model(folder)
+    name = f"smollm2-{os.getpid()}"
+    endpoint = Endpoint(None, name, name="local", max_tokens=12, timeout=300)
+    values = {"text": "Bo leads Acme.", "subject": "Bo", "object": "Acme", "relations": "leads; owns"}
+    with Client(endpoint, tmp_path / "cache", server=LocalServer(folder, name, device="cpu", threads=1)) as client:
+        assert serving(name) == []  # it starts when it is needed
+        (answer,) = client.complete_all([load_prompt("closed").request(**values)])
+        assert len(serving(name)) == 1
+    assert serving(name) == []
+    assert answer.text
+    assert answer.usage.prompt_tokens > 50
+    assert parse_label(answer, ["leads", "owns"])[1] in STATUSES

@@ -1,0 +1,88 @@
+"""Prompt files: shipped ones, a user's own, and what is wrong with the others."""
+
+import hashlib
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.answers import parse_label, parse_triples
+from tripleaudit.llm.prompts import FOLDER, load_prompt
+
+
+@pytest.mark.parametrize(
+    ("name", "slots"),
+    [
+        ("open", {"text"}),
+        ("open-document", {"text"}),
+        ("semi-open", {"text", "relations", "entity_types"}),
+        ("closed", {"text", "relations", "subject", "object"}),
+    ],
+)
+def test_shipped_extraction_prompts_hold_one_example_that_the_parser_reads(name, slots):
+    prompt = load_prompt(name)
+    assert prompt.slots == slots
+    assert prompt.sha256 == hashlib.sha256((FOLDER / f"{name}.yaml").read_bytes()).hexdigest()
+    roles = [message["role"] for message in prompt.messages]
+    assert roles == ["system", "user", "assistant", "user"]
+    example = prompt.messages[2]["content"]
+    if name == "closed":
+        assert parse_label(example, ["founded by", "located in", "spouse"]) == ("located in", "ok")
+    else:
+        parsed = parse_triples(example)
+        assert parsed.status == "ok"
+        shown = prompt.messages[1]["content"]
+        for triple in parsed.records:  # the example keeps the rule that it illustrates
+            assert triple.subject.removeprefix("the ") in shown
+        assert prompt.schema["required"] == ["triples"]
+
+
+def test_every_shipped_prompt_is_well_formed():
+    names = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    assert {"open", "closed", "semi-open"} <= set(names)
+    for name in names:
+        assert load_prompt(name).messages
+
+
+def test_inserted_text_is_not_a_template():
+    messages = load_prompt("open").render(text="a {{relations}} \\1 {b} {{text}}", unused="x")
+    assert messages[-1]["content"] == "Passage: a {{relations}} \\1 {b} {{text}}"
+
+
+def test_a_missing_value_is_named():
+    with pytest.raises(UserError, match="nothing to fill in for {{entity_types}}"):
+        load_prompt("semi-open").render(text="x", relations="y")
+
+
+def test_a_users_own_file(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("messages:\n  - {role: user, content: 'Text: {{ text }}'}\n")
+    prompt = load_prompt(path)
+    assert (prompt.name, prompt.schema) == ("mine", None)
+    request = prompt.request(text="x", max_tokens=3, sample=2)
+    assert request.messages == ({"role": "user", "content": "Text: x"},)
+    assert (request.max_tokens, request.sample) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("messages: [", "not valid YAML"),
+        ("text: x", "expected 'messages'"),
+        ("messages: []", "expected 'messages'"),
+        ("messages: [{role: robot, content: x}]", "message 1 needs a 'role'"),
+        ("messages: [{role: user, content: x}]\nscheme: {}", "unknown key 'scheme'"),
+        ("messages: [{role: user, content: x}]\nschema: 3", "'schema' must be"),
+    ],
+)
+def test_unusable_files(tmp_path, content, message):
+    path = tmp_path / "bad.yaml"
+    path.write_text(content)
+    with pytest.raises(UserError, match=message):
+        load_prompt(path)
+
+
+def test_unknown_names():
+    with pytest.raises(UserError, match="did you mean 'closed'"):
+        load_prompt("closd")
+    with pytest.raises(UserError, match="no such prompt file"):
+        load_prompt("prompts/none.yaml")

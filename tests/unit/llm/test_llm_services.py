@@ -1,0 +1,469 @@
+"""The client against services that obey their documented rules: what they take, what they bill, what they refuse."""
+
+import json
+import multiprocessing
+import threading
+from pathlib import Path
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, hang, status
+from tripleaudit.errors import UserError
+from tripleaudit.llm.capabilities import Problem, strict_problem
+from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
+from tripleaudit.llm.endpoint import split_thought
+from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.prompts import FOLDER, load_prompt
+from tripleaudit.needles.schema import load_schema
+
+REASONING = Rules(reasoning=200)
+OPEN_SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def requests(count: int, **values) -> list[Request]:
+    return [Request([{"role": "user", "content": f"text number {number}"}], **values) for number in range(count)]
+
+
+def endpoint(fake: FakeEndpoint, **values) -> Endpoint:
+    settings = {"timeout": 5.0, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values}
+    return Endpoint(fake.url, "fake", **settings)
+
+
+# --- what a service takes
+
+
+def test_a_reasoning_model_is_asked_as_it_must_be(tmp_path):
+    """Nothing in the study says that it is one: its documented errors, which cost nothing, say it."""
+    with FakeEndpoint("yes it is", rules=REASONING) as fake:
+        with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
+            answers = client.complete_all(requests(6, max_tokens=10))
+            assert [answer.text for answer in answers] == ["yes it is"] * 6
+            assert {answer.status for answer in answers} == {"ok"}
+            assert client.known.token_field == "max_completion_tokens" and client.known.refused == ("temperature",)
+            assert client.known.reasons
+            assert sum(answer.cost for answer in answers) == pytest.approx(client.ledger.spent(), abs=1e-15)
+        good = fake.answered
+        assert all(body["max_completion_tokens"] == 10 + 4096 for body in good[1:])
+        assert good[0]["max_completion_tokens"] == 10  # before anything showed that it thinks
+        rejected = fake.count - len(good)
+        assert rejected == 2  # by the first request alone: the field, then the temperature
+        with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
+            client.complete_all(requests(8, max_tokens=10))
+        assert fake.count - len(fake.answered) == rejected  # a later job begins with what was learned
+
+
+def test_the_keys_of_answers_do_not_depend_on_what_a_service_takes(tmp_path):
+    asked = requests(1, max_tokens=10)
+    with FakeEndpoint("yes", rules=REASONING) as fake, Client(endpoint(fake), tmp_path) as client:
+        before = client.key(asked[0])
+        client.complete_all(asked)
+        assert client.key(asked[0]) == before
+        assert client.lookup(asked[0]).text == "yes"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"temperature": None},
+        {"extra": {"max_completion_tokens": 900}},
+        {"extra": {"max_tokens": None}},
+        {"token_field": "max_completion_tokens", "reasoning_effort": "low"},
+    ],
+)
+def test_every_way_to_describe_a_reasoning_model_works(tmp_path, values):
+    with FakeEndpoint("fine", rules=REASONING) as fake, Client(endpoint(fake, **values), tmp_path) as client:
+        assert client.complete_all(requests(1))[0].text == "fine"
+    sent = fake.answered[-1]
+    assert sent.get("reasoning_effort") == values.get("reasoning_effort")
+    if "max_completion_tokens" in values.get("extra", {}):
+        assert sent["max_completion_tokens"] in (900, 900 + 4096)
+
+
+def test_what_the_study_fixes_is_not_changed(tmp_path):
+    with (
+        FakeEndpoint("fine", rules=REASONING) as fake,
+        Client(endpoint(fake, token_field="max_tokens"), tmp_path) as client,
+        pytest.raises(EndpointError, match="rejects every request.*'max_tokens' is not supported"),
+    ):
+        client.complete_all(requests(1))
+    with (
+        FakeEndpoint("fine", rules=Rules()) as fake,
+        Client(endpoint(fake, reasoning_effort="low"), tmp_path) as client,
+        pytest.raises(EndpointError, match="reasoning_effort"),
+    ):
+        client.complete_all(requests(1))
+
+
+def test_an_unknown_endpoint_gets_one_request_first(tmp_path):
+    """What it teaches spares the others: of twenty requests one alone meets the service's errors."""
+    with (
+        FakeEndpoint("fine", rules=REASONING, latency=0.02) as fake,
+        Client(endpoint(fake, concurrency=8), tmp_path) as client,
+    ):
+        client.complete_all(requests(20))
+        assert fake.count == 20 + 2
+        assert fake.max_in_flight > 1
+
+
+def test_a_context_that_is_too_long_is_no_lesson(tmp_path):
+    message = "This model's maximum context length is 512 tokens. However, 'max_tokens' is too large: 800."
+
+    def faults(number, body):
+        return status(400, message=message) if "number 1" in body["messages"][0]["content"] else None
+
+    with FakeEndpoint("ok", faults=faults) as fake, Client(endpoint(fake), tmp_path) as client:
+        first, second = client.complete_all(requests(2))
+    assert (first.status, second.status, second.error) == ("ok", "error", f"status 400: {message}")
+    assert fake.count == 2
+
+
+def test_problems_name_their_field():
+    body = {"max_tokens": 1, "temperature": 0, "model": "m", "messages": []}
+    assert Problem("no such thing as temperature").field(body) is None
+    assert Problem("temperature: Extra inputs are not permitted").field(body) == "temperature"
+    assert Problem("Unsupported parameter", "max_tokens", "unsupported_parameter").field(body) == "max_tokens"
+
+
+# --- structured outputs
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.yaml") if load_prompt(path.stem).schema))
+def test_the_schemas_of_all_prompts_are_sent_as_strict_mode_takes_them(tmp_path, name):
+    schema = load_prompt(name).schema
+    with (
+        FakeEndpoint("{}", rules=Rules()) as fake,
+        Client(endpoint(fake, structured="json_schema"), tmp_path) as client,
+    ):
+        assert client.complete_all(requests(1, schema=schema))[0].status == "ok"
+    assert fake.answered[0]["response_format"]["json_schema"]["strict"] is True
+
+
+@pytest.mark.parametrize("name", ["paper", "demo"])
+def test_the_schemas_of_minea_obey_strict_mode(tmp_path, name):
+    schema = load_schema(name).answer_schema()
+    assert strict_problem(schema) is None
+    assert "additionalProperties" in strict_problem(OPEN_SCHEMA)
+    assert "'a' is not" in strict_problem({**OPEN_SCHEMA, "additionalProperties": False})
+    with (
+        FakeEndpoint('{"entities": []}', rules=Rules()) as fake,
+        Client(endpoint(fake, structured="json_schema"), tmp_path) as client,
+    ):
+        client.complete_all(requests(1, schema=schema))
+        assert fake.answered[0]["response_format"]["json_schema"]["strict"] is True
+        client.complete_all(requests(1, schema=OPEN_SCHEMA))
+        assert fake.answered[1]["response_format"]["json_schema"]["strict"] is False  # and not dropped
+
+
+def test_pairs_of_a_strict_answer_become_properties():
+    from tripleaudit.needles.entities import parse_entities
+
+    row = {"type": "Person", "name": "Ada", "description": None, "keywords": ["loom"]}
+    text = json.dumps({"entities": [{**row, "properties": [{"name": "worksFor", "value": "Moss & Co"}]}]})
+    (record,) = parse_entities(text).records
+    assert record["properties"] == {"worksFor": "Moss & Co", "description": None, "keywords": ["loom"]}
+
+
+# --- thought, refusals, filters
+
+
+@pytest.mark.parametrize(
+    ("text", "thought", "rest"),
+    [
+        ("<think>yes [1]</think>no", "yes [1]", "no"),
+        ("hm [2]\n</think>\n\ntrue", "hm [2]", "true"),  # the template wrote the opening mark
+        ("<think>never closed [", "never closed [", ""),
+        ("plain", "", "plain"),
+        ("a <think>b</think> c", "", "a <think>b</think> c"),
+    ],
+)
+def test_thought_is_told_from_the_answer(text, thought, rest):
+    assert split_thought(text) == (thought, rest)
+
+
+def test_what_served_an_answer_is_stored(tmp_path):
+    reply = Reply("done", reasoning="let me see", prompt_tokens=100, completion_tokens=30, reasoning_tokens=20)
+    with FakeEndpoint(reply, fingerprint="fp_1") as fake:
+        with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
+            first = client.complete_all(requests(1))[0]
+            bill = client.bill()
+        with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
+            again = client.complete_all(requests(1))[0]
+    for answer in (first, again):
+        assert answer.reasoning == "let me see" and answer.usage == Usage(100, 30, reasoning_tokens=20)
+        assert answer.served["model"] == "fake" and answer.served["fingerprint"] == "fp_1" and answer.served["created"]
+    assert bill["models"] == {"fake": 1} and bill["fingerprints"] == {"fp_1": 1} and bill["reasoning_tokens"] == 20
+    (path,) = tmp_path.glob("??/*.json")
+    assert json.loads(path.read_text())["sent"]["max_tokens"] == 800
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply('[["a", "b"', "length", prompt_tokens=10, completion_tokens=5),
+        Reply("", "content_filter", prompt_tokens=10, completion_tokens=5),
+        Reply(None, refusal="I would rather not", prompt_tokens=10, completion_tokens=5),
+    ],
+)
+def test_no_paid_answer_is_paid_again_by_an_unfinished_job(tmp_path, reply):
+    """The job fails on another request, again and again; the answer that came is asked for once."""
+
+    def faults(number, body):
+        return drop() if "number 1" in body["messages"][0]["content"] else None
+
+    with FakeEndpoint(reply, faults=faults) as fake:
+        for _ in range(4):
+            with (
+                Client(endpoint(fake, max_retries=0, prices=Prices(1, 1)), tmp_path) as client,
+                pytest.raises(EndpointError),
+            ):
+                client.complete_all(requests(2))
+            assert client.ledger.spent() == pytest.approx(15e-6)
+        assert len(fake.answered) == 1
+
+
+# --- money
+
+
+def test_a_timed_out_attempt_counts_at_its_upper_bound(tmp_path):
+    """Two attempts run into the time-out; the service may have billed them."""
+    reply = Reply("fine", prompt_tokens=6, completion_tokens=10)
+    with FakeEndpoint(reply, faults=[hang(20), hang(20)]) as fake:
+        paid = endpoint(fake, timeout=0.2, prices=Prices(1, 1000), max_tokens=20)
+        with Client(paid, tmp_path, budget=1) as client:
+            client.complete_all(requests(1))
+            assert client.ledger.spent() == pytest.approx(6e-6 + 0.01)
+            assert client.ledger.lost() == pytest.approx(2 * (6e-6 + 0.02))  # the prompt's tokens are known by now
+            assert client.ledger.committed() == pytest.approx(client.ledger.spent() + client.ledger.lost())
+            assert client.bill()["lost"] == client.ledger.lost()
+
+
+def test_a_slow_model_cannot_overspend(tmp_path):
+    with FakeEndpoint("never", faults=lambda number, body: hang(20)) as fake:
+        slow = endpoint(fake, timeout=0.1, max_retries=20, prices=Prices(0, 1000), max_tokens=20, concurrency=1)
+        with Client(slow, tmp_path, budget=0.07) as client:
+            with pytest.raises(BudgetExceeded, match="at most 0.06 on attempts without an answer"):
+                client.complete_all(requests(1))
+            assert client.ledger.committed() == pytest.approx(0.06)
+        assert fake.count == 3
+
+
+def test_an_attempt_that_never_reached_the_service_costs_nothing(tmp_path):
+    nobody = Endpoint("http://127.0.0.1:9/v1", "fake", backoff=0.01, max_retries=2, prices=Prices(1, 1))
+    with Client(nobody, tmp_path) as client:
+        with pytest.raises(EndpointError, match="does not answer after 3 attempts"):
+            client.complete_all(requests(1))
+        assert client.ledger.committed() == 0
+
+
+def test_cached_prompt_tokens_have_their_own_price(tmp_path):
+    reply = Reply("x", prompt_tokens=100, completion_tokens=10, cached_tokens=80)
+    with FakeEndpoint(reply) as fake, Client(endpoint(fake, prices=Prices(1, 2, 0.1)), tmp_path) as client:
+        (answer,) = client.complete_all(requests(1))
+    assert answer.cost == pytest.approx((20 * 1 + 80 * 0.1 + 10 * 2) / 1e6)
+
+
+def test_the_ledger_agrees_with_the_books_of_the_service(tmp_path):
+    """Rejections, retries, truncation, refusals and thought: to the last digit."""
+    replies = [Reply("one two"), Reply("cut", "length"), Reply(None, refusal="no"), Reply("", "content_filter")]
+
+    def answer(body):
+        return replies[int(body["messages"][0]["content"].split()[-1]) % 4]
+
+    faults = [status(429, retry_after=0), None, status(503), None, status(500)]
+    with (
+        FakeEndpoint(answer, faults=faults, rules=REASONING) as fake,
+        Client(endpoint(fake, prices=Prices(3, 7)), tmp_path) as client,
+    ):
+        client.complete_all(requests(24, max_tokens=50) + requests(24, max_tokens=50))
+        bill = client.bill()
+        billed = sum((3 * row["prompt_tokens"] + 7 * row["completion_tokens"]) / 1e6 for row in fake.books)
+        assert client.ledger.spent() == pytest.approx(billed, abs=1e-15)
+        assert bill["cost"] == pytest.approx(billed, abs=1e-15)
+        assert bill["requests"] == 24
+        assert bill["completion_tokens"] == sum(row["completion_tokens"] for row in fake.books)
+
+
+def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
+    """Another job has reserved nearly all of the budget and spends little of it: this one waits and goes on."""
+    with FakeEndpoint(Reply("x", prompt_tokens=0, completion_tokens=1)) as fake:
+        paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
+        other = Ledger(tmp_path / "ledger.jsonl", 0.03)
+        assert other.reserve("of another job", 0.02)
+        timer = threading.Timer(0.5, lambda: other.settle("of another job", 0.001))
+        timer.start()
+        with Client(paid, tmp_path, budget=0.03) as client:
+            assert client.complete_all(requests(1))[0].text == "x"
+            assert client.ledger.committed() == pytest.approx(0.002)
+        assert other.reserve("once more", 0.02)
+        other.close()  # it is gone, and its reservation may have been billed: nothing to wait for
+        with Client(paid, tmp_path, budget=0.03) as client, pytest.raises(BudgetExceeded):
+            client.complete_all(requests(2))
+
+
+# --- throughput
+
+
+def test_a_slow_conversation_holds_up_no_other(tmp_path):
+    """The slow answer comes only once all other conversations are through: rounds would wait for it."""
+    left = threading.Semaphore(0)
+
+    def answer(body):
+        text = body["messages"][0]["content"]
+        if text == "slow 0":
+            for _ in range(9):
+                assert left.acquire(timeout=20)
+        elif text.endswith(" 4"):
+            left.release()
+        return "ok"
+
+    def talk(name):
+        for turn in range(5):
+            answer = yield Request([{"role": "user", "content": f"{name} {turn}"}])
+        return answer.text
+
+    with FakeEndpoint(answer) as fake, Client(endpoint(fake, timeout=30), tmp_path) as client:
+        client.complete_all(requests(1))  # the endpoint is known by now
+        found = client.drive({name: talk(name) for name in ("slow", *"abcdefghi")})
+    assert list(found) == ["slow", *"abcdefghi"] and set(found.values()) == {"ok"}
+
+
+def work(url: str, folder: str, number: int) -> None:
+    with Client(Endpoint(url, "fake", concurrency=3), folder) as client:
+        asked = [Request([{"role": "user", "content": f"{number}: {i}"}]) for i in range(15)]
+        assert len(client.complete_all(asked)) == 15
+
+
+def test_jobs_share_the_places_of_one_endpoint(tmp_path):
+    context = multiprocessing.get_context("fork")
+    with FakeEndpoint(latency=0.02) as fake:
+        jobs = [context.Process(target=work, args=(fake.url, str(tmp_path), number)) for number in range(3)]
+        for job in jobs:
+            job.start()
+        for job in jobs:
+            job.join(120)
+        assert [job.exitcode for job in jobs] == [0] * 3
+    assert fake.count == 45
+    assert fake.max_in_flight == 3
+
+
+def test_requests_a_minute_are_kept(tmp_path, monkeypatch):
+    """Each request is told to wait a sixth of a second longer than the one before."""
+    import asyncio
+
+    waits = []
+    sleep = asyncio.sleep
+    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: waits.append(s) or sleep(0))
+    monkeypatch.setattr("tripleaudit.llm.slots.time.time", lambda: 1000.0)
+    with FakeEndpoint() as fake, Client(endpoint(fake, requests_per_minute=360), tmp_path) as client:
+        client.complete_all(requests(5))
+    paced = sorted(wait for wait in waits if wait != 0.05)
+    assert paced == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
+
+
+def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
+    faults = [None] + [status(429, retry_after=0)] * 4
+    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, concurrency=8, max_retries=6), tmp_path) as client:
+        client.complete_all(requests(1))
+        slots = client._state.slots
+        slots.slower()
+        assert slots._allowed == 4
+        client.complete_all(requests(40))
+        assert 4 < slots._allowed <= 8  # and it grows again with the answers
+
+
+def test_thousands_of_embeddings_lie_in_one_file(tmp_path):
+    texts = [f"text {number}" for number in range(3000)]
+    with FakeEndpoint() as fake:
+        with Client(endpoint(fake), tmp_path) as client:
+            first = client.embed(texts, batch=500)
+        assert (tmp_path / "embeddings.sqlite").exists() and not list(tmp_path.glob("??"))
+        with Client(endpoint(fake), tmp_path) as client:
+            assert (client.embed(texts) == first).all()
+            assert client.estimate_embeddings([*texts, "new"]).to_pay == 1
+        assert fake.count == 6
+
+
+# --- endpoints
+
+
+def test_headers_and_query_of_a_request(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_SECRET", "s3cret-value")
+    seen = {}
+
+    def faults(number, body):
+        return status(401, message="bad s3cret-value") if number else None
+
+    with FakeEndpoint(faults=faults) as fake:
+        own = endpoint(fake, headers={"api-key": "env:SOME_SECRET", "x-team": "a"}, query={"api-version": "2026-01"})
+        with Client(own, tmp_path) as client:
+            client.complete_all(requests(1))
+            seen = fake.requests[0]
+            with pytest.raises(EndpointError, match=r"bad \[key\]"):
+                client.complete_all(requests(2))
+    assert seen["_path"].endswith("/chat/completions?api-version=2026-01")
+    assert fake.headers[0]["api-key"] == "s3cret-value" and fake.headers[0]["x-team"] == "a"
+    assert not [path for path in Path(tmp_path).rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()]
+    monkeypatch.delenv("SOME_SECRET")
+    with (
+        Client(own, tmp_path) as client,
+        pytest.raises(EndpointError, match="SOME_SECRET is not set; expected it to hold the header 'api-key'"),
+    ):
+        client.complete_all(requests(3))
+
+
+def test_bad_values_of_the_new_keys():
+    for values, message in (
+        ({"token_field": "tokens"}, "'token_field' must be one of auto, max_tokens, max_completion_tokens"),
+        ({"reasoning_tokens": -1}, "'reasoning_tokens' is -1"),
+        ({"requests_per_minute": 0}, "'requests_per_minute' is 0"),
+    ):
+        with pytest.raises(UserError, match=message):
+            Endpoint.from_config("mine", {"base_url": "https://x/v1", "model": "m", **values})
+
+
+# --- what was stored before
+
+
+OLD = {  # requests as sent by the first release, with the keys that it stored their answers under
+    "plain": "1f321cb532d4ddf483ea06700ccd06f693fbe67b5c426186ac4857b84869951f",
+    "cut": "efad749c113d2ab4bff90978dd4453c59a3937c0c746dab8105b2d407952edee",
+    "no": "c6ac2004822ca1206ef7fc0e5ec917144a6a99549b1c618be4f8e6853f04380f",
+}
+FULL = Request(
+    [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
+    schema={"type": "object"},
+    max_tokens=9,
+    temperature=0.5,
+    seed=3,
+    stop=["\n"],
+    sample=2,
+)
+
+
+def test_answers_stored_by_the_first_release_are_found(tmp_path):
+    """Truncated answers and refusals of conversations lay in ``turns``, embeddings in one file a text."""
+    usage = {"completion_tokens": 3, "estimated": False, "prompt_tokens": 7}
+    more = {"cached": False, "error": None, "usage": usage, "cost": 1e-05}
+    ok = {"cost": 1.3e-05, "finish_reason": "stop", "text": "[]", "usage": usage}
+    cut = {**more, "finish_reason": "length", "key": OLD["cut"], "status": "truncated", "text": '[["a"'}
+    no = {**more, "finish_reason": "stop", "key": OLD["no"], "status": "refused", "text": "I would rather not"}
+    vector = "85badc39830b06f8049ff1323e7cabf3ed274e6229d58686be4741986e702553"
+    files = {
+        f"1f/{OLD['plain']}": {"answer": ok, "key": OLD["plain"]},
+        f"turns/ef/{OLD['cut']}": {"answer": cut, "key": OLD["cut"]},
+        f"turns/c6/{OLD['no']}": {"answer": no, "key": OLD["no"]},
+        f"85/{vector}": {"float32": "tbQ0PuPi4j6xsLA9hYSEPri3Nz+ZmBg+sbAwP4mIiD4=", "key": vector},
+    }
+    for name, record in files.items():
+        path = tmp_path / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record))
+    nobody = Endpoint("http://127.0.0.1:9/v1", "old-model", prices=Prices(1, 2))
+    with Client(nobody, tmp_path) as client:
+        answers = client.complete_all([Request([{"role": "user", "content": name}]) for name in OLD])
+        assert [answer.status for answer in answers] == ["ok", "truncated", "refused"]
+        assert [answer.text for answer in answers] == ["[]", '[["a"', "I would rather not"]
+        assert [answer.key for answer in answers] == list(OLD.values())
+        assert client.key(FULL) == "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
+        assert client.embed(["x"]).shape == (1, 8)

@@ -1,0 +1,82 @@
+"""Splitting gives the document back, keeps its limits, and respects what must stay whole."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences, split, split_evenly
+
+TEXTS = st.text(alphabet="aB. \n\r\t|-1`é\U0001f600", max_size=300)
+
+
+def joined(text, spans):
+    return "".join(text[a:b] for a, b in spans)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS, st.integers(1, 80))
+def test_joined_pieces_are_the_text_and_keep_the_limit(text, limit):
+    pieces = split(text, limit)
+    assert joined(text, pieces) == text
+    assert all(0 < b - a <= limit for a, b in pieces) or limit == 1 and "\r\n" in text
+    assert joined(text, paragraphs(text)) == text
+    assert joined(text, sentences(text)) == text
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, st.integers(1, 40), st.data())
+def test_protected_spans_stay_in_one_piece(text, limit, data):
+    if len(text) < 4:
+        return
+    start = data.draw(st.integers(0, len(text) - 2))
+    end = data.draw(st.integers(start + 1, len(text)))
+    pieces = split(text, limit, [(start, end)])
+    assert joined(text, pieces) == text
+    assert piece_of(start, pieces) == piece_of(end - 1, pieces)
+
+
+def test_no_piece_of_an_empty_text():
+    assert split("", 10) == [] == paragraphs("") == sentences("") == split_evenly("", 3)
+
+
+def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere():
+    text = "One two. Three four.\n\nFive six seven. Eight nine ten."
+    assert [text[a:b] for a, b in split(text, 30)] == [
+        "One two. Three four.\n\n",
+        "Five six seven. ",
+        "Eight nine ten.",
+    ]
+    assert split("aaa bbb ccc", 8) == [(0, 8), (8, 11)]
+    assert split("x" * 25, 10) == [(0, 10), (10, 20), (20, 25)]
+    crlf = "One.\r\n\r\nTwo.\r\n"
+    assert [crlf[a:b] for a, b in paragraphs(crlf)] == ["One.\r\n\r\n", "Two.\r\n"]
+
+
+def test_a_line_feed_stays_with_its_carriage_return():
+    text = "xxxxxxxxx\r\nyyyy"
+    assert all(not text[a:b].startswith("\n") for a, b in split(text, 10))
+
+
+def test_abbreviations_and_initials_do_not_end_sentences():
+    text = "As J. Smith et al. Showed, e.g. Mice in Fig. 2 age. They do."
+    assert [text[a:b] for a, b in sentences(text)] == [text[:-8], "They do."]
+
+
+def test_lists_tables_and_code_are_blocks():
+    text = "Intro.\n\n- one\n\n- two\n\nText.\n\na | b | c\n1 | 2 | 3\n\n```\ncode\n\nmore\n```\nEnd."
+    found = [text[a:b] for a, b in blocks(text)]
+    assert found == ["- one\n\n- two", "a | b | c\n1 | 2 | 3", "```\ncode\n\nmore\n```"]
+
+
+def test_even_pieces():
+    text = "\n\n".join(f"Paragraph {number} with some words in it." for number in range(30))
+    pieces = split_evenly(text, 15)
+    assert len(pieces) == 15 and joined(text, pieces) == text
+    assert all(text[a:b].startswith("Paragraph") for a, b in pieces)
+    with pytest.raises(UserError, match="cannot be split into 5 pieces"):
+        split_evenly("two words", 5)
+    with pytest.raises(UserError, match="at least 1"):
+        split_evenly("text", 0)
+    with pytest.raises(UserError, match="at least 1 character"):
+        split("text", 0)

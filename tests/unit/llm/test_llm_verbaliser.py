@@ -1,0 +1,47 @@
+"""Relations in plain words and back."""
+
+import pytest
+
+from tripleaudit.llm.prompts import Verbaliser, plain_name
+
+
+@pytest.mark.parametrize(
+    ("relation", "plain"),
+    [
+        ("/people/person/place_lived", "place lived"),
+        ("per:employee_of", "employee of"),
+        ("leaderName", "leader name"),
+        ("ISBN_number", "ISBN number"),
+        ("numberOfPages", "number of pages"),
+        ("located in", "located in"),
+        ("Adverse-Effect", "adverse-Effect"),
+        ("1st_runwayLengthFeet", "1st runway length feet"),
+        ("___", "___"),
+    ],
+)
+def test_plain_names(relation, plain):
+    assert plain_name(relation) == plain
+
+
+def test_the_table_goes_first_and_names_stay_apart():
+    relations = ["/a/b/place", "/a/c/place", "leaderName", "CID", "/x/y/leader_name"]
+    names = Verbaliser(relations, {"CID": "induced by"})
+    assert names("CID") == "induced by"
+    assert names("/a/b/place") == "b place"
+    assert names("/a/c/place") == "c place"
+    assert len(set(names.names.values())) == len(relations)
+    for relation in relations:
+        assert names.back(names(relation)) == relation
+
+
+def test_the_way_back_is_forgiving_and_leaves_the_rest_alone():
+    names = Verbaliser(["leaderName"])
+    assert names.back("Leader_Name") == "leaderName"
+    assert names.back("is led by") == "is led by"
+    assert names("unheardOf") == "unheard of"
+
+
+def test_names_that_cannot_be_told_apart_stay_apart():
+    names = Verbaliser(["a_b", "aB", "a b"])
+    assert len(set(names.names.values())) == 3
+    assert names("a_b") == "a_b"

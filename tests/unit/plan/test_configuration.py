@@ -1,0 +1,161 @@
+import copy
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.plan.configuration import load_schema
+from tripleaudit.plan.study import Study
+
+MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
+
+
+def problems_of(**changes) -> str:
+    with pytest.raises(UserError) as error:
+        Study({**copy.deepcopy(MINIMAL), **changes})
+    return str(error.value)
+
+
+def test_defaults_are_filled_at_every_level_that_is_present():
+    config = Study(
+        {**MINIMAL, "noising": {"probability": 0.05}, "protocols": {"sift-1": {"rule": "frequency", "max_count": 2}}}
+    ).config
+    assert config["seeds"] == [1]
+    assert config["encoder"] == {"model": "minilm", "layers": None}
+    assert config["noising"] == {
+        "probability": 0.05,
+        "keep_length": 0.4,
+        "vocabulary": "words",
+        "nested": "skip",
+        "wz": False,
+    }
+    assert config["protocols"]["sift-1"]["select_on"] == "valid"
+
+
+def test_the_input_is_left_as_it_was():
+    config = copy.deepcopy(MINIMAL)
+    Study(config)
+    assert config == MINIMAL
+
+
+def test_every_problem_is_listed_at_once():
+    message = problems_of(seed=[1], seeds=["one"], settings=["wz"], gpu=-1)
+    assert message.splitlines()[0] == "Configuration is not usable:"
+    assert "(top level): unknown key 'seed', did you mean 'seeds'?" in message
+    assert "seeds/0: expected integer, got 'one'" in message
+    assert "gpu: expected one of auto, 0, 1, got -1" in message
+    assert "settings: expected nz, alone or with wz, got ['wz']" in message
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "a/b", "", ".hidden", "..", "/absolute", "with blank"])
+def test_a_study_cannot_leave_the_results_folder(name):
+    (problem,) = problems_of(study=name).splitlines()[1:]
+    assert problem.startswith(
+        "- study: expected letters, digits, '.', '_' and '-', starting with a letter or digit, got "
+    )
+
+
+def test_unknown_keys_deep_down_name_their_place():
+    assert "training: unknown key 'epoch', did you mean 'epochs'?" in problems_of(training={"epoch": 1})
+    assert "corpora/demo: unknown key 'fromat', did you mean 'format'?" in problems_of(
+        corpora={"demo": {"fromat": "auto"}}
+    )
+
+
+def test_a_sifted_protocol_needs_the_number_of_its_rule():
+    assert "max_count" in problems_of(protocols={"sift-1": {"rule": "frequency"}})
+    assert "percent" in problems_of(protocols={"sift-1": {"rule": "sample"}})
+    assert "protocols/sift-1/percent: expected at most 100, got 101" in problems_of(
+        protocols={"sift-1": {"rule": "sample", "percent": 101}}
+    )
+
+
+def test_a_study_file_that_is_missing_or_no_yaml_is_named(tmp_path):
+    with pytest.raises(UserError, match="none.yaml: no such file"):
+        Study.read(tmp_path / "none.yaml")
+    (tmp_path / "bad.yaml").write_text("study: [")
+    with pytest.raises(UserError, match="not valid YAML"):
+        Study.read(tmp_path / "bad.yaml")
+
+
+def test_every_object_of_the_schema_refuses_unknown_keys():
+    def objects(part, where):
+        if isinstance(part, dict):
+            if "properties" in part and part.get("type") == "object":
+                yield where, part
+            for key, value in part.items():
+                yield from objects(value, f"{where}/{key}")
+
+    found = list(objects(load_schema(), ""))
+    assert len(found) > 20
+    for where, part in found:
+        assert part.get("additionalProperties") is not None, f"{where} accepts unknown keys"
+
+
+def test_the_training_section_has_the_trainers_settings():
+    import dataclasses
+
+    from tripleaudit.training.settings import TrainingSettings
+
+    fields = {field.name for field in dataclasses.fields(TrainingSettings)}
+    of_the_workflow = {"preset", "model", "mem_mb", "runtime"}
+    assert set(load_schema()["$defs"]["TrainingSettings"]["properties"]) == fields | of_the_workflow
+
+
+def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):
+    for path in sorted((root / "config").glob("*.yaml")):
+        if path.stem != "minea":  # whose documents are not public
+            study = Study.read(path)
+            again = Study(study.config)
+            assert (again.config, again.runs, again.tables) == (study.config, study.runs, study.tables), path
+
+
+def test_later_files_win_key_by_key_and_repeated_keys_are_named_with_their_lines(tmp_path):
+    (tmp_path / "a.yaml").write_text("study: s\ntraining: {epochs: 3, batch_size: 4}\nseeds: [1, 2]\n")
+    (tmp_path / "b.yaml").write_text("training: {epochs: 5}\nseeds: [9]\n")
+    study = Study.read(tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert (study.config["training"], study.seeds) == ({"epochs": 5, "batch_size": 4}, [9])
+    (tmp_path / "c.yaml").write_text("study: s\ntraining:\n  epochs: 1\n  seeds: 2\n  epochs: 3\nstudy: t\n")
+    with pytest.raises(UserError) as error:
+        Study.read(tmp_path / "c.yaml")
+    assert f"training/epochs: the key stands twice in {tmp_path / 'c.yaml'}, in lines 3 and 5" in str(error.value)
+    assert f"study: the key stands twice in {tmp_path / 'c.yaml'}, in lines 1 and 6" in str(error.value)
+    assert "training: unknown key 'seeds'" in str(error.value)  # all at once
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"study: s\nseeds: [1\nfoo: 2\n", "line 3, column 4: not valid YAML"),
+        ("study: s\n".encode("utf-16"), "line 1: not text in UTF-8; expected a YAML file, saved as UTF-8"),
+        (b"study: s\n\x00\x01\x02", "not valid YAML"),
+        (b"study: s\ndescription: \xff\xfe\n", "line 2: not text in UTF-8"),
+        (b"- a\n- b\n", "expected keys with values"),
+        (b"\tstudy: s", "line 1, column 1: not valid YAML"),
+    ],
+)
+def test_what_is_no_study_file_is_said_in_a_sentence_with_file_and_line(tmp_path, content, said):
+    path = tmp_path / "study.yaml"
+    path.write_bytes(content)
+    with pytest.raises(UserError) as error:
+        Study.read(path)
+    assert str(error.value).startswith(str(path)) and said in str(error.value), str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_byte_order_mark_is_read_over(tmp_path):
+    (tmp_path / "study.yaml").write_bytes(b"\xef\xbb\xbfstudy: s\n")
+    assert Study.read(tmp_path / "study.yaml").name == "s"
+
+
+def test_the_readme_explains_every_key(root):
+    from tripleaudit.commands.config_reference import reference
+
+    text = (root / "config" / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(reference()) in text, "run: tripleaudit config-reference, and paste it into config/README.md"
+
+
+def test_every_key_has_a_description():
+    from tripleaudit.commands.config_reference import reference
+
+    missing = [row.split("|")[1].strip() for row in list(reference())[2:] if row.rstrip().endswith("|  |")]
+    assert not missing

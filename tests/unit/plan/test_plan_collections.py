@@ -1,0 +1,86 @@
+import copy
+import json
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.plan.study import Study
+
+STUDY = {
+    "study": "s",
+    "corpora": {"webnlg": None},
+    "settings": ["nz", "wz"],
+    "extractors": {"casrel": None},
+    "zcc": {"binary": {}},
+    "seeds": [7, 8],
+}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("One sentence.\n")
+
+
+def collection(**changes):
+    section = {"files": "texts", "extractor": "casrel", "gate": "zcc-binary", **changes}
+    return {**copy.deepcopy(STUDY), "collections": {"news": section}}
+
+
+def found(config):
+    with pytest.raises(UserError) as error:
+        Study(config)
+    return [line.removeprefix("- ") for line in str(error.value).splitlines()[1:]]
+
+
+def test_the_models_of_a_study_are_found():
+    plan = Study(collection()).collections
+    assert plan.model_run("news") == "webnlg/original-nz/casrel/none/seed7"
+    assert plan.gate_run("news") == "webnlg/original-wz/zcc-binary/none/seed7"
+    assert plan.model("news") == "results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"
+    assert len(plan.files()) == 8
+    other = Study(collection(seed=8, trainset="original-wz", gate=None)).collections
+    assert other.model_run("news") == "webnlg/original-wz/casrel/none/seed8"
+    assert other.gate_run("news") is None
+    assert other.gate("news") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"extractor": "pfn"},
+            "extractor: the study has no training webnlg/original-nz/pfn/none/seed7; expected one of",
+        ),
+        ({"gate": "zcc-mcml"}, "gate: the study has no training webnlg/original-wz/zcc-mcml/none/seed7"),
+        ({"noise": "noising"}, "extractor: the study has no training webnlg/original-nz/casrel/noising/seed7"),
+        ({"extractor": "no/such"}, "extractor: no/such: not a trained extractor, it has no config.json"),
+        ({"gate": "no/such"}, "gate: no/such: not a trained extractor, it has no config.json"),
+    ],
+)
+def test_a_model_that_is_not_there_is_named(changes, message):
+    (problem,) = found(collection(**changes))
+    assert problem.startswith(f"collections/news/{message}")
+
+
+def test_the_corpus_must_be_told_where_there_are_several():
+    config = collection()
+    config["corpora"]["nyt24"] = None
+    (problem,) = found(config)
+    assert problem == "collections/news/corpus: expected the corpus whose extractor reads it; known are webnlg, nyt24"
+
+
+def test_a_gate_must_be_chosen_or_left_out_knowingly():
+    (problem,) = found({**STUDY, "collections": {"news": {"files": "texts", "extractor": "casrel"}}})
+    assert problem == "collections/news: the key 'gate' is missing"
+
+
+def test_texts_that_are_not_there_are_named():
+    (problem,) = found(collection(files=["nowhere/*.txt"]))
+    assert problem.startswith("collections/news/files: nowhere/*.txt: no file fits this pattern")
+
+
+def test_what_decides_the_triples_is_kept_apart_from_what_does_not():
+    settings = json.loads(Study(collection(shards=3)).collections.settings_json("news"))
+    assert set(settings) == {"batch_size", "window", "threshold", "max_chars", "write", "on_error"}

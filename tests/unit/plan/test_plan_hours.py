@@ -1,0 +1,141 @@
+"""Hours of trainings still to do: from the nearest finished trainings, scaled by work, and honest about the rest."""
+
+import json
+
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.plan import hours as trainings
+from tripleaudit.plan.study import Study
+
+CORPORA = {
+    "c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}},
+    "other": {"files": {"train": "t.jsonl", "test": "t.jsonl"}},
+}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(trainings, "devices", lambda: None)
+    (tmp_path / "t.jsonl").write_text("")
+
+
+def study(name="s", **changes):
+    values = {"study": name, "corpora": {"c": CORPORA["c"]}, "extractors": {"casrel": {}}, "training": {"epochs": 4}}
+    return Study({**values, **changes})
+
+
+def done(plan, run, seconds, *, cpu=None, device="cpu", sentences=100, benchmark=True, **settings):
+    """Leave behind what a finished training leaves behind."""
+    place = f"results/{plan.name}"
+    asked = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
+    full = {"epochs": 9, "max_steps": 0, "batch_size": 8, "accumulation": 1, **asked, **settings}
+    training = {
+        "settings": full,
+        "counts": {"sentences": sentences},
+        "seconds": seconds * 0.8,
+        "validation_seconds": 0.0,
+    }
+    record = {"settings": asked, "device": device, "training": training}
+    write_json(f"{place}/models/{run.path}/provenance.json", record)
+    if benchmark:
+        write_jsonl(f"{place}/benchmarks/train/{run.path}.jsonl", [{"s": seconds, "cpu_time": cpu or seconds}])
+
+
+def hours(plan, results="results"):
+    from pathlib import Path
+
+    return {entry.extractor: entry for entry in trainings.estimate(plan, Path(results))}
+
+
+def test_nothing_is_known():
+    plan = study(extractors={"casrel": {}, "grte": {}})
+    entries = hours(plan)
+    assert (entries["casrel"].to_do, entries["casrel"].known, entries["casrel"].source) == (1, 0, "")
+    text = "\n".join(trainings.as_lines(list(entries.values())))
+    assert "casrel  1 to do, 0 done; nothing is known: no training of it has a benchmark" in text
+    assert "not counted, because nothing is known: casrel, grte" in text
+
+
+def test_another_seed_of_the_same_study():
+    plan = study(seeds=[1, 2, 3])
+    done(plan, plan.runs[0], 1800, cpu=3600)
+    entry = hours(plan)["casrel"]
+    assert (entry.to_do, entry.done, entry.known, entry.unit) == (2, 1, 2, "CPU-hours")
+    assert (entry.hours, entry.wall) == (pytest.approx(2.0), pytest.approx(1.0))
+    assert entry.source == "1 training (1 of this study) on the CPU; scaled by sentences and epochs"
+
+
+def test_more_epochs_and_sentences_take_longer():
+    before = study()
+    done(before, before.runs[0], 3600)
+    plan = study(training={"epochs": 8})  # so the one that is there is not what is asked for
+    write_jsonl("results/s/protocols/c/original/nz/train.jsonl", [{"n": n} for n in range(300)])
+    entry = hours(plan)["casrel"]
+    assert (entry.to_do, entry.done) == (1, 0)
+    assert entry.hours == pytest.approx(2 * 3)
+
+
+def test_steps_count_where_they_are_fixed():
+    before = study(training={"max_steps": 100})
+    done(before, before.runs[0], 3600)
+    entry = hours(study(training={"max_steps": 50, "batch_size": 16}))["casrel"]
+    assert entry.hours == pytest.approx(1.0)  # half the steps of twice the batch
+
+
+def test_other_studies_help_and_are_named():
+    other = study("paper", corpora={"other": CORPORA["other"]})
+    done(other, other.runs[0], 7200, device="NVIDIA A100", sentences=1000)
+    done(other, other.runs[0], 7200, device="NVIDIA A100", sentences=1000, processes=2)
+    entry = hours(study())["casrel"]
+    assert entry.unit == "GPU-hours"
+    assert entry.hours == pytest.approx(2 * 2)  # two GPUs for two hours; the size of the corpus is not known
+    assert entry.source == (
+        "1 training (1 of paper) on NVIDIA A100; other corpora: other; not scaled, as sizes are not known yet"
+    )
+    assert hours(study(gpu=0))["casrel"].source == ""  # a GPU says nothing about the CPU
+    assert hours(study(gpu=1))["casrel"].unit == "GPU-hours"
+
+
+def test_the_nearest_training_is_taken():
+    other = study("paper", seeds=[7])
+    done(other, other.runs[0], 36000)
+    plan = study(seeds=[1, 2], noising={})
+    done(plan, next(run for run in plan.runs if run.noise == "none"), 360)
+    done(plan, next(run for run in plan.runs if run.noise == "noising"), 720)
+    entry = hours(plan)["casrel"]
+    assert (entry.to_do, entry.done) == (2, 2)
+    assert entry.hours == pytest.approx((360 + 720) / 3600)
+
+
+def test_a_resumed_training_and_one_without_benchmark():
+    plan = study(seeds=[1, 2])
+    done(plan, plan.runs[0], 3600, benchmark=False)
+    assert hours(plan)["casrel"].hours == pytest.approx(0.8)
+    write_jsonl(f"results/s/benchmarks/train/{plan.runs[0].path}.jsonl", [{"s": 288.0, "cpu_time": 576.0}])
+    entry = hours(plan)["casrel"]  # its last part alone: a tenth of the time that training says, on two cores
+    assert (entry.wall, entry.hours) == (pytest.approx(0.8), pytest.approx(1.6))
+
+
+def test_broken_records_are_passed_over():
+    plan = study(seeds=[1, 2])
+    done(plan, plan.runs[0], 3600)
+    write_json(f"results/x/models/{plan.runs[0].path}/provenance.json", {"settings": {}})
+    assert len(trainings.finished(__import__("pathlib").Path("results"))) == 1
+
+
+def test_the_command_prints_both_parts(tmp_path, capsys):
+    plan = study(seeds=[1, 2])
+    done(plan, plan.runs[0], 1800)
+    config = {"study": "s", "corpora": {"c": CORPORA["c"]}, "extractors": {"casrel": None}, "training": {"epochs": 4}}
+    assert main(["estimate", "--config", json.dumps({**config, "seeds": [1, 2]})]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "trainings"
+    assert lines[1].startswith("  casrel  1 to do, 1 done; about 0.50 CPU-hours, from 1 training (1 of this study)")
+    assert lines[2] == "  1 training takes about 0.50 CPU-hours, 0.50 hours one after the other"
+    assert main(["estimate", "--config", json.dumps(config)]) == 0
+    assert "all trainings are done" in capsys.readouterr().out
+    assert main(["estimate", "--config", "{"]) == 1
+    assert "--config: not valid JSON" in capsys.readouterr().err

@@ -1,0 +1,86 @@
+"""The section ``needles``: defaults agree with the package, and what cannot work is said at once."""
+
+import dataclasses
+import json
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.needles.plan import Plan
+from tripleaudit.plan.needles import Needles
+from tripleaudit.plan.study import Study
+
+CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+ENDPOINTS = {name: {"base_url": "http://127.0.0.1:9/v1", "model": "m"} for name in ("known", "a", "b")}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.jsonl", "d.txt"):
+        (tmp_path / name).write_text("{}\n")
+
+
+def study(settings=("nz",), **changes) -> Study:
+    generative = {"endpoints": ENDPOINTS}
+    sections = {"corpora": CORPORA, "settings": list(settings), "generative": generative, "needles": changes}
+    return Study({"study": "s", **sections})
+
+
+def test_the_section_is_made_from_the_settings_of_a_job():
+    known = {field.alias or name for name, field in Needles.model_fields.items()}
+    assert {item.name for item in dataclasses.fields(Plan)} - {"context"} <= known
+    assert Plan.from_mapping(json.loads(study().needles.plan_json)) == Plan()
+    assert not Plan.from_mapping(json.loads(study(judge=None).needles.plan_json)).judge
+
+
+def test_tables_follow_the_section():
+    documents = {"documents": ["d.txt"]}
+    assert study().needles.tables() == []
+    assert "lost-in-the-middle" in study(models=["a"], parts=3, **documents).needles.tables()
+    assert "lost-in-the-middle" not in study(models=["a"], **documents).needles.tables()
+    triples = study(("nz", "wz"), triples={"corpus": "demo"}, models=["a", "b"], **documents).needles
+    assert triples.tables()[-1] == "triple-needles" and triples.triple_models == ["a", "b"]
+    none = study(("nz", "wz"), triples={"corpus": "demo", "models": []}, models=["a"], **documents).needles
+    assert none.triple_models == []
+    assert none.files() == ["results/s/needles/models/a/scores.csv"]
+    assert none.judge_of("a") == "a" and none.other_judge("a") is None
+    assert study(judge="b").needles.other_judge("a") == "b"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"models": ["other"], "documents": ["d.txt"]},
+            "needles/models: unknown endpoint 'other'; known are known, a, b",
+        ),
+        ({"judge": "other"}, "unknown endpoint 'other'"),
+        ({"models": ["known"]}, "needles/documents: expected at least one text file or folder"),
+        ({"documents": ["e.txt"]}, "needles/documents: e.txt: no such file or folder"),
+        ({"tokenizer": "none.json"}, "needles/tokenizer: none.json: no such file"),
+        ({"schema": "no-such"}, "needles/schema: schema 'no-such' is neither a file nor one of demo, paper"),
+        ({"types": ["Persn"]}, "did you mean 'Person'"),
+        ({"maximum": 0.15}, "the shares must obey"),
+        ({"criteria": ["k0.9"]}, "unknown criterion 'k0.9'"),
+        ({"triples": {"corpus": "nyt"}}, "needles/triples/corpus: unknown corpus 'nyt'"),
+        ({"triples": {"corpus": "demo"}}, "need the setting wz"),
+    ],
+)
+def test_what_cannot_work(changes, message):
+    with pytest.raises(UserError) as error:
+        study(**changes)
+    found = str(error.value).splitlines()[1:]
+    assert any(message in problem for problem in found), found
+
+
+def test_a_good_section_has_no_problems():
+    good = study(("nz", "wz"), models=["known"], documents=["d.txt"], triples={"corpus": "demo"})
+    assert list(good.needles.problems()) == []
+    assert good.needles.documents() == ["d.txt"]
+    assert good.needles.haystacks() == ["results/s/protocols/demo/original/wz/test.jsonl"]
+
+
+def test_unknown_keys_are_refused():
+    with pytest.raises(UserError, match="needles: unknown key 'iteration', did you mean 'iterations'"):
+        study(iteration=1)

@@ -1,0 +1,207 @@
+"""Every fault of every section in one message, one line each, before anything runs; the same without Snakemake."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from support.workflow import ROOT, snakemake
+from tripleaudit.cli import main
+from tripleaudit.errors import UserError
+from tripleaudit.plan.study import Study
+
+STUDY = """
+study: s
+raw_root: raw
+gpu: maybe
+seeds: [1, 1]
+encoder: {model: minilm, layers: 99}
+corpora:
+  webnlgg:
+  webnlg: {limit: {train: 999999}}
+  mine: {files: {train: there.jsonl, test: nowhere.jsonl}, format: conll}
+protocols:
+  sift-1: {rule: frequency}
+  rearranged: {seed: 1.5}
+  rearanged: {}
+settings: [nz, wz]
+extractors:
+  casrel: {model: {foo: 1, prior: 2, max_length: 0}}
+  grte: {dropuot: 0.1}
+  onerel: {epochs: 5}
+  prgc: {preset: nowhere, head_learning_rate: .nan}
+  tplinkr:
+training: {epochs: 0, processes: 64, model: {layout: squares}}
+zcc: {binary: {model: {head: other}}}
+noising: {probability: 2}
+tables: {triple-types: {digits: 9}, gre-bag: , gre-document: , type-f2: }
+generative:
+  endpoints:
+    remote: {base_url: "ftp://host/v1", model: m}
+    local: {serve: {source: smolm2}}
+  datasets: {d: {corpus: webnlgx}}
+  systems: {a: {endpoint: remotee}, b: {endpoint: local, temperature: .inf}}
+grescores:
+  embedder: {model: minilmm}
+  judge: {endpoint: local, most_unreadable: 3}
+  datasets:
+    g: {level: bag, gold: {triples: no.json}, systems: {x: {triples: there.jsonl, judge: true, seed: -1}}}
+needles:
+  documents: [no-folder]
+  models: [local]
+  criteria: [k0.9]
+  words: [50, 20]
+  triples: {corpus: webnlg, target: 0.9}
+collections:
+  news: {files: none/*.txt, extractor: casrel, gate: zcc-mcml, corpus: webnlg, shards: 0}
+unknown: 1
+"""
+
+EXPECTED = [
+    "(top level): unknown key 'unknown'",
+    "gpu: expected one of auto, 0, 1, got 'maybe'",
+    "seeds: expected each once, got 1 twice",
+    "encoder/layers: 99, but the encoder minilm has 6; expected 1 to 6",
+    "corpora/webnlgg: corpus 'webnlgg' is not registered",
+    "corpora/webnlg/limit/train: 999999 sentences, but the split has 5019; expected at most that",
+    "corpora/webnlg: ",  # below raw_root
+    "corpora/mine/files/test: nowhere.jsonl: no such file",
+    "corpora/mine/format: unknown format 'conll', did you mean 'conll04'?",
+    "protocols/sift-1: the rule 'frequency' needs the key 'max_count'",
+    "protocols/rearranged/seed: expected integer, got 1.5",
+    "protocols: unknown key 'rearanged', did you mean 'rearranged'?",
+    "extractors/casrel/model: unknown key 'foo'",
+    "extractors/casrel/model/prior: expected a probability inside 0 to 1, got 2",
+    "extractors/casrel/model/max_length: expected at least 8, got 0",
+    "extractors/grte: unknown key 'dropuot'",
+    "extractors/onerel/evaluate_from: the first evaluation is after epoch 21, but the training has 5",
+    "extractors/prgc/preset: unknown preset 'nowhere'",
+    "extractors/prgc/head_learning_rate: expected a finite number, got nan",
+    "extractors/tplinkr: unknown extractor 'tplinkr', did you mean 'tplinker'?",
+    "training/epochs: expected at least 1, got 0",
+    "training/model/layout: expected one of subword, marker, got 'squares'",
+    "training/processes: 64 processes cannot divide a batch of 6 sentences",
+    "zcc/binary/model/head: expected one of binary, mcml, got 'other'",
+    "noising/probability: expected at most 1, got 2",
+    "tables/triple-types/digits: expected at most 6, got 9",
+    "tables: unknown table 'type-f2', did you mean 'type-f1'?",
+    "tables: this study cannot fill gre-document; it can fill ",
+    "generative/endpoints/remote: 'base_url' must be",
+    "generative/endpoints/local/serve/source: smolm2: no such file or folder, did you mean 'smollm2'?",
+    "generative/datasets/d/corpus: unknown corpus 'webnlgx', did you mean 'webnlg'?",
+    "generative/systems/a/endpoint: unknown endpoint 'remotee', did you mean 'remote'?",
+    "generative/systems/b/temperature: expected a finite number, got inf",
+    "grescores/embedder/model: minilmm: no such folder; expected the folder of a model",
+    "grescores/judge/most_unreadable: expected at most 1, got 3",
+    "grescores/datasets/g/gold/triples: no.json: no such file",
+    "grescores/datasets/g/systems/x/seed: expected at least 0, got -1",
+    "needles/documents: no-folder: no such file or folder, neither here nor under raw_root (raw)",
+    "needles/criteria: unknown criterion 'k0.9'",
+    "needles/words: expected the least number first, got [50, 20]",
+    "needles/triples: the shares must obey minimum <= target <= maximum, got 0.1, 0.9 and 0.3",
+    "collections/news/files: none/*.txt: no file fits this pattern",
+    "collections/news/gate: the study has no training webnlg/original-wz/zcc-mcml/none/seed1",
+    "collections/news/shards: expected at least 1, got 0",
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    (tmp_path / "there.jsonl").write_text("{}\n")
+    (tmp_path / "raw").mkdir()
+    return tmp_path
+
+
+def said(text: str) -> list[str]:
+    """The lines of the message, in any output."""
+    lines = text.split("Configuration is not usable:\n", 1)[1].splitlines()
+    return [line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")]
+
+
+def check(lines: list[str]) -> None:
+    for expected in EXPECTED:
+        assert any(line.startswith(expected) for line in lines), (expected, lines)
+    unexpected = [line for line in lines if not any(line.startswith(expected) for expected in EXPECTED)]
+    assert not unexpected
+    assert len(lines) >= len(EXPECTED) - 1 >= 20
+
+
+def test_one_message_has_all_faults_of_all_sections(folder, capsys):
+    assert main(["validate", "study.yaml"]) == 1
+    error = capsys.readouterr().err
+    check(said(error))
+    assert "Traceback" not in error
+
+
+@pytest.mark.slow
+def test_the_workflow_says_the_same(folder):
+    result = snakemake(folder, "-n")
+    assert result.returncode == 1
+    check(said(result.stdout + result.stderr))
+
+
+def test_what_used_to_fail_in_a_job_fails_in_the_plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.jsonl").write_text("{}\n{}\n")
+    files = {"train": "t.jsonl", "test": "t.jsonl"}
+    good = {"study": "s", "corpora": {"c": {"files": files}}, "extractors": {"casrel": {}}}
+    for changes, expected in (
+        ({"training": {"model": {"foo": 1}}}, "training/model: unknown key 'foo'"),
+        ({"training": {"model": {"prior": 2}}}, "training/model/prior: expected a probability"),
+        ({"training": {"model": {"max_length": 0}}}, "training/model/max_length: expected at least 8"),
+        ({"encoder": {"layers": 99}}, "encoder/layers: 99, but the encoder minilm has 6"),
+        ({"training": {"warmup": float("nan")}}, "training/warmup: expected a finite number, got nan"),
+        ({"corpora": {"c": {"files": files, "format": "xml"}}}, "corpora/c/format: unknown format 'xml'"),
+        ({"corpora": {"c": {"files": files, "limit": {"train": 3}}}}, "corpora/c/limit/train: 3 sentences, but"),
+        (
+            {"corpora": {"c": {"files": {**files, "valid": "t.jsonl"}}}, "protocols": {"rearranged": {"test_size": 9}}},
+            "protocols/rearranged/test_size: 9 held-out sentences leave none for training of the 6",
+        ),
+    ):
+        with pytest.raises(UserError) as error:
+            Study({**good, **changes})
+        (line,) = said(str(error.value))
+        assert line.startswith(expected), line
+    assert Study(good).runs
+
+
+def test_an_entry_that_does_not_fit_is_not_missed_by_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    endpoints = {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}
+    generative = {"endpoints": endpoints, "systems": {"a": {}}, "datasets": {"d": {"split": "test"}}}
+    grescores = {"datasets": {"g": {"level": "bag", "generative": "d"}}}
+    with pytest.raises(UserError) as error:
+        Study({"study": "s", "generative": generative, "grescores": grescores})
+    assert said(str(error.value)) == [
+        "generative/datasets/d: the key 'corpus' is missing",
+        "generative/systems/a: the key 'endpoint' is missing",
+    ]
+
+
+def test_a_study_that_can_run_is_summed_up(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert main(["validate", "config/config.yaml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "demo: this study can run; results go to results/demo"
+    assert "4 trainings, 11 scores" in lines
+    assert any(line.startswith("19 tables: ") and "minea" in line for line in lines)
+    assert main(["validate", "config/nyt29star.yaml"]) == 0
+    assert "cannot be fetched; get it from https://" in capsys.readouterr().out
+
+
+def test_raw_root_may_be_given_and_is_looked_into(tmp_path, capsys):
+    study = tmp_path / "study.yaml"
+    study.write_text(yaml.safe_dump({"study": "s", "corpora": {"webnlg": None}}))
+    assert main(["validate", str(study)]) == 0
+    assert main(["validate", str(study), "--raw-root", str(tmp_path)]) == 1
+    assert f"no such file, expected below raw_root {tmp_path}" in capsys.readouterr().err
+
+
+def test_a_plan_imports_nothing_heavy():
+    code = "import sys; import tripleaudit.plan.study, json; print(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "transformers", "pandas", "datasets", "snakemake"} & set(json.loads(result.stdout))

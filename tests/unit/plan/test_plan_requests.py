@@ -1,0 +1,194 @@
+"""What judges and needles would be asked, counted before and after it is really asked."""
+
+import json
+
+import pytest
+import yaml
+
+from support.fake_endpoint import FakeEndpoint
+from support.needle_model import NeedleModel, make_document
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.needles.triples import TripleNeedle, save_triple_needles
+
+TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
+PRICES = {"input": 10, "output": 20}
+
+
+def endpoint(url, **more):
+    return {"base_url": url, "model": "fake", "max_retries": 0, "prices": PRICES, "max_tokens": 100, **more}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """The folder of a study with a judge; ``write`` changes its sections."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.json").write_text(json.dumps(TEXTS))
+    (tmp_path / "out.json").write_text(json.dumps({text: [*rows, ["x", "y", "z"]] for text, rows in TEXTS.items()}))
+
+    def write(url, **sections):
+        config = {"study": "s", "generative": {"cache": "cache", "endpoints": {"e": endpoint(url)}}, **sections}
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        return tmp_path
+
+    return write
+
+
+def estimated(capsys):
+    assert main(["estimate", "--config", "study.yaml", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    return {(job["dataset"], job["system"]): job for job in result["jobs"]}, result
+
+
+def judge(url, out):
+    section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(url)}})
+    arguments = ["--section", section, "--study", "s", "--endpoint", "e", "--triples", "out.json"]
+    for name in ("factualness", "granularity", "report"):
+        arguments += [f"--{name}", str(out / f"{name}.json")]
+    assert main(["gre-judge", *arguments]) == 0
+
+
+def test_the_judge_of_the_grescores_is_counted_as_it_is_asked(study, capsys):
+    system = {"triples": "out.json", "judge": True}
+    gre = {
+        "judge": {"endpoint": "e"},
+        "embedder": None,
+        "datasets": {"d": {"level": "sentence", "gold": {"triples": "gold.json"}, "systems": {"mine": system}}},
+    }
+    with FakeEndpoint(answer=lambda body: "true" if "Claim" in str(body) else '{"parts": []}') as fake:
+        folder = study(fake.url, grescores=gre)
+        jobs, result = estimated(capsys)
+        job = jobs["d", "mine (judge)"]
+        assert (job["total"], job["cached"], job["to_pay"], job["done"]) == (10 + 6, 0, 16, False)
+        assert job["cost"] > 0
+        assert result["total"]["to_pay"] == 16
+        assert fake.count == 0  # nothing was sent
+        judge(fake.url, folder / "elsewhere")
+        assert fake.count == 16
+        capsys.readouterr()
+        job = estimated(capsys)[0]["d", "mine (judge)"]
+        assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (16, 16, 0, 0.0)
+        judge(fake.url, folder / "results/s/gre/d/judged/mine")
+        capsys.readouterr()
+        assert estimated(capsys)[0]["d", "mine (judge)"]["done"]
+        assert fake.count == 16
+
+
+def test_a_judge_without_triples_yet(study, capsys):
+    generative = {
+        "cache": "cache",
+        "endpoints": {"e": endpoint("http://127.0.0.1:9/v1", api_key_env="NOT_SET_HERE")},
+        "datasets": {"d": {"corpus": "c"}},
+        "systems": {"lm": {"endpoint": "e"}},
+    }
+    study(
+        "",
+        generative=generative,
+        corpora={"c": {"files": {"train": "gold.json", "test": "gold.json"}}},
+        grescores={"judge": {"endpoint": "e"}, "datasets": {"g": {"generative": "d", "level": "sentence"}}},
+    )
+    jobs, result = estimated(capsys)
+    assert list(jobs) == [("d", "lm")]
+    assert result["unknown"] == ["d", "g/lm (judge: its triples are not there yet)"]
+    assert result["missing_keys"] == ["NOT_SET_HERE"]
+
+
+def test_needles_are_counted_as_they_are_asked_for(study, capsys, tmp_path):
+    (tmp_path / "report.txt").write_text(make_document(40).text)
+    needles = {"documents": ["report.txt"], "models": ["e"], "schema": "demo", "iterations": 0, "piece_chars": 3000}
+    needles |= {"reserve": 300, "untouched": False, "target": 0.05, "minimum": 0.01}
+    with FakeEndpoint(NeedleModel()) as fake:
+        study(fake.url, needles=needles)
+        jobs, _ = estimated(capsys)
+        extraction, asked = jobs["needles", "e (extraction)"], jobs["needles", "e (judge)"]
+        assert extraction["to_pay"] >= 3
+        assert asked["to_pay"] > 0
+        assert fake.count == 0
+        plan = json.dumps({key: value for key, value in needles.items() if key not in ("documents", "models")})
+        section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
+        assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", "--out", "corpus"]) == 0
+        arguments = ["--corpus", "corpus", "--section", section, "--budget-of", "s", "--endpoint", "e", "--out", "out"]
+        assert main(["needles", "extract", "--plan", plan, *arguments]) == 0
+        assert 0 < fake.count <= extraction["to_pay"] + asked["to_pay"]
+        capsys.readouterr()
+        jobs, _ = estimated(capsys)
+        sent = sum(jobs["needles", f"e ({stage})"]["cached"] for stage in ("extraction", "judge"))
+        assert sent == fake.count
+        assert sum(job["to_pay"] for job in jobs.values()) == 0
+
+
+def test_triples_in_documents_are_counted(study, capsys, tmp_path):
+    demo = {"corpus": "c", "models": ["e"], "iterations": 1}
+    files = {"train": "gold.json", "test": "gold.json"}
+    corpora, settings = {"c": {"files": files}}, ["nz", "wz"]
+    study("http://127.0.0.1:9/v1", needles={"triples": demo}, corpora=corpora, settings=settings)
+    assert estimated(capsys)[1]["unknown"] == ["triple needles/e (their documents are not made yet)"]
+    made = tmp_path / "results/s/needles/triples"
+    save_sentences(made / "pieces.jsonl", [Sentence(f"doc#{number}", f"piece {number}") for number in range(3)])
+    needle = TripleNeedle("doc:0", "doc", "doc#0", "x", "a", "r", "b", 0.0)
+    save_triple_needles(made / "pieces-needles.jsonl", [needle])
+    job = estimated(capsys)[0]["triple needles", "e (extraction)"]
+    assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
+
+
+def gre_with_embedder(**dataset):
+    """A section whose embedder is a remote endpoint."""
+    own = {"level": "sentence", "gold": {"triples": "gold.json"}, **dataset}
+    return {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
+
+
+def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
+    gre = gre_with_embedder(systems={"mine": {"triples": "out.json"}})
+    with FakeEndpoint() as fake:
+        study(fake.url, grescores=gre)
+        jobs, result = estimated(capsys)
+        job = jobs["d", "all (strings to embed)"]
+        strings = {part for rows in TEXTS.values() for row in rows for part in row} | {"x", "y", "z"}
+        assert (job["total"], job["cached"], job["to_pay"], job["done"]) == (len(strings), 0, len(strings), False)
+        assert job["prompt_tokens"] == sum(-(-len(text) // 4) for text in strings)
+        assert job["cost"] == job["cost_limit"] == pytest.approx(job["prompt_tokens"] * PRICES["input"] / 1e6)
+        assert result["total"]["to_pay"] == len(strings)
+        assert fake.count == 0
+
+        spec = {"corpus": "d", "level": "sentence", "mode": "default", "bootstrap": 10, "seed": 1, "gold": 0}
+        spec |= {"matching": {"phi": 0.9}, "systems": [{"keys": {"extractor": "groundtruth", "setting": "gold"}}]}
+        spec["systems"].append({"keys": {"extractor": "mine", "setting": "open"}, "triples": 1})
+        section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
+        out = "results/s/gre/d/scores.csv"
+        arguments = ["--spec", json.dumps(spec), "--files", "gold.json", "out.json", "--study", "s", "--out", out]
+        assert main(["gre-systems", *arguments, "--section", section, "--embedding-endpoint", "e"]) == 0
+        assert fake.count == 1  # all strings in one batch
+        capsys.readouterr()
+        job = estimated(capsys)[0]["d", "all (strings to embed)"]
+        assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (len(strings), len(strings), 0, 0.0)
+        assert job["done"]
+
+
+def test_embeddings_of_systems_that_have_not_answered_are_named(study, capsys, tmp_path):
+    files = {"train": "gold.json", "test": "gold.json"}
+    generative = {
+        "cache": "cache",
+        "endpoints": {"e": endpoint("http://127.0.0.1:9/v1")},
+        "datasets": {"t": {"corpus": "c"}},
+        "systems": {"later": {"endpoint": "e"}},
+    }
+    gre = {"embedder": {"endpoint": "e"}, "datasets": {"d": {"level": "sentence", "generative": "t"}}}
+    sections = {"generative": generative, "grescores": gre, "corpora": {"c": {"files": files}}}
+    study("", **sections)
+    assert "d (embeddings: its gold triples are not there yet)" in estimated(capsys)[1]["unknown"]
+    span = lambda text: Span(None, None, text)  # noqa: E731
+    gold = [
+        Sentence(text, text, [Triple(span(first), relation, span(last)) for first, relation, last in rows])
+        for text, rows in TEXTS.items()
+    ]
+    save_sentences(tmp_path / "results/s/generative/t/reference.jsonl", gold)
+    jobs, result = estimated(capsys)
+    assert "d (embeddings: the triples of 1 of 2 systems are not there yet)" in result["unknown"]
+    assert jobs["d", "all (strings to embed)"]["to_pay"] == 7  # the gold triples' own
+
+
+def test_a_stored_file_that_is_not_there_is_refused(study, capsys):
+    study("http://127.0.0.1:9/v1", grescores=gre_with_embedder(systems={"later": {"triples": "missing.json"}}))
+    assert main(["estimate", "--config", "study.yaml"]) == 1
+    assert "grescores/datasets/d/systems/later/triples: missing.json: no such file" in capsys.readouterr().err

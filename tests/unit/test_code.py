@@ -1,0 +1,215 @@
+"""Which code a result depends on, tried on a package written for it."""
+
+from pathlib import Path
+
+import pytest
+
+from tripleaudit import code
+
+PACKAGE = {
+    "__init__.py": '__version__ = "1"',
+    "errors.py": "class UserError(Exception): ...",
+    "machine/__init__.py": "",
+    "machine/locks.py": "from tripleaudit.errors import UserError",
+    "a/__init__.py": "",
+    "a/command.py": """
+        '''What it does.'''
+        import json
+        from typing import TYPE_CHECKING
+        from tripleaudit.b import deep
+        from tripleaudit.machine import locks
+        if TYPE_CHECKING:
+            from tripleaudit import typed
+        def configure(parser):
+            parser.add_argument("--n", help="a number")
+            parser.set_defaults(work=_one)
+            parser.set_defaults(work=_two)
+        def _one(args):
+            '''One.'''
+            from tripleaudit.lazy import work
+            return work(_help())
+        def _two(args):
+            from tripleaudit import other
+        def _help(): return 1
+    """,
+    "b/__init__.py": "from tripleaudit.b.inner import thing",
+    "b/inner.py": "thing = 1",
+    "b/deep.py": "from .inner import thing",
+    "lazy.py": "import tripleaudit.b.leaf\ndef work(n): return n",
+    "b/leaf.py": "",
+    "typed.py": "",
+    "other.py": "",
+    "alone.py": "import importlib\nimportlib.import_module('tripleaudit.other')",
+}
+
+
+def forget() -> None:
+    for cached in (code._closure, code._path, code._tree, code._package, code._data_named):
+        cached.cache_clear()
+
+
+def indented(text: str) -> str:
+    import textwrap
+
+    return textwrap.dedent(text).strip() + "\n"
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Write the package and return a function that changes one of its files and gives the versions of entries."""
+    root = tmp_path / "tripleaudit"
+    monkeypatch.setattr(code, "ROOT", root)
+
+    def write(name: str, text: str) -> None:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(indented(text), encoding="utf-8")
+
+    def versions(*entries: str, files=(), **changed: str) -> dict[str, str]:
+        forget()
+        return code.versions(*entries, files=files)
+
+    for name, text in PACKAGE.items():
+        write(name, text)
+    versions.write = write
+    yield versions
+    forget()
+
+
+def test_what_a_module_imports_counts_with_all_that_it_imports(package):
+    assert list(package("a.command")) == [
+        "a", "a.command", "b", "b.deep", "b.inner", "b.leaf", "lazy", "other", "tripleaudit",
+    ]  # fmt: skip
+    assert list(package("b.deep")) == ["b", "b.deep", "b.inner", "tripleaudit"]
+
+
+def test_names_that_are_chosen_at_run_time_do_not_count_unless_they_are_given(package):
+    assert "other" not in package("alone")
+    assert "other" in package("alone", "other")
+
+
+def test_of_a_command_with_steps_the_other_steps_do_not_count(package):
+    one, two = package("a.command:_one"), package("a.command:_two")
+    assert "lazy" in one and "other" not in one
+    assert "other" in two and "lazy" not in two
+    package.write("a/command.py", PACKAGE["a/command.py"].replace("return 1", "return 2"))
+    assert package("a.command:_two") == two
+    changed = package("a.command:_one")
+    assert {name for name in one if one[name] != changed[name]} == {"a.command:_one"}
+    package.write("a/command.py", PACKAGE["a/command.py"].replace('"--n"', '"--m"'))
+    assert package("a.command:_two") != two
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("a/command.py", "What it does.", "Other words."),
+        ("a/command.py", "'''One.'''", ""),
+        ("a/command.py", "a number", "some number"),
+        ("a/command.py", "from tripleaudit import typed", "from tripleaudit import alone"),
+        ("a/command.py", "import json", "import json  # for later"),
+        ("a/command.py", 'parser.add_argument("--n", help', 'parser.add_argument(\n    "--n",\n    help'),
+        ("__init__.py", '"1"', '"2"'),
+        ("machine/locks.py", "import UserError", "import UserError as Bad"),
+        ("errors.py", "UserError", "BadError"),
+        ("typed.py", "", "x = 1"),
+    ],
+)
+def test_what_cannot_alter_a_result_changes_nothing(package, name, old, new):
+    before = package("a.command")
+    text = indented(PACKAGE[name])
+    assert old in text
+    package.write(name, text.replace(old, new) if old else new)
+    assert package("a.command") == before
+
+
+@pytest.mark.parametrize("name", ["b/inner.py", "b/leaf.py", "lazy.py", "b/__init__.py", "other.py"])
+def test_a_changed_module_is_named(package, name):
+    before = package("a.command")
+    package.write(name, PACKAGE[name] + "\nfresh = 1")
+    after = package("a.command")
+    changed = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    assert {part for part in before if before[part] != after[part]} == {changed}
+
+
+def test_the_cache_is_only_faster(package):
+    before = package("a.command")
+    cache = next(Path(code.ROOT / "__pycache__").glob("*.json"))
+    cache.write_text("{broken")
+    assert package("a.command") == before
+    cache.unlink()
+    assert package("a.command") == before
+
+
+def test_a_file_from_outside_counts_with_what_lies_beside_it(package, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "mine.py").write_text("import helper\nfrom tripleaudit.b import leaf\n")
+    (own / "helper.py").write_text("import numpy\n")
+    (own / "unused.py").write_text("")
+    found = package(files=[own / "mine.py"])
+    assert set(found) == {"mine.py", "helper.py", "tripleaudit", "b", "b.inner", "b.leaf"}
+    (own / "helper.py").write_text("# words\nimport numpy\n")
+    assert package(files=[own / "mine.py"]) == found
+    (own / "helper.py").write_text("import numpy as np\n")
+    after = package(files=[own / "mine.py"])
+    assert {name for name in found if found[name] != after[name]} == {"helper.py"}
+    own.rename(tmp_path / "moved")
+    assert package(files=[tmp_path / "moved" / "mine.py"]) == after
+
+
+def test_a_data_file_counts_with_its_bytes(package, tmp_path):
+    file = tmp_path / "prompt.yaml"
+    file.write_text("a: 1")
+    before = package(files=[file])
+    file.write_text("a: 1 # words")
+    assert list(before) == list(package(files=[file])) == ["prompt.yaml"]
+    assert before != package(files=[file])
+
+
+def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
+    package.write("shipped.py", "DATA = 1")
+    package.write(
+        "read.py",
+        """
+        from tripleaudit.shipped import DATA
+        def load(name): return open(DATA / "prompts" / f"{name}.yaml")
+        def sums(): return load("sums")
+        def products(): return load("products")
+        def totals(): return sums()
+        """,
+    )
+    names = ("closed", "open-first", "open-second", "sums", "products")
+    for name in names:
+        package.write(f"data/prompts/{name}.yaml", "a")
+    package.write("data/facts.jsonl", "{}")
+    package.write("a/style.css", "a")
+
+    def read_by(text: str) -> set[str]:
+        package.write("user.py", text)
+        return {name.removeprefix("data/") for name in package("user") if name.startswith("data/")}
+
+    assert read_by("from tripleaudit.read import load\nload('closed')") == {"prompts/closed.yaml"}
+    assert read_by("from tripleaudit.read import load\nload(closed)\nprint('closed')") == set()
+    assert read_by("from tripleaudit.read import load\nfor n in '12': load(f'open-{n}')") == {
+        "prompts/open-first.yaml",
+        "prompts/open-second.yaml",
+    }
+    assert read_by("from tripleaudit import read\nread.totals()") == {"prompts/sums.yaml"}
+    assert read_by("from tripleaudit.shipped import DATA\nfile = DATA / 'facts.jsonl'") == {"facts.jsonl"}
+    before = package("user", "a.command")
+    assert "a/style.css" in before
+    for name, changes in (("a/style.css", True), ("data/facts.jsonl", True), ("data/prompts/closed.yaml", False)):
+        package.write(name, "changed")
+        assert (package("user", "a.command") != before) is changes
+        before = package("user", "a.command")
+
+
+def test_a_class_from_outside_has_its_file_in_the_digest(tmp_path):
+    inside = code.digest_with(code._Running, "errors")
+    assert inside == code.digest_of("errors", "code")
+    assert code.digest_with(Outside, "errors") == code.digest_of("errors", files=[__file__])
+
+
+class Outside:
+    """A class of this file."""

@@ -1,0 +1,217 @@
+"""Registries and plugins: what is built in, what a file adds, and what is said of a file that cannot be used."""
+
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tripleaudit import descriptors
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Span
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.descriptors import (
+    COMMANDS,
+    EXTRACTORS,
+    FORMATS,
+    GRE_SCORES,
+    MATCHINGS,
+    PROTOCOLS,
+    REGISTRIES,
+    TABLES,
+    VARIABLE,
+    ExtractorSpec,
+    MatchingRule,
+    TableSpec,
+    plugin_files,
+    use_plugins,
+)
+from tripleaudit.errors import UserError
+
+RULE = """
+from tripleaudit.descriptors import MatchingRule
+
+FOLDED = MatchingRule(name="folded", note="Without case.", reduce=lambda span: span.text.lower())
+"""
+
+
+def write(folder, text=RULE, name="plugin.py"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_every_built_in_descriptor_says_where_it_stands():
+    for registry in REGISTRIES:
+        for name, spec in registry.items():
+            assert spec.name == name and spec.module.startswith("tripleaudit.") and not spec.file
+
+
+def test_kinds_keep_the_order_of_the_papers():
+    assert list(MATCHINGS) == ["exact-string", "exact-span", "partial-first", "partial-last"]
+    assert list(PROTOCOLS) == ["original", "rearranged", "sifted", "augmented", "cardinality"]
+    assert list(TABLES)[:5] == ["type-f1", "rearranged", "sifted", "augmented", "end-to-end"]
+    assert list(EXTRACTORS)[-3:] == ["pfn-star", "zcc-binary", "zcc-mcml"]
+    assert [name for name, score in GRE_SCORES.items() if score.reported][-5:] == ["ts", "us", "cs", "fs", "gs"]
+    assert len(FORMATS) == 14
+
+
+def test_a_file_adds_a_rule_which_comes_last_and_is_known_to_later_processes(tmp_path):
+    file = write(tmp_path)
+    use_plugins([file])
+    assert list(MATCHINGS)[-1] == "folded"
+    assert MATCHINGS["folded"].reduce(Span(0, 3, "ADA")) == "ada"
+    assert (MATCHINGS["folded"].file, MATCHINGS["folded"].module) == (file, "")
+    assert plugin_files() == plugin_files(MatchingRule) == [file]
+    assert plugin_files(TableSpec) == []
+    code = "from tripleaudit.descriptors import MATCHINGS; print('folded' in MATCHINGS)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_a_plugin_is_loaded_once_however_it_is_named(tmp_path, monkeypatch):
+    file = write(tmp_path, RULE + "\nprint('loaded')\n")
+    monkeypatch.chdir(tmp_path)
+    use_plugins(["plugin.py", file])
+    use_plugins(["./plugin.py"])
+    assert os.environ[VARIABLE] == file
+    assert plugin_files() == [file]
+
+
+def test_an_extractor_is_named_without_being_loaded(tmp_path):
+    file = write(tmp_path, "raise RuntimeError('not now')\n")
+    use_plugins([f"mine={file}:Mine"])
+    assert EXTRACTORS["mine"].file == file
+    assert plugin_files(ExtractorSpec) == [file]
+
+
+def test_an_installed_package_adds_by_its_entry_point(tmp_path, monkeypatch):
+    write(tmp_path, name="folding_rules.py")
+    info = tmp_path / "folding-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: folding\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[tripleaudit.plugins]\nfolding = folding_rules\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    use_plugins(["folding"])
+    assert MATCHINGS["folded"].file == str(tmp_path / "folding_rules.py")
+    assert os.environ[VARIABLE] == "folding"
+    with pytest.raises(
+        UserError, match=r"plugin 'holding': no file and no installed entry point .* installed are .*fold"
+    ):
+        use_plugins(["holding"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\n", "adds nothing; expected at its top level one of TableSpec, ExtractorSpec, ProtocolSpec, MatchingR"),
+        ("x = 1\ny = x +\n", r"plugin\.py line 2: cannot be loaded \(SyntaxError: invalid syntax\)"),
+        ("\n\nimport no_such_module\n", r"line 3: cannot be loaded \(ModuleNotFoundError: No module named 'no_such_mo"),
+        (RULE.replace("note=", "nose="), r"line 4: cannot be loaded \(TypeError: .*unexpected keyword argument 'nose'"),
+        (
+            RULE.replace('"folded"', '"exact-span"'),
+            "the matching rule 'exact-span' has the name of one that is built i",
+        ),
+    ],
+)
+def test_a_broken_plugin_gives_one_sentence_and_adds_nothing(tmp_path, text, message):
+    before = {id(registry): list(registry) for registry in REGISTRIES}
+    with pytest.raises(UserError, match=message) as caught:
+        use_plugins([write(tmp_path, text)])
+    assert "\n" not in str(caught.value)
+    assert {id(registry): list(registry) for registry in REGISTRIES} == before
+    assert plugin_files() == [] and VARIABLE not in os.environ
+
+
+def test_missing_files_and_taken_names_are_said(tmp_path):
+    with pytest.raises(UserError, match=r"plugin .*none\.py: no such file"):
+        use_plugins([str(tmp_path / "none.py")])
+    with pytest.raises(UserError, match=r"plugin mine=.*none\.py:Mine: expected NAME=path/to/file.py:Class"):
+        use_plugins([f"mine={tmp_path}/none.py:Mine"])
+    first, second = write(tmp_path, name="one.py"), write(tmp_path, RULE.replace("lower", "upper"), name="two.py")
+    with pytest.raises(UserError, match=r"two\.py: the matching rule 'folded' has the name of one of .*one\.py"):
+        use_plugins([first, second])
+
+
+def test_unknown_names_get_a_close_one():
+    with pytest.raises(UserError, match="unknown matching rule 'exact-spam', did you mean 'exact-span'"):
+        MATCHINGS.need("exact-spam")
+    with pytest.raises(UserError, match="run: unknown command 'x'; known are none"):
+        COMMANDS.need("x", "run: ")
+
+
+def test_a_format_is_told_from_the_content(tmp_path):
+    plugin = """
+from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.descriptors import CorpusFormat
+
+
+def read(path, mark="->"):
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        text, _, triple = line.strip().partition(f" {mark} ")
+        yield RawSentence(str(number), text, [RawTriple(*triple.split(" | "))], f"{path} line {number}")
+
+
+ARROWS = CorpusFormat(name="arrows", read=read, options=("mark",), detects=lambda probe: " -> " in probe.line)
+"""
+    use_plugins([write(tmp_path, plugin)])
+    file = tmp_path / "a.txt"
+    file.write_text("Ada leads Apple . -> Ada | leads | Apple\n", encoding="utf-8")
+    corpus = read_corpus(file)
+    assert corpus.report.format == "arrows"
+    assert corpus.sentences[0].triples[0].strings == ("Ada", "leads", "Apple")
+    with pytest.raises(UserError, match="format arrows has no option 'order', expected one of mark"):
+        read_corpus(file, order="sro")
+
+
+def test_a_table_is_possible_where_it_says(tmp_path):
+    plugin = """
+from tripleaudit.descriptors import TableSpec
+
+WZ = TableSpec(name="wz", build=lambda inputs: None, possible=lambda study: "wz" in study.settings)
+"""
+    use_plugins([write(tmp_path, plugin)])
+    assert [TABLES["wz"].possible(SimpleNamespace(settings=settings)) for settings in (["nz"], ["nz", "wz"])] == [
+        False,
+        True,
+    ]
+    from tripleaudit.tables.builders import build_table
+    from tripleaudit.tables.evidence import TableInputs
+
+    with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):
+        build_table("wz", TableInputs())
+
+
+COMMAND = """
+from tripleaudit.descriptors import Command
+
+
+def configure(parser):
+    parser.add_argument("word")
+
+
+SHOUT = Command(name="shout", help="say it loudly", configure=configure, run=lambda args: print(args.word.upper()))
+"""
+
+
+def test_a_command_is_in_the_help_and_runs(tmp_path, capsys):
+    file = write(tmp_path, COMMAND)
+    assert main(["--plugin", file, "shout", "ada"]) == 0
+    assert capsys.readouterr().out == "ADA\n"
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert re.search(r"^ +shout +say it loudly$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_command_line_with_a_broken_plugin_gets_one_line(tmp_path, capsys):
+    assert main(["--plugin", write(tmp_path, "x ="), "audit"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: plugin ") and error.count("\n") == 1
+
+
+def test_the_registries_hold_no_descriptor_twice():
+    assert len({id(spec) for registry in descriptors.REGISTRIES for spec in registry.values()}) == sum(
+        map(len, descriptors.REGISTRIES)
+    )

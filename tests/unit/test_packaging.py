@@ -1,0 +1,95 @@
+"""What an installation brings: environments, extras, pins and versions agree, and a missing extra is named."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+
+from support.workflow import ROOT
+from tripleaudit import __version__
+from tripleaudit.cli import main
+from tripleaudit.machine import extras
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def requirements(*names: str) -> set[str]:
+    """Requirements of the core and of extras, those of the extras that they name included."""
+    found = set(PROJECT["dependencies"])
+    for name in names:
+        for requirement in EXTRAS[name]:
+            inner = re.fullmatch(r"tripleaudit\[(.*)\]", requirement)
+            found |= requirements(*inner[1].split(",")) if inner else {requirement}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("environment", "names"),
+    [("light", ["llm", "hub"]), ("torch", ["llm", "hub", "train", "grescores", "serve"])],
+)
+def test_environments_of_rules_are_those_of_the_metadata(environment, names):
+    text = yaml.safe_load((ROOT / "envs" / f"{environment}.yaml").read_text(encoding="utf-8"))
+    (pip,) = (entry["pip"] for entry in text["dependencies"] if isinstance(entry, dict))
+    assert sorted(pip) == sorted(requirements(*names))
+    assert f"python {PROJECT['requires-python']}" in text["dependencies"]
+
+
+def test_versions_are_ranges_in_the_metadata_and_exact_in_the_constraints():
+    assert PROJECT["requires-python"] == ">=3.11"
+    assert not [requirement for requirement in requirements(*EXTRAS) if "==" in requirement]
+    pins = (ROOT / "envs" / "constraints.txt").read_text(encoding="utf-8").lower().replace("_", "-").splitlines()
+    pinned = {pin.partition("==")[0] for pin in pins if "==" in pin}
+    named = {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requirements(*EXTRAS)}
+    assert named - pinned == {"torch"}, "the Makefile names torch, which is installed first"
+    assert re.search(r"^TORCH := \d+\.\d+\.\d+$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_all_is_everything_but_what_developers_need():
+    assert requirements("all") == requirements(*(set(EXTRAS) - {"all", "dev"}))
+
+
+def test_the_changelog_begins_with_this_version():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)", text, re.MULTILINE)[1] == __version__
+
+
+@pytest.mark.parametrize(
+    ("module", "command", "extra"),
+    [
+        ("torch", "train", "train"),
+        ("openai", "generate", "llm"),
+        ("torch.nn", "gre-score", "grescores"),
+        ("sentence_transformers", "gre-score", "grescores"),
+        ("gguf", "serve-lm", "serve"),
+        ("datasets", "prepare", "hub"),
+        ("snakemake", "run", "workflow"),
+    ],
+)
+def test_a_missing_module_is_answered_by_the_extra_that_brings_it(monkeypatch, module, command, extra):
+    told = [f"{one}; extra == '{name}'" for name in extras.ORDER for one in EXTRAS[name]]
+    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: told)
+    said = extras.advice(ModuleNotFoundError(name=module), command)
+    assert said is not None and said.endswith(f"pip install 'tripleaudit[{extra}]'")
+    assert extras.advice(ModuleNotFoundError(name="elsewhere"), command) is None
+
+
+def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(extras, "extras_by_module", lambda: {"snakemake": ["workflow"]})
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    (tmp_path / "study.yaml").write_text("study: s\n")
+    assert main(["run", str(tmp_path / "study.yaml")]) == 1
+    assert "pip install 'tripleaudit[workflow]'" in capsys.readouterr().err
+
+
+def test_the_light_commands_run_where_no_torch_can_be_imported(root):
+    demo = root / "resources" / "demo"
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['torch', 'transformers', 'snakemake']));"
+        "from tripleaudit.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "audit", str(demo / "train.jsonl"), str(demo / "test.jsonl")]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,121 @@
+"""The rooms of the package: every import points down, no two modules import each other, light rooms need no torch."""
+
+import ast
+import itertools
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.shipped import PACKAGE
+
+# from the bottom to the top; what stands in one line may use its neighbours, but no circle of modules
+FLOORS = (
+    "errors shipped randomness __init__",
+    "machine",
+    "files yaml_files fields provenance",
+    "descriptors code",
+    "sources corpora",
+    "protocols",
+    "llm scoring",
+    "extractors training",
+    "grescores needles generative collection",
+    "systems",
+    "plan",
+    "tables",
+    "report summary",
+    "jobs",
+    "commands",
+    "cli",
+    "__main__",
+)
+LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands")
+HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "snakemake")
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for path in PACKAGE.rglob("*.py") if "project" not in path.parts}
+
+
+def imports_of(module: str) -> set[str]:
+    """Modules of the package that one imports anywhere, in functions too not for types alone, and of others."""
+    found = set()
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    tree.body = [
+        node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                found.add(name if name in MODULES else node.module)
+    return found
+
+
+IMPORTS = {module: imports_of(module) for module in MODULES}
+INSIDE = {module: {name for name in names if name in MODULES} for module, names in IMPORTS.items()}
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def test_every_room_has_its_floor():
+    assert {room_of(module) for module in MODULES} <= {room for floor in FLOORS for room in floor.split()}
+
+
+def test_no_import_points_up():
+    floor = {room: number for number, rooms in enumerate(FLOORS) for room in rooms.split()}
+    up = [
+        f"{module} -> {name}"
+        for module, names in INSIDE.items()
+        for name in names
+        if floor[room_of(name)] > floor[room_of(module)]
+    ]
+    assert not up
+
+
+def test_no_two_rooms_of_one_floor_use_each_other():
+    used = defaultdict(set)
+    for module, names in INSIDE.items():
+        used[room_of(module)] |= {room_of(name) for name in names}
+    both = [pair for pair in itertools.combinations(sorted(used), 2) if pair[1] in used[pair[0]] & set(used)]
+    assert not [(a, b) for a, b in both if a in used[b]]
+
+
+def test_modules_form_no_circle():
+    left = {module: names - {module} for module, names in INSIDE.items()}
+    while free := {module for module, names in left.items() if not names & set(left)}:
+        left = {module: names for module, names in left.items() if module not in free}
+    assert not {module: sorted(names & set(left)) for module, names in left.items()}
+
+
+def test_snakemake_is_never_imported():
+    assert not [module for module, names in IMPORTS.items() if {name.split(".")[0] for name in names} & {"snakemake"}]
+
+
+@pytest.mark.parametrize("room", LIGHT)
+def test_a_light_room_is_imported_without_heavy_packages(room):
+    modules = [module for module in MODULES if room_of(module) == room]
+    code = (
+        f"import sys, importlib\nfor module in {modules!r}: importlib.import_module(module)\n"
+        f"found = {set(HEAVY)!r} & set(sys.modules)\nassert not found, found"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-1500:]
+
+
+def test_file_names_recur_for_a_reason_only():
+    """A command and a section of a study are called like the module that does the work; other names stand once."""
+    rooms = ("commands", "plan")
+    names = Counter(path.stem for module, path in MODULES.items() if room_of(module) not in rooms)
+    recurring = {name for name, times in names.items() if times > 1} - {"__init__"}
+    # pairs of tokens and of files, a scores file and the scores of needles: these wait for their own rooms
+    assert recurring <= {"build", "files", "pairs", "registry", "run", "scores", "settings"}, sorted(recurring)

@@ -1,0 +1,432 @@
+"""The version of the code behind a result: the modules that a command imports inside the package, and nothing else.
+
+A command's code is its own module, or one function of it, and everything of the package that it imports, directly or
+through others, at the top of a module or inside a function. Of each module counts what runs: comments, docstrings,
+formatting, help texts and imports for type checkers do not, so that changing them makes no result anew.
+
+Files beside the modules of a package count with it, and so do data files of the package (``data/``) that a call names:
+``load_prompt("minea-needles")``, or a call of a function that makes one.
+
+Modules and data that are chosen at run time by a name (an extractor, a table, a prompt of a study) cannot be read off
+the source; who chooses one names it beside the command. Files from outside the package (an extractor of one's own, a
+plugin) count with the modules that they import from beside them. What can alter no result, locks, devices and progress
+(``machine``) and the class of errors, stays outside.
+"""
+
+import ast
+import contextlib
+import copy
+import functools
+import hashlib
+import importlib.util
+import inspect
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = "tripleaudit"
+ROOT = Path(__file__).resolve().parent
+ENTRANCE = (f"{PACKAGE}.__main__", f"{PACKAGE}.cli")  # the way to every command
+OUTSIDE = (f"{PACKAGE}.machine", f"{PACKAGE}.errors")
+DATA = f"{PACKAGE}.shipped.DATA"
+DIGITS = 8
+
+
+class Module(NamedTuple):
+    """What was read off the source of a module.
+
+    Attributes:
+        digest: first digits of the digest of what runs.
+        imports: names that it imports, in full.
+        uses: (function, class or variable at the top of the module, what of the package it uses in full, string or
+            beginning of one that it hands over in a call); ``DATA / "name"`` counts as a call.
+    """
+
+    digest: str
+    imports: list[str]
+    uses: list[tuple[str, str, str]]
+
+
+def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
+    """Return what a result's code consists of, each part with the first digits of its digest, in alphabetical order.
+
+    Args:
+        entries: modules (``commands.train``) or functions (``scoring.scores:merge_scores``) of the package that a job
+            runs; what they import counts, too. Of an entry that is a function count only those parts of its own module
+            that it uses.
+        files: Python files from outside the package, with the local modules that they import, and data files.
+    """
+    found = {_short(name): part for name, part in _closure(tuple(map(_full, entries))).items()}
+    for file in files:
+        found |= _outside(Path(file))
+    return dict(sorted(found.items()))
+
+
+def importers(name: str, *entries: str) -> set[str]:
+    """Return which modules behind some entries import a name, such as ``descriptors.EXTRACTORS``."""
+    modules = {part.partition(":")[0] for part in _closure(tuple(map(_full, entries)))} & set(_package())
+    return {_short(module) for module in modules if _full(name) in _package()[module].imports}
+
+
+def digest_of(*entries: str, files: Iterable[str | Path] = ()) -> str:
+    """Return :func:`versions` as one SHA-256."""
+    return hashlib.sha256(json.dumps(versions(*entries, files=files)).encode()).hexdigest()
+
+
+def digest_with(used: type, *entries: str) -> str:
+    """Return :func:`digest_of` with the module of a class, which may lie outside the package."""
+    if used.__module__.partition(".")[0] == PACKAGE:
+        return digest_of(*entries, used.__module__)
+    return digest_of(*entries, files=[inspect.getfile(used)])
+
+
+def has_function(module: str, name: str) -> bool:
+    """Whether a module of the package defines a function of this name at its top."""
+    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in _tree(_full(module)).body)
+
+
+def file_version(path: str | Path) -> str:
+    """Return the first digits of the digest of a file: of a Python file, what runs; of another one, its bytes."""
+    if not Path(path).is_file():
+        return "missing"  # who reads it will say so
+    data = Path(path).read_bytes()
+    if str(path).endswith(".py"):
+        with contextlib.suppress(SyntaxError):  # who imports the file will hear of it
+            return _analysed(ast.parse(data), "").digest
+    return hashlib.sha256(data).hexdigest()[:DIGITS]
+
+
+def _full(entry: str) -> str:
+    return entry if entry.split(":")[0].split(".")[0] == PACKAGE else f"{PACKAGE}.{entry}"
+
+
+def _short(name: str) -> str:
+    return name.removeprefix(f"{PACKAGE}.")
+
+
+@functools.cache
+def _closure(entries: tuple[str, ...]) -> dict[str, str]:
+    """Return module, or file of the package, -> digest of everything that the entries import and read."""
+    read: dict[str, Module] = {}
+    queue = [name for entry in entries for name in _with_parents(entry.partition(":")[0])[:-1]]
+    for entry in entries:
+        module, _, function = entry.partition(":")
+        if function:
+            read[entry] = _analysed(_of_function(_tree(module), function), module)
+            queue += _modules(read[entry].imports)
+        else:
+            queue.append(module)
+    while queue:
+        name = queue.pop()
+        if name not in read and not _is_outside(name):
+            read[name] = _package()[name]
+            queue += _modules(read[name].imports)
+    for entry in entries:
+        if entry.partition(":")[0] in read and ":" in entry:
+            del read[entry]  # the whole module counts already
+    files = {file for name in read for file in _beside_modules(name)} | set(_data_read(read, entries))
+    found = {name: module.digest for name, module in read.items()}
+    return found | {f"{PACKAGE}.{file.relative_to(ROOT).as_posix()}": file_version(file) for file in sorted(files)}
+
+
+def _beside_modules(name: str) -> list[Path]:
+    """Return the files that lie beside the modules of a package, such as style sheets; those of the root are data."""
+    path = _path(name)
+    if path is None or path.name != "__init__.py" or path.parent == ROOT:
+        return []
+    files = (file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    return [file for file in files if file.suffix != ".py"]
+
+
+def _data_read(read: dict[str, Module], entries: Sequence[str]) -> Iterator[Path]:
+    """Yield the data files that the functions behind some entries name in calls.
+
+    Followed are the uses of functions and classes from those of the entries on; a class counts with all its methods,
+    and what stands at the top of a module always runs.
+    """
+    readers = {name for name, module in read.items() if DATA in module.imports}
+    uses: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for place, module in read.items():
+        for owner, used, text in module.uses:
+            uses.setdefault((place.partition(":")[0], owner), []).append((used, text))
+    begun = {entry.partition(":")[::2] for entry in entries}
+    seen: set[tuple[str, str]] = set()
+    queue = [node for node in uses if node[1] == "" or node in begun or (node[0], "") in begun]
+    while queue:
+        node = queue.pop()
+        if node not in seen:
+            seen.add(node)
+            for used, text in uses.get(node, ()):
+                module, name = _defined(used)
+                queue.append((module, name))
+                if text and (module in readers or used == DATA):
+                    yield from _data_named(text)
+
+
+@functools.cache
+def _defined(used: str) -> tuple[str, str]:
+    """Return the module and the name in it that a used name stands for, through packages that hand it on."""
+    module, _, name = used.rpartition(".")
+    while module and _path(module) is None:  # a method of a class
+        module, _, name = module.rpartition(".")
+    handed_on = [
+        one for one in (_package()[module].imports if module in _package() else ()) if one.endswith(f".{name}")
+    ]
+    return _defined(handed_on[0]) if handed_on and handed_on[0] != used else (module, name)
+
+
+@functools.cache
+def _data_named(text: str) -> list[Path]:
+    if not text:
+        return []
+    files = [file for file in (ROOT / "data").rglob("*") if file.is_file()]
+    if text.endswith("*"):
+        return [file for file in files if file.name.startswith(text[:-1])]
+    return [file for file in files if text in (file.name, file.stem)]
+
+
+def _is_outside(name: str) -> bool:
+    return any(name == outside or name.startswith(f"{outside}.") for outside in OUTSIDE)
+
+
+def _modules(imports: Iterable[str]) -> list[str]:
+    """Return the modules of the package that imported names stand for, with the packages that they lie in."""
+    found = []
+    for name in imports:
+        while name and _path(name) is None:  # a name inside a module: `from tripleaudit.files import read_json`
+            name = name.rpartition(".")[0]
+        found += _with_parents(name) if name else []
+    return found
+
+
+def _with_parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+@functools.cache
+def _path(name: str) -> Path | None:
+    """Return the file of a module of the package, None if there is none."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    base = ROOT.joinpath(*parts[1:])
+    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
+
+
+@functools.cache
+def _tree(module: str) -> ast.Module:
+    path = _path(module)
+    if path is None:
+        raise ModuleNotFoundError(f"the package has no module {module}")
+    return ast.parse(path.read_bytes())
+
+
+# one module
+
+
+def _analysed(tree: ast.Module, module: str, is_package: bool = False) -> Module:
+    tree = _Running().visit(tree)
+    parts: list[str] = []
+    _spell(tree, parts)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
+    imported = sorted(set(_imported(tree, module, is_package)))
+    return Module(digest, [name for _, name in imported], sorted(set(_used(tree, module, dict(imported)))))
+
+
+class _Running(ast.NodeTransformer):
+    """Leaves out of a module what does not run, or only speaks to people."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        checking = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return node.orelse if checking else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("add_argument", "add_parser"):
+            node.keywords = [word for word in node.keywords if word.arg not in ("help", "metavar")]
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        return None if names in (["__version__"], ["HELP"], ["DESCRIPTION"]) else self.generic_visit(node)
+
+    def _without_docstring(self, node):
+        self.generic_visit(node)
+        node.body = [
+            part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+        ]
+        return node
+
+    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _without_docstring
+
+
+def _spell(node: object, parts: list[str]) -> None:
+    """Append the spelling of a syntax tree without places, equal in all versions of Python."""
+    if isinstance(node, ast.AST):
+        parts.append(type(node).__name__)
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value is not None and value != [] and name not in ("ctx", "kind", "type_comment"):
+                parts.append(name)
+                _spell(value, parts)
+        parts.append(")")
+    elif isinstance(node, list):
+        parts.append("[")
+        for part in node:
+            _spell(part, parts)
+        parts.append("]")
+    else:
+        parts.append(repr(node))
+
+
+def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, str]]:
+    """Yield (name in the module, imported name in full)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            if node.level:
+                beside = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
+                source = ".".join(filter(None, [*beside, source]))
+            yield from ((alias.asname or alias.name, f"{source}.{alias.name}") for alias in node.names)
+
+
+def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield :attr:`Module.uses`."""
+    own = set(map(_name_of, tree.body))
+
+    def full(node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            return imported.get(node.id, f"{module}.{node.id}" if node.id in own else "")
+        if isinstance(node, ast.Attribute) and (before := full(node.value)):
+            return f"{before}.{node.attr}"
+        return ""
+
+    for top in tree.body:
+        owner = _name_of(top)
+        for node in ast.walk(top):
+            given: list[ast.expr] = []
+            if isinstance(node, ast.Call):
+                given = node.args
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                given = [node.right]
+            named = getattr(node, "func", None) or getattr(node, "left", None) or node
+            name = full(named) if isinstance(named, ast.expr) else ""
+            if name.startswith(f"{PACKAGE}."):
+                yield from ((owner, name, text) for text in {"", *map(_text, given)})
+
+
+def _name_of(top: ast.stmt) -> str:
+    """Return the name that a statement at the top of a module defines, empty for none or several."""
+    if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return top.name
+    targets = top.targets if isinstance(top, ast.Assign) else [getattr(top, "target", None)]
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+
+
+def _text(node: ast.expr) -> str:
+    """Return a string of the source, the beginning and ``*`` of one that is put together, else an empty one."""
+    if isinstance(node, ast.JoinedStr) and node.values and (begin := _text(node.values[0])):
+        return f"{begin}*"
+    named = isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w./-]+", node.value)
+    return named[0] if named else ""
+
+
+def _of_function(tree: ast.Module, function: str) -> ast.Module:
+    """Return a module with those of its functions and classes alone that one of them uses."""
+    defined = {
+        node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    if function not in defined:
+        raise AttributeError(f"there is no function {function}")
+    # a command with steps: its options count, the other steps' functions (`work=_other`) do not
+    entrance = {name for name in ("configure", "run") if name in defined}
+    for name in entrance:
+        defined[name] = _WithoutSteps().visit(copy.deepcopy(defined[name]))
+    kept = [node for node in tree.body if getattr(node, "name", None) not in defined]
+    used = {function, *entrance}
+    queue = [*kept, *(defined[name] for name in used)]
+    while queue:
+        for node in ast.walk(queue.pop()):
+            if isinstance(node, ast.Name) and node.id in defined and node.id not in used:
+                used.add(node.id)
+                queue.append(defined[node.id])
+    return ast.Module(body=[*kept, *(defined[name] for name in sorted(used))], type_ignores=[])
+
+
+class _WithoutSteps(ast.NodeTransformer):
+    def visit_keyword(self, node: ast.keyword) -> ast.AST | None:
+        return None if node.arg == "work" else self.generic_visit(node)
+
+
+# all modules
+
+
+@functools.cache
+def _package() -> dict[str, Module]:
+    """Return what was read off every module; what did not change since the last time is not parsed again."""
+    cache = Path(importlib.util.cache_from_source(str(ROOT / "code.py"))).with_suffix(".json")
+    known: dict[str, list] = {}
+    with contextlib.suppress(OSError, ValueError):
+        known = json.loads(cache.read_text(encoding="utf-8"))
+    own = Path(__file__).read_bytes()
+    found, kept = {}, {}
+    for path in sorted(ROOT.rglob("*.py")):
+        data = path.read_bytes()
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        name = ".".join([PACKAGE, *(parts[:-1] if is_package else parts)])
+        key = f"{name} {hashlib.sha256(data + own).hexdigest()}"
+        found[name] = Module(*known.get(key) or _analysed(ast.parse(data, str(path)), name, is_package))
+        kept[key] = found[name]
+    if kept.keys() != known.keys():
+        _store(cache, kept)
+    return found
+
+
+def _store(path: Path, value: object) -> None:
+    with contextlib.suppress(OSError):  # a package that cannot be written to is parsed each time
+        path.parent.mkdir(exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
+            json.dump(value, stream)
+        os.replace(stream.name, path)
+
+
+# files from outside
+
+
+def _outside(file: Path) -> dict[str, str]:
+    """Return the digests of a file, of the modules beside it that it imports, and of what they import of the package.
+
+    Files are named as seen from the folder of the first one, so that moving the folder changes nothing.
+    """
+    found: dict[str, str] = {}
+    queue, entries = [file], []
+    while queue:
+        path = queue.pop()
+        name = os.path.relpath(path, file.parent)
+        if name in found:
+            continue
+        found[name] = file_version(path)
+        if path.suffix == ".py":
+            with contextlib.suppress(SyntaxError):
+                for imported in _analysed(ast.parse(path.read_bytes()), path.stem).imports:
+                    entries += _modules([imported])
+                    queue += _beside(path.parent, imported.split("."))
+    return found | {_short(name): part for name, part in _closure(tuple(entries)).items()}
+
+
+def _beside(folder: Path, parts: Sequence[str]) -> list[Path]:
+    """Return the files that a name imported from beside a file stands for."""
+    found = []
+    for count in range(1, len(parts) + 1):
+        base = folder.joinpath(*parts[:count])
+        found += [path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()]
+    return found

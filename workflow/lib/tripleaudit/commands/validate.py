@@ -1,0 +1,61 @@
+"""``tripleaudit validate``: everything that is wrong with a study, before anything runs, or what the study is."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Study
+
+HELP = "say everything that is wrong with a study file, or what the study trains, asks and shows"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="STUDY.yaml", help="study files, later ones winning key by key")
+    parser.add_argument("--raw-root", metavar="DIR", help="folder with raw files, instead of the study's raw_root")
+    parser.add_argument(
+        "--downloads", default="resources/downloads", metavar="DIR", help="fetched files (default: %(default)s)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.plan.study import Study
+
+    study = Study.read(*args.files, raw_root=args.raw_root, downloads=args.downloads)
+    print("\n".join(summary(study)))
+    return 0
+
+
+def summary(study: "Study") -> Iterator[str]:
+    """Yield a few lines about a study that can run."""
+    from tripleaudit.descriptors import TABLES
+
+    yield f"{study.name}: this study can run; results go to {study.places.study}"
+    parts = {
+        "corpora": study.corpora,
+        "protocols": study.protocols if study.corpora else [],
+        "extractors": study.extractors,
+        "classifiers": study.classifiers,
+        "seeds": list(map(str, study.seeds)) if study.runs else [],
+    }
+    yield from (f"{name}: {', '.join(names)}" for name, names in parts.items() if names)
+    trained = len(study.runs) + len(study.classifier_runs)
+    if trained:
+        yield f"{trained} trainings, {len(study.score_files())} scores"
+    if study.language_models.extractions:
+        yield f"{len(study.language_models.extractions)} extractions by language models"
+    judged = sum(len(study.grescores.asked(dataset)) for dataset in study.grescores.datasets)
+    if study.grescores.datasets:
+        yield f"{len(study.grescores.datasets)} data sets with GREScores, {judged} systems judged"
+    if study.needles.models or study.needles.triples:
+        yield f"needles for {len(study.needles.files())} models"
+    if study.collections:
+        yield f"{len(study.collections.files())} shards of {len(list(study.collections))} text collections"
+    tables = [*study.tables, *study.needles.tables(), *study.collections.tables()]
+    names = [name for name in TABLES if name in tables]
+    yield f"{len(names)} tables: {', '.join(names) or 'none'}"
+    yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
+    asked = study.language_models.missing_keys([*study.language_models.config.endpoints])
+    if asked:
+        yield f"environment variables to set first: {', '.join(asked)}"
+    yield from (f"note: {note}" for note in study.data.notes())

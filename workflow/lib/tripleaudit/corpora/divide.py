@@ -1,0 +1,186 @@
+"""Dividing a corpus into training, validation and test sets, the same way at every run and on every machine.
+
+Also zero-triple sentences of a raw corpus beside a prepared data set (zero-cardinality 4, table 2): the prepared NYT24
+and NYT29 hold sentences with triples only; NYT24* and NYT29* add sentences that the raw NYT11 and NYT10 training
+corpora list without any relation.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from tripleaudit.errors import UserError
+
+
+class _Sentence(Protocol):
+    """A :class:`~tripleaudit.corpora.model.Sentence`, or one as its file states it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def triples(self) -> Sequence: ...
+
+
+S = TypeVar("S", bound=_Sentence)
+
+
+def split_corpus(
+    sentences: Sequence[S], parts: Mapping[str, float], seed: int = 0, *, stratify: bool = True
+) -> dict[str, list[S]]:
+    """Divide sentences at random into parts of the given proportions.
+
+    Sentences with the same text always share a part, so that no text is both trained and tested on. Each part keeps
+    the corpus's order.
+
+    Args:
+        sentences: the corpus.
+        parts: name and weight of each part, for example ``{"train": 8, "valid": 1, "test": 1}``.
+        seed: another seed gives another division.
+        stratify: divide sentences with and without triples each in these proportions.
+
+    Raises:
+        UserError: a weight is not positive, or a part would be empty.
+    """
+    if not parts or any(not weight > 0 for weight in parts.values()):
+        raise UserError(f"split: the weights {dict(parts)} are not all positive")
+    groups: dict[bool, dict[str, list[int]]] = {}
+    seen: dict[str, bool] = {}
+    for number, sentence in enumerate(sentences):
+        stratum = seen.setdefault(sentence.text, bool(sentence.triples) if stratify else True)
+        groups.setdefault(stratum, {}).setdefault(sentence.text, []).append(number)
+    place: dict[int, str] = {}
+    for texts in groups.values():
+        # a hash orders the texts, so that the result depends neither on Python's generator nor on the corpus's order
+        order = sorted(texts, key=lambda text: _key(seed, text))
+        for text, part in zip(order, _fill([len(texts[text]) for text in order], parts), strict=True):
+            place.update(dict.fromkeys(texts[text], part))
+    result = {name: [s for number, s in enumerate(sentences) if place[number] == name] for name in parts}
+    for name, members in result.items():
+        if not members:
+            raise UserError(f"split: part {name!r} of {len(sentences)} sentences would be empty")
+    return result
+
+
+def split_like(
+    sentences: Sequence[S], examples: Mapping[str, Sequence[_Sentence]], seed: int = 0
+) -> dict[str, list[S]]:
+    """Divide a corpus like another version of it: sentences with the same ids go to the same parts.
+
+    Sentences whose id is in no example, such as those without triples, are divided at random in the proportions of
+    the examples' sizes.
+
+    Args:
+        sentences: the corpus.
+        examples: the parts of the other version.
+        seed: of the random division of the rest.
+
+    Raises:
+        UserError: an id of an example is not in the corpus, or is in two examples.
+    """
+    part_of: dict[str, str] = {}
+    for name, members in examples.items():
+        for sentence in members:
+            if part_of.setdefault(sentence.id, name) != name:
+                raise UserError(f"split: the sentence id {sentence.id!r} is in {part_of[sentence.id]!r} and {name!r}")
+    missing = set(part_of) - {sentence.id for sentence in sentences}
+    if missing:
+        raise UserError(f"split: {len(missing)} sentence ids of the example are not in the corpus, as {min(missing)!r}")
+    rest = [sentence for sentence in sentences if sentence.id not in part_of]
+    if rest:
+        weights = {name: float(len(members)) for name, members in examples.items()}
+        for name, members in split_corpus(rest, weights, seed).items():
+            part_of.update((sentence.id, name) for sentence in members)
+    return {name: [s for s in sentences if part_of[s.id] == name] for name in examples}
+
+
+def _key(seed: int, text: str) -> bytes:
+    return hashlib.sha256(f"{seed}\0{text}".encode()).digest()
+
+
+def _fill(sizes: Sequence[int], parts: Mapping[str, float]) -> list[str]:
+    """Give each group of sentences, one after the other, to a part, so that parts end where their share ends."""
+    total, weight = sum(sizes), sum(parts.values())
+    names, ends, share = list(parts), [], 0.0
+    for name in names:
+        share += parts[name]
+        ends.append(round(total * share / weight))
+    result, done, part = [], 0, 0
+    for size in sizes:
+        while part < len(names) - 1 and done >= ends[part]:
+            part += 1
+        result.append(names[part])
+        done += size
+    return result
+
+
+def text_key(text: str) -> str:
+    """Texts that differ in blanks, case and quotes around them alone are one sentence.
+
+    The raw NYT files have other quotes than the prepared ones, and NYT29 is lower-cased.
+    """
+    return " ".join(text.split()).strip("\" '").casefold()
+
+
+def find_zero(positive: Iterable[str], raw: Iterable[S]) -> list[S]:
+    """Return the sentences of a raw corpus that have zero triples wherever they occur, each text once.
+
+    Args:
+        positive: texts of the prepared data set's sentences with triples.
+        raw: every sentence of the raw corpus; one may occur several times, with triples and without.
+    """
+    taken = {text_key(text) for text in positive}
+    candidates: dict[str, S] = {}
+    for sentence in raw:
+        key = text_key(sentence.text)
+        if sentence.triples:
+            taken.add(key)
+        else:
+            candidates.setdefault(key, sentence)
+    return [sentence for key, sentence in candidates.items() if key not in taken]
+
+
+def deal(sentences: Sequence[S], sizes: Mapping[str, int], seed: int) -> dict[str, list[S]]:
+    """Shuffle with ``seed``, fill the sets from the last of ``sizes`` to the first, and restore corpus order in each.
+
+    Raises:
+        UserError: there are fewer sentences than the sets take.
+    """
+    if len(sentences) < sum(sizes.values()):
+        raise UserError(f"{len(sentences)} sentences, expected at least {sum(sizes.values())}")
+    order = list(range(len(sentences)))
+    random.Random(seed).shuffle(order)
+    chosen, at = {}, 0
+    for name, size in reversed(list(sizes.items())):
+        chosen[name] = [sentences[number] for number in sorted(order[at : at + size])]
+        at += size
+    return chosen
+
+
+def fitting_sizes(found: int, sizes: Mapping[str, int], least: float) -> dict[str, int]:
+    """Return ``sizes``, or if fewer sentences are there, all of them in the same proportions.
+
+    Args:
+        found: zero-triple sentences at hand.
+        sizes: of the published sets.
+        least: share of the published sum that must be there.
+
+    Raises:
+        UserError: less than that is there.
+    """
+    wanted = sum(sizes.values())
+    if found >= wanted:
+        return dict(sizes)
+    if found < least * wanted:
+        raise UserError(
+            f"the raw corpus has {found} different sentences with zero triples, expected {wanted} as published, or at "
+            f"least {least:.0%} of them"
+        )
+    fitted = {name: found * size // wanted for name, size in sizes.items()}
+    first = next(iter(fitted))
+    fitted[first] += found - sum(fitted.values())
+    return fitted

@@ -1,0 +1,345 @@
+"""Typed settings: the base of every section of a study, the kinds of values they hold, and what is wrong with one.
+
+A setting is written once, as an annotated field with its range and, as the string below it, its description; from there
+come its check before anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
+"""
+
+import ast
+import dataclasses
+import difflib
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError, core_schema
+
+from tripleaudit.errors import UserError
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class Section(BaseModel):
+    """A part of a study's configuration: no unknown keys, no silent conversion, no nan."""
+
+    made_of: ClassVar[type | None] = None  # the dataclass whose fields a model has
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True, protected_namespaces=())
+
+    def given(self) -> dict[str, Any]:
+        """Return the keys that the user named, as JSON values."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    def full(self) -> dict[str, Any]:
+        """Return all keys with their defaults, as JSON values."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def _empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+OrEmpty = BeforeValidator(_empty)  # `casrel:` with nothing after it is an entry with all defaults
+
+
+class form:
+    """The check of a value that has forms of its own, for ``Annotated[KIND, form(…)]``.
+
+    Args:
+        expected: the forms in words.
+        fits: whether a value has one of them.
+        schema: the same as JSON schema.
+    """
+
+    def __init__(self, expected: str, fits: Callable[[Any], bool], schema: Mapping[str, Any]):
+        self.expected, self.fits, self.schema = expected, fits, schema
+
+    def check(self, value: Any) -> Any:
+        if not self.fits(value):
+            found = {"wanted": self.expected, "value": _short(value)}
+            raise PydanticCustomError("form", "expected {wanted}, got {value}", found)
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return dict(self.schema)
+
+
+def among(values: Collection[Any]) -> form:
+    """Return the check of a value that is one of a few; ``True`` is not the same as 1."""
+    known = [(type(value), value) for value in values]
+    expected = f"one of {', '.join(str(value) or '(empty)' for value in values)}"
+    return form(expected, lambda value: (type(value), value) in known, {"enum": list(values)})
+
+
+class one_of(form):
+    """The check of a name that a registry knows.
+
+    Args:
+        known: all names; asked when a value is checked, because plugins add to them.
+        what: the kind of thing, such as ``matching rule``.
+    """
+
+    def __init__(self, known: Callable[[], Collection[str]], what: str):
+        self.known, self.what = known, what
+
+    def check(self, value: Any) -> Any:
+        if value not in self.known():
+            found = {"what": self.what, "value": value, "hint": hint(value, self.known())}
+            raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", found)
+        return value
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"enum": list(self.known())}
+
+
+def _paths(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _unique(value: Sequence[Any]) -> Sequence[Any]:
+    for number, item in enumerate(value):
+        if item in value[:number]:
+            raise PydanticCustomError("unique", "expected each once, got {item} twice", {"item": repr(item)})
+    return value
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Unique = AfterValidator(_unique)
+AsTuple = BeforeValidator(_as_tuple)  # the list of a file as the tuple of a dataclass
+Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0)]
+Number = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Paths = Annotated[
+    list[Text],
+    Field(min_length=1),
+    BeforeValidator(_paths),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+Runtime = Annotated[
+    Any,
+    form(
+        "minutes, or a time such as '4h'",
+        lambda value: isinstance(value, str) and bool(value) or type(value) is int and value > 0,
+        {"type": ["string", "integer"]},
+    ),
+]
+
+
+def hint(name: Any, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the closest known one, or all of them."""
+    known = [*known]
+    close = difflib.get_close_matches(str(name), known, 1)
+    return f", did you mean '{close[0]}'?" if close else f"; known are {', '.join(known) or 'none'}"
+
+
+EXPECTED = {
+    "int_type": "integer",
+    "int_from_float": "integer",
+    "float_type": "number",
+    "string_type": "string",
+    "bool_type": "boolean",
+    "list_type": "array",
+    "tuple_type": "array",
+    "dict_type": "object",
+    "model_type": "object",
+    "model_attributes_type": "object",
+    "dataclass_type": "object",
+    "finite_number": "a finite number",
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+    "too_short": "at least {min_length} of them",
+    "too_long": "at most {max_length} of them",
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+    "literal_error": "one of {expected}",
+    "string_pattern_mismatch": "letters, digits, '.', '_' and '-', starting with a letter or digit",
+}
+
+
+class Mistake(NamedTuple):
+    """One value that does not fit.
+
+    Attributes:
+        place: path of the keys to it.
+        where: path of what the sentence is about: for a key too many or too few, the section around it.
+        text: the sentence.
+        kind: of the mistake, as pydantic calls it.
+        key: path of a key that is missing.
+    """
+
+    place: tuple[str | int, ...]
+    where: tuple[str | int, ...]
+    text: str
+    kind: str = ""
+    key: tuple[str | int, ...] = ()
+
+    def sentence(self, root: str = "") -> str:
+        """Return the sentence behind its place; ``root`` is the name of the validated part."""
+        return f"{'/'.join([*filter(None, [root]), *map(str, self.where)]) or '(top level)'}: {self.text}"
+
+
+def mistakes(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistake]:
+    """Yield each mistake that a validation found."""
+    for each in error.errors(include_url=False):
+        place, kind, value = each["loc"], each["type"], each["input"]
+        if place and place[-1] == "[key]":
+            expected = EXPECTED["string_pattern_mismatch"]
+            yield Mistake(place[:-1], place[:-2], f"{place[-2]!r} is no name; expected {expected}")
+        elif kind == "extra_forbidden":
+            known = hint(place[-1], keys_at(schema_of(model), place[:-1]))
+            yield Mistake(place, place[:-1], f"unknown key '{place[-1]}'{known}")
+        elif kind == "missing":
+            yield Mistake(place[:-1], place[:-1], f"the key '{place[-1]}' is missing", kind, place)
+        elif kind in EXPECTED:
+            expected = EXPECTED[kind].format(
+                **{k: f"{v:g}" if isinstance(v, float) else v for k, v in each.get("ctx", {}).items()}
+            )
+            yield Mistake(place, place, f"expected {expected}, got {_short(value)}")
+        else:
+            yield Mistake(place, place, each["msg"])
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def described(model: type[Section]) -> dict[str, Any]:
+    """Return the JSON schema of a model with the description of every field that has one."""
+    schema = model.model_json_schema(by_alias=True)
+    for name, part in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
+        for kind in _all_sections(Section):
+            if kind.__name__ == name:
+                for key, text in _descriptions(kind).items():
+                    if key in part.get("properties", {}):
+                        part["properties"][key].setdefault("description", text)
+    return schema
+
+
+def _all_sections(kind: type[Section]) -> Iterator[type[Section]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _all_sections(each)
+
+
+def _descriptions(kind: type) -> dict[str, str]:
+    """The strings below the fields of a class and of those that it is made from."""
+    found: dict[str, str] = {}
+    for each in [getattr(kind, "made_of", None), *reversed(kind.__mro__)]:
+        if each is None or each.__module__.partition(".")[0] != __name__.partition(".")[0]:
+            continue
+        try:
+            (tree,) = ast.parse(inspect.getsource(each)).body
+        except (OSError, TypeError):  # of a model that no file has
+            continue
+        for field, text in itertools.pairwise(tree.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[ast.unparse(field.target)] = " ".join(str(text.value.value).split())
+    return found
+
+
+def keys_at(schema: dict[str, Any], place: Iterable[str | int]) -> list[str]:
+    """Return the keys that a JSON schema knows at a place."""
+    part = schema
+    for key in place:
+        part = resolved(part, schema)
+        entries = [part.get("additionalProperties"), part.get("items"), *part.get("patternProperties", {}).values()]
+        entries = [each for each in entries if isinstance(each, dict)]
+        part = part.get("properties", {}).get(key) or (entries[0] if entries else {})
+    return sorted(resolved(part, schema).get("properties", {}))
+
+
+@functools.cache
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a model."""
+    return model.model_json_schema(by_alias=True)
+
+
+def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a JSON schema without references, and of what may be null the other form."""
+    while True:
+        forms = [each for each in part.get("anyOf", ()) if each != {"type": "null"}]
+        if "$ref" in part:
+            name, inner = "$ref", schema["$defs"][part["$ref"].rpartition("/")[2]]
+        elif "properties" not in part and forms:
+            name, inner = "anyOf", forms[0]
+        else:
+            return part
+        part = {**inner, **{key: value for key, value in part.items() if key != name}}
+
+
+@functools.cache
+def model_of(kind: type, base: type[Section] = Section, without: tuple[str, ...] = ()) -> type[Section]:
+    """Return the model of a dataclass with annotated fields, each of which may be left out.
+
+    Args:
+        kind: the dataclass.
+        base: the fields beside its own.
+        without: fields of ``kind`` that the model lacks.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    fields = {}
+    for field in dataclasses.fields(kind):
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        if field.name not in without:
+            fields[field.name] = (hints[field.name], default)
+    model = model_from(kind.__name__, fields, base)
+    model.made_of = kind
+    return model
+
+
+def check_dataclass(instance: Any, where: str) -> None:
+    """Refuse an instance of a dataclass whose fields are outside their ranges; for ``__post_init__``.
+
+    Raises:
+        UserError: one sentence for each field, beginning with ``where``.
+    """
+    checked_fields(type(instance), dict(vars(instance)), where)
+
+
+def checked_fields(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return ``values`` as fields of a dataclass or model: whole numbers as floats, lists as tuples, as it wants them.
+
+    Raises:
+        UserError: one sentence for each that is no field or does not fit, beginning with ``where``.
+    """
+    model = kind if issubclass(kind, BaseModel) else model_of(kind)
+    try:
+        checked = model.model_validate(dict(values))
+    except ValidationError as error:
+        raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, model))) from None
+    return {name: getattr(checked, name + "_" * hasattr(BaseModel, name)) for name in values}
+
+
+def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section) -> type[Any]:
+    """Return a model of fields, each with its type and default, beside those of ``base``."""
+    fields: dict[str, Any] = {}
+    for key, (kind, default) in types.items():
+        taken = hasattr(BaseModel, key)  # such as `schema`
+        fields[key + "_" * taken] = (kind, Field(default, alias=key) if taken else default)
+    return create_model(name, __base__=base, __doc__=base.__doc__, **fields)

@@ -1,0 +1,161 @@
+"""Factualness (FS) and granularity (GS) from a judge's answers (GenRES, sections 3.3 and 3.4).
+
+FS is the share of a text's triples that a judge finds supported by the text, GS how atomic triples are: exp(-n) for n
+smaller triples that one could be split into. Both are stored in the form of the published details: judgements as
+``{text: {"score": float, "results": [bool, …]}}``, one result for each triple in order; answers of the splitting prompt
+as ``{text: {triple as JSON: answer}}``, so each distinct triple of a text counts once.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
+from tripleaudit.grescores.systems import System, clean, usable
+from tripleaudit.llm.answers import parse_yes_no, says_nothing
+from tripleaudit.llm.endpoint import split_thought
+from tripleaudit.llm.lenient import decode
+
+Verdicts = Mapping[str, Sequence[bool | None]]
+
+
+def read_verdicts(path: str | Path) -> dict[str, list[bool | None]]:
+    """Read stored judgements as ``{text: [bool or None, …]}``; None is a verdict that could not be read.
+
+    Raises:
+        UserError: the file is missing or has another form.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: expected an object that maps each text to {{'score', 'results'}}")
+    verdicts = {}
+    for text, entry in value.items():
+        results = entry.get("results") if isinstance(entry, dict) else None
+        if not isinstance(results, list) or not all(result is None or isinstance(result, bool) for result in results):
+            raise UserError(f"{path}: text {text[:60]!r} has no list 'results' of true and false")
+        verdicts[text] = results
+    return verdicts
+
+
+def factualness(system: System, verdicts: Verdicts, official: bool) -> dict[str, float]:
+    """Return FS per text.
+
+    Official: every text of the details counts, one without triples as 0, and a verdict that cannot be read as not
+    supported. Default: the system's texts with at least one usable triple whose verdict could be read; the others are
+    left out (:func:`tripleaudit.grescores.evaluate` reports how many texts a score rests on).
+    """
+    if official:
+        return {text: sum(map(bool, results)) / len(results) if results else 0.0 for text, results in verdicts.items()}
+    values = {}
+    for text, triples in system.texts.items():
+        known = [result for result in _of_usable(triples, verdicts.get(text, [])) if result is not None]
+        if known and clean(triples)[0]:
+            values[text] = sum(known) / len(known)
+    return values
+
+
+def readable_verdicts(system: System, verdicts: Verdicts) -> dict[str, float]:
+    """Return per judged text the share of its usable triples whose verdict could be read."""
+    rows = {text: _of_usable(triples, verdicts[text]) for text, triples in system.texts.items() if verdicts.get(text)}
+    return {text: sum(result is not None for result in row) / len(row) for text, row in rows.items() if row}
+
+
+def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequence[bool | None]:
+    if len(results) != len(triples):
+        return results
+    return [result for result, triple in zip(results, triples, strict=True) if usable(triple) is not None]
+
+
+def parse_verdict(answer: str, official: bool = False) -> bool | None:
+    """Read a judge's answer; None if it is neither yes nor no.
+
+    Official: true if the answer without surrounding blanks is ``true`` in any case, else false.
+    """
+    return answer.strip().lower() == "true" if official else parse_yes_no(answer)
+
+
+def triple_json(triple: Sequence[Any]) -> str:
+    """Return a triple as the JSON text that stored details use as a key (ASCII escapes, as published)."""
+    return json.dumps(list(triple))
+
+
+Splits = Mapping[str, Mapping[str, str]]
+
+MOST_PARTS = 10
+
+
+def read_splits(path: str | Path) -> dict[str, dict[str, str]]:
+    """Read stored answers of the splitting prompt.
+
+    Raises:
+        UserError: the file is missing or has another form.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: expected an object that maps each text to {{triple: answer}}")
+    for text, answers in value.items():
+        if not isinstance(answers, dict) or not all(isinstance(answer, str) for answer in answers.values()):
+            raise UserError(f"{path}: text {text[:60]!r} is not mapped to answers by triple")
+    return value
+
+
+def granularity(system: System, splits: Splits, official: bool) -> dict[str, float]:
+    """Return GS per text: the mean of exp(-n) over the text's distinct triples.
+
+    Official: every text of the details that has at least one answer, brackets counted. Default: the system's texts
+    with at least one usable triple that were split, and :func:`count_parts`.
+    """
+    count = count_brackets if official else count_parts
+    texts = splits if official else [text for text, triples in system.texts.items() if clean(triples)[0]]
+    values = {}
+    for text in texts:
+        answers = splits.get(text)
+        if answers:
+            values[text] = sum(math.exp(-count(answer)) for answer in answers.values()) / len(answers)
+    return values
+
+
+def count_brackets(answer: str) -> int:
+    """Return the official count of parts: pairs of square brackets, where a single pair means no split."""
+    pairs = min(answer.count("["), answer.count("]"))
+    return 0 if pairs == 1 else pairs
+
+
+def count_parts(answer: str) -> int:
+    """Return the number of parts in an answer that lists triples, at most :data:`MOST_PARTS`.
+
+    The list may stand in prose or in a code fence, be the value of an object (``{"parts": […]}``), or be written as one
+    triple after the other. No or one triple means no split. An answer without JSON is counted by its brackets.
+    """
+    decoded = decode(answer)
+    empty = len(decoded.values) > 1 and not any(decoded.values)
+    if not decoded.values or decoded.truncated or empty:
+        return min(count_brackets(split_thought(answer)[1]), MOST_PARTS)
+    parts = sum(len(_parts(value)) for value in decoded.values)
+    return min(parts, MOST_PARTS) if parts > 1 else 0
+
+
+def readable_parts(answer: str) -> bool:
+    """Whether an answer to the splitting prompt holds JSON, or says that there is nothing to split."""
+    return bool(decode(answer).values) or says_nothing(answer)
+
+
+def granularity_coverage(system: System, splits: Splits) -> dict[str, float]:
+    """Return per text that was split the share of its distinct usable triples with an answer that could be read."""
+    values = {}
+    for text, triples in system.texts.items():
+        distinct = {triple_json(triple) for triple in clean(triples)[0]}
+        if distinct and text in splits:
+            values[text] = len(distinct & set(splits[text])) / len(distinct)
+    return values
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return the triples in a JSON value: lists or objects inside it, else itself if it holds anything."""
+    inner = [item for item in (value.values() if isinstance(value, dict) else value) if isinstance(item, list | dict)]
+    if isinstance(value, dict) and len(inner) == 1 and isinstance(inner[0], list):
+        return _parts(inner[0])
+    return inner or ([value] if value and not (isinstance(value, dict) and [] in value.values()) else [])

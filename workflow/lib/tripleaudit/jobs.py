@@ -1,0 +1,155 @@
+"""What the workflow's jobs need of the package: steps that only rules call, the code behind each rule, the environment.
+
+A step is a function of the package, called with options that follow from its signature (:mod:`tripleaudit.cli`).
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tripleaudit import code
+from tripleaudit.descriptors import EXTRACTORS, FORMATS, GRE_SCORES, MATCHINGS, PROTOCOLS, Registry, plugin_files
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.registry import class_reference
+from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
+
+
+class Step(NamedTuple):
+    """Where the function of a step is found, ``module:function`` within the package, and what it does."""
+
+    function: str
+    help: str
+
+
+STEPS = {
+    "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
+    "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
+    "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
+    "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
+    "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
+    "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
+    "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
+    "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
+    "training-facts": Step("tables.facts:write_training_facts", "times and outcomes of all trainings"),
+    "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
+}
+"""Command -> step."""
+
+APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS, "GRE_SCORES": GRE_SCORES}
+"""Registries of which a command that imports them applies every entry; of the others a job chooses one."""
+
+
+def entries(command: str) -> tuple[str, ...]:
+    """Return the modules and functions that a command (``predict``, ``needles corpus``) runs."""
+    name, _, step = command.partition(" ")
+    if name in STEPS:
+        return (*code.ENTRANCE, STEPS[name].function)
+    module, function = f"commands.{name.replace('-', '_')}", f"_{step.replace('-', '_')}"
+    return (*code.ENTRANCE, f"{module}:{function}" if step and code.has_function(module, function) else module)
+
+
+def command_of(shell: str) -> str:
+    """Return the command that a rule's shell text calls, with its step; empty if it calls none.
+
+    Raises:
+        UserError: it calls two, so that one version could not stand for its code.
+    """
+    found = re.findall(r"-m tripleaudit ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)", shell)
+    if len(found) > 1:
+        raise UserError(f"a rule calls several commands ({', '.join(found)}); expected one")
+    return found[0] if found else ""
+
+
+def rule_code(shell: str) -> list[tuple[str, str]]:
+    """Return (part, digest) of the code behind a rule; as parameters, they make its jobs run again if one changes.
+
+    Besides the modules these are the plugins that add matching rules or GREScores, where the command applies them all,
+    and what descriptors say of extractors and protocols, where the command prints it.
+    """
+    command = command_of(shell)
+    if not command:
+        return []
+    used = entries(command)
+    applied = [registry for name, registry in APPLIED.items() if code.importers(f"descriptors.{name}", *used)]
+    files = plugin_files(*(registry.kind for registry in applied)) if applied else []
+    found = code.versions(*used, *(module for registry in applied for module in registry.homes), files=files)
+    for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
+        if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", *used)):
+            found[f"{name.lower()} as described"] = described(registry)
+    return list(found.items())
+
+
+def described(registry: Registry, *names: str) -> str:
+    """Return the first digits of the digest of what descriptors say in words and numbers: labels, order, settings."""
+    told = {
+        name: {key: value for key, value in vars(registry[name]).items() if key not in ("module", "file")}
+        for name in names or registry
+    }
+    text = json.dumps(told, sort_keys=True, default=lambda value: "" if callable(value) else repr(value))
+    return hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]
+
+
+def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
+    """Return module or file -> digest of what one job uses beyond its command, such as its extractor or its table."""
+    shared = code.versions(*entries(command))
+    return {name: part for name, part in code.versions(*modules, files=files).items() if name not in shared}
+
+
+def described_code(command: str, registry: Registry, *names: str) -> dict[str, str]:
+    """Return :func:`chosen_code` of what descriptors bring, those of the names or all."""
+    chosen = [registry.need(name) for name in names or registry]
+    files = {one.file for one in chosen if one.file}
+    return chosen_code(command, *(one.module for one in chosen if not one.file), files=sorted(files))
+
+
+def extractor_code(command: str, extractor: str) -> dict[str, str]:
+    """Return :func:`chosen_code` of an extractor or classifier, of all of them where ``extractor`` is empty."""
+    names = [extractor] if extractor else list(EXTRACTORS)
+    places = {class_reference(name).rpartition(":")[0] for name in names}
+    files = {place for place in places if place.endswith(".py")}
+    found = chosen_code(command, *sorted(places - files), files=sorted(files))
+    return {**found, "as described": described(EXTRACTORS, *names)}
+
+
+def corpus_code(format: str, entry: RegisteredCorpus | None, split: str) -> dict[str, str]:
+    """Return :func:`chosen_code` of the readers of a split, and of a registered corpus how it is made of files.
+
+    Args:
+        format: of the files; ``auto`` may be any.
+        entry: the registered corpus, None for files of one's own.
+    """
+    if entry is None:
+        return described_code("prepare", FORMATS, *([] if format == "auto" else [format]))
+    files = [dataclasses.replace(file, source=None, page=None) for file in entry.raw_files(split)]
+    formats = {file.format for file in files if file.format}
+    found = described_code("prepare", FORMATS, *formats) if formats else {}
+    made = hashlib.sha256(repr((entry, files)).encode()).hexdigest()[: code.DIGITS]
+    return {**found, f"registered {entry.name}": made}
+
+
+def pinned(entry: RawFile | Model) -> str:
+    """Return what decides the bytes of something fetched: their digest, else where they come from."""
+    return entry.sha256 or str(entry.source)
+
+
+def export_environment(library: Path | None, gpu: str | int, offline: bool = False) -> None:
+    """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
+
+    ``library`` is the folder that the package is imported from, None where it is installed.
+    Where a job runs does not decide what it computes, so the device is no parameter that would rerun it. With
+    ``offline``, libraries that would ask the model hub for something do not try, and fail at once instead of waiting.
+    """
+    places = {"PATH": Path(sys.executable).parent} | ({"PYTHONPATH": library} if library else {})
+    for name, first in ((name, str(folder)) for name, folder in places.items()):
+        known = os.environ.get(name, "").split(os.pathsep)
+        if known[0] != first:
+            os.environ[name] = os.pathsep.join(filter(None, [first, *known]))
+    os.environ["TRIPLEAUDIT_GPU"] = str(gpu)
+    if offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"

@@ -1,0 +1,232 @@
+"""The client of every language-model stage: asks an endpoint, never twice, never too much at once, never over budget.
+
+endpoint = Endpoint("https://host/v1", "some-model", api_key_env="SOME_KEY")
+with Client(endpoint, "results/cache/llm") as client:
+    answers = client.complete_all([Request([{"role": "user", "content": "…"}])])
+"""
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import threading
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.embeddings import Vectors, embed, key_of
+from tripleaudit.llm.endpoint import Answer, Endpoint, Prices, Request, Usage, bill, tokens_about
+from tripleaudit.llm.estimate import Estimate, estimate
+from tripleaudit.llm.ledger import BudgetExceeded
+from tripleaudit.llm.sending import Sender, Server
+from tripleaudit.llm.transport import EndpointError, EndpointUnusable
+from tripleaudit.machine.progress import Progress
+
+__all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]
+
+log = logging.getLogger(__name__)
+
+
+class Client(Sender):
+    """Asks one endpoint, with a cache of answers on disk.
+
+    An answer is stored the moment it arrives, truncated answers and refusals too, because they were paid for and would
+    come again; only requests that the server rejects are sent again. If everything is stored, neither the endpoint nor
+    its key is needed. Use it as a context manager, or call :meth:`close`.
+
+    Arguments are those of :class:`.sending.Sender`.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._runner: asyncio.Runner | None = None
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, stop a server that this client started and give back all locks."""
+        if self._runner is not None:
+            if self._state is not None:
+                self._runner.run(self._state.close())
+                self._state = None
+            self._runner.close()
+            self._runner = None
+        if self._server is not None:
+            self._server.stop()
+        if self.ledger is not None:
+            self.ledger.close()
+
+    def estimate(self, requests: Iterable[Request]) -> Estimate:
+        """Say what the requests would take: how many are stored, tokens, money. Sends nothing."""
+        return estimate(self, requests)
+
+    def estimate_embeddings(self, texts: Iterable[str]) -> Estimate:
+        """Say what the embeddings of the texts would take; a text counts as one request. Sends nothing.
+
+        Embeddings have no completion, so the money is that of the tokens sent.
+        """
+        keys = {key_of(text, self.endpoint): text for text in texts}
+        stored = Vectors(self.cache).get(keys)
+        prompt = sum(tokens_about(text) for key, text in keys.items() if key not in stored)
+        cost = self.endpoint.prices.cost(prompt, 0)
+        return Estimate(len(keys), len(stored), len(keys) - len(stored), prompt, 0, 0, cost, cost)
+
+    def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
+        """Return the answers of all requests, in their order; equal ones are sent once. Errors as :meth:`drive`."""
+        found = self.drive({number: _one(request) for number, request in enumerate(requests)}, what)
+        return [found[number] for number in range(len(requests))]
+
+    def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]], what: str = "") -> dict[Any, Any]:
+        """Run conversations side by side, each as fast as its own answers come, and return their results.
+
+        When the endpoint stops answering or the budget is used up, what is in flight is still awaited and stored;
+        then one error says how far it came. Running again sends only what is missing.
+
+        Args:
+            conversations: generators by any key; each yields requests and returns a result.
+            what: is being asked, for the lines of progress in the log.
+
+        Raises:
+            EndpointError: requests failed although all attempts were made, or the endpoint cannot be used.
+            BudgetExceeded: the budget does not allow the next request.
+        """
+        with contextlib.ExitStack() as stack:
+            if self._progress is None:
+                stack.enter_context(self.stage(what or f"asking {self.endpoint.name}", len(conversations)))
+            results = self._run(self._drive(conversations, self._progress))
+        return {key: results[key] for key in conversations}
+
+    @contextlib.contextmanager
+    def stage(self, what: str, total: int, at_most: bool = False) -> Iterator["Client"]:
+        """Tell in the log how far all that is asked in this block has come.
+
+        Args:
+            total: answers that it takes; ``at_most`` if it may take fewer.
+        """
+        cached, cost = self.totals.cached, self.totals.cost
+
+        def so_far() -> str:
+            stored = f"{self.totals.cached - cached} from the cache"
+            return f"{stored}, cost {self.totals.cost - cost:.4f}" if self.endpoint.prices else stored
+
+        with Progress(what, total, "answers", log=log, at_most=at_most) as self._progress:
+            self._progress.note(so_far)
+            try:
+                yield self
+            finally:
+                self._progress = None
+
+    def bill(self) -> dict[str, Any]:
+        """Return what the answers of this client have cost, whoever paid for them, and what served them.
+
+        Each distinct request counts once; ``lost`` is the most that attempts without an answer can have
+        cost this study.
+        """
+        known = dataclasses.asdict(self.known)
+        del known["settled"]
+        lost = self.ledger.lost() if self.ledger and self.ledger.path.exists() else 0.0
+        return bill(self._answers.values()) | {"lost": lost, "capabilities": known}
+
+    def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
+        """Return the embeddings of texts as a float32 array (n, d), through the same cache, budget and retries."""
+        vectors, found = self._run(embed(list(texts), batch, self.endpoint, self.cache, self._post_embeddings))
+        self.totals.cached += found
+        return vectors
+
+    async def _drive(self, conversations: Mapping[Any, Generator[Any, Any, Any]], progress: Progress) -> dict[Any, Any]:
+        results: dict[Any, Any] = {}
+        queue = iter(conversations.items())
+        failures: list[UserError] = []
+        statuses: Counter = Counter()
+        rejection = ""
+        in_a_row = 0
+        stop: UserError | None = None
+
+        async def talk(conversation: Generator[Request, Answer, Any]) -> Any:
+            nonlocal in_a_row, rejection
+            answer: Answer | None = None
+            while True:
+                try:
+                    request = conversation.send(answer)
+                except StopIteration as end:
+                    return end.value
+                answer = await self.complete(request)
+                statuses[answer.status == "error"] += 1
+                rejection = answer.error or rejection
+                if not answer.cached:
+                    in_a_row = 0
+                progress.add(1)
+
+        async def work() -> None:
+            nonlocal in_a_row, stop
+            for key, conversation in queue:
+                if stop is not None:
+                    return
+                try:
+                    results[key] = await talk(conversation)
+                except EndpointUnusable as error:
+                    stop = error
+                    failures.append(error)
+                except EndpointError as error:
+                    failures.append(error)
+                    in_a_row += 1
+                    if in_a_row >= max(2, self.endpoint.concurrency):  # it is down: spare the others their attempts
+                        stop = error
+                except UserError as error:
+                    stop = error
+
+        # twice as many workers as slots, so that a slot never waits for the disk
+        await asyncio.gather(*(work() for _ in range(min(len(conversations), 2 * self.endpoint.concurrency))))
+        so_far = f"{len(results)} of {len(conversations)} answers are there; run again to send only the missing ones"
+        if isinstance(stop, BudgetExceeded):
+            raise BudgetExceeded(f"{stop}; {so_far}")
+        if stop is not None and not isinstance(stop, EndpointError):
+            raise stop
+        if failures:
+            raise EndpointError(f"{failures[-1]}; {so_far}")
+        if statuses[True] and not statuses[False]:
+            raise EndpointError(f"endpoint '{self.endpoint.name}' rejects every request: {rejection}")
+        return results
+
+    def _run(self, work: Any) -> Any:
+        """Run in one event loop for the client's whole life; from within a running loop (a notebook) in a thread."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._runner = self._runner or asyncio.Runner()
+            return self._runner.run(work)
+        outcome: list[Any] = []
+
+        async def run() -> Any:
+            try:
+                return await work
+            finally:
+                if self._state is not None:
+                    await self._state.close()
+                    self._state = None
+
+        def target() -> None:
+            try:
+                outcome.extend((True, asyncio.run(run())))
+            except BaseException as error:
+                outcome.extend((False, error))
+
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+        if not outcome[0]:
+            raise outcome[1]
+        return outcome[1]
+
+
+def _one(request: Request) -> Generator[Request, Answer, Answer]:
+    """A conversation of one request."""
+    return (yield request)

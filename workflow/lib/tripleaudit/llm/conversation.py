@@ -1,0 +1,352 @@
+"""Iterated calls in one thread with extraction history, and a new thread where the context limit is reached.
+
+MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is asked about once
+and then ``iterations`` times again; what was extracted before stays in the history. Nothing here sends anything:
+:func:`converse` is a generator that yields requests and is sent their answers, so one driver (:func:`drive`) can run
+many conversations side by side, and a test can answer by hand.
+"""
+
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.answers import Parsed
+from tripleaudit.llm.endpoint import Answer, Request, Usage
+from tripleaudit.llm.splitting import split
+
+Message = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The messages of a conversation and the reading of its answers.
+
+    Attributes:
+        opening: the system message: schema and instructions.
+        show: ``(piece index, number of pieces, text) -> message`` that shows a piece for the first time.
+        more: ``(piece index, number of pieces) -> message`` that asks for what is not listed yet.
+        remind: ``(the parser's notes) -> message`` after an answer that cannot be read.
+        parse: ``(text, answer status) -> Parsed``.
+        identity: what makes two records the same, for early stopping.
+        nothing: the answer kept in the history for a call that was given up.
+        schema: JSON schema of an answer, for servers with structured outputs.
+    """
+
+    opening: str
+    show: Callable[[int, int, str], str]
+    more: Callable[[int, int], str]
+    remind: Callable[[str], str]
+    parse: Callable[[str, str], Parsed]
+    identity: Callable[[Any], Any]
+    nothing: str = '{"entities": []}'
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How often to ask, and what fits.
+
+    Attributes:
+        iterations: follow-up calls for each piece, after the first call.
+        context: tokens that prompt and answer may have together; ``None`` for no limit.
+        reserve: tokens kept free for the answer; also its ``max_tokens``.
+        stop_early: stop asking about a piece after a follow-up answer without anything new.
+    """
+
+    iterations: int = 3
+    context: int | None = None
+    reserve: int = 4095
+    stop_early: bool = False
+
+    def __post_init__(self) -> None:
+        if self.iterations < 0:
+            raise UserError(f"the number of iterations is {self.iterations}, expected 0 or more")
+        if self.reserve < 1:
+            raise UserError(f"the output reserve is {self.reserve} tokens, expected at least 1")
+        if self.context is not None and self.context <= self.reserve:
+            raise UserError(
+                f"the context limit of {self.context} tokens must exceed the output reserve of {self.reserve} tokens"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a document; ``protected`` spans (offsets into ``text``) stay whole if it must be split further."""
+
+    index: int
+    text: str
+    protected: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One call: where it stands, what was read in its answer, and all answers that it took; the last one counts."""
+
+    piece: int
+    iteration: int
+    thread: int
+    parsed: Parsed
+    answers: tuple[Answer, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer that was read."""
+        return self.answers[-1]
+
+    @property
+    def attempts(self) -> int:
+        """How often the call was made."""
+        return len(self.answers)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all attempts."""
+        return sum((answer.usage for answer in self.answers), Usage())
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A thread as it stands: its messages and number. Branches start from a copy, because nothing here changes."""
+
+    messages: tuple[Message, ...] = ()
+    thread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """All calls about one document in order, and the state that the last thread ended in."""
+
+    turns: tuple[Turn, ...]
+    state: State
+
+    @property
+    def answers(self) -> list[Answer]:
+        """All answers, in order."""
+        return [answer for turn in self.turns for answer in turn.answers]
+
+
+class TokenCounter:
+    """Counts the tokens of messages.
+
+    Args:
+        encode: text -> number of tokens; without it, the number is learned from the usage that the server reports:
+            three characters a token at first, then the densest text seen so far.
+        overhead: tokens that a chat template adds to each message.
+        trust_usage: take the server's own count for the part of a thread that it has answered.
+    """
+
+    def __init__(self, encode: Callable[[str], int] | None = None, overhead: int = 8, trust_usage: bool = True):
+        self._encode = encode
+        self._overhead = overhead
+        self._trust = trust_usage
+        self._characters_per_token: float | None = None
+        self._known: tuple[tuple[Message, ...], int] = ((), 0)
+
+    @classmethod
+    def from_tokenizer(cls, path: str | Path, **options: Any) -> "TokenCounter":
+        """Count with a ``tokenizer.json`` (the file, or a folder that holds it).
+
+        Raises:
+            UserError: the file is missing or is no tokenizer.
+        """
+        from tokenizers import Tokenizer
+
+        path = Path(path)
+        path = path / "tokenizer.json" if path.is_dir() else path
+        if not path.is_file():
+            raise UserError(f"{path}: no such tokenizer; expected a tokenizer.json")
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises bare Exceptions
+            raise UserError(f"{path}: not a tokenizer.json ({error})") from error
+        return cls(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids), **options)
+
+    def text(self, text: str) -> int:
+        """Tokens of a text by itself."""
+        if self._encode is not None:
+            return self._encode(text)
+        return math.ceil(len(text) / (self._characters_per_token or 3.0))
+
+    def messages(self, messages: Sequence[Message]) -> int:
+        """Tokens of a thread, with the server's own count for the part that it has answered."""
+        prefix, tokens = self._known
+        if len(prefix) > len(messages) or tuple(messages[: len(prefix)]) != prefix:
+            prefix, tokens = (), 0
+        return tokens + sum(self.text(m["content"]) + self._overhead for m in messages[len(prefix) :])
+
+    def observe(self, messages: Sequence[Message], answer: Answer) -> None:
+        """Learn from the usage of an answer to ``messages``; estimated usage teaches nothing."""
+        usage = answer.usage
+        if not self._trust or usage.estimated or not usage.prompt_tokens:
+            return
+        characters = sum(len(message["content"]) for message in messages)
+        density = characters / usage.prompt_tokens
+        self._characters_per_token = min(density, self._characters_per_token or density)
+        self._known = (tuple(messages), usage.prompt_tokens)
+
+
+def converse(
+    pieces: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, state: State | None = None
+) -> Generator[Request, Answer, Conversation]:
+    """Ask about every piece of a document, in order.
+
+    A new thread begins where the history, the message and the reserve exceed the context; iterating ends there, too.
+    An answer that cannot be read is asked for once more with a reminder; then the call is given up and recorded.
+
+    Args:
+        pieces: what to show; a piece too long for an empty thread is split further, never cut silently.
+        talk: messages and parser.
+        limits: iterations and context.
+        counter: counts tokens, and learns from the answers.
+        state: continue this thread instead of opening one.
+
+    Raises:
+        UserError: the context cannot hold the instructions, a bit of text and the reserve. Raised before any request.
+    """
+    total = len(pieces)
+    parts = [part for piece in pieces for part in fitting(piece, total, talk, limits, counter)]
+    thread = _Thread(talk, limits, counter, state)
+    turns: list[Turn] = []
+    for part in parts:
+        message = _user(talk.show(part.index, total, part.text))
+        if thread.has_history and not thread.fits(message):
+            thread.restart()
+        turn = yield from thread.ask(message, part.index, 0)
+        if turn.answer.status == "error" and thread.has_history:
+            thread.restart()  # a server that counts tokens otherwise rejects what seemed to fit
+            turn = yield from thread.ask(message, part.index, 0)
+        turns.append(turn)
+        seen = {talk.identity(record) for record in turn.parsed.records}
+        for iteration in range(1, limits.iterations + 1):
+            message = _user(talk.more(part.index, total))
+            if turn.answer.status == "error" or not thread.fits(message):
+                break
+            turn = yield from thread.ask(message, part.index, iteration)
+            turns.append(turn)
+            found = {talk.identity(record) for record in turn.parsed.records}
+            if limits.stop_early and turn.parsed.status not in ("failed", "refused") and found <= seen:
+                break
+            seen |= found
+    return Conversation(tuple(turns), thread.state)
+
+
+def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: TokenCounter) -> Iterator[Piece]:
+    """Yield ``piece``, or its parts if an empty thread cannot hold it; they keep its index.
+
+    Raises:
+        UserError: no part, however small, fits.
+    """
+    if limits.context is None:
+        yield piece
+        return
+    empty = counter.messages([_system(talk.opening)])
+    size = counter.messages([_user(talk.show(piece.index, total, piece.text))])
+    if empty + size + limits.reserve <= limits.context:
+        yield piece
+        return
+    halves = split(piece.text, max(1, (len(piece.text) + 1) // 2), piece.protected)
+    if len(halves) < 2:
+        raise UserError(
+            f"the context of {limits.context} tokens cannot hold the instructions ({empty} tokens), part "
+            f"{piece.index + 1} of the text ({size} tokens in its shortest form) and the output reserve "
+            f"({limits.reserve} tokens); use a model with a longer context, a smaller schema or a smaller reserve"
+        )
+    for start, end in halves:
+        inside = tuple((a - start, b - start) for a, b in piece.protected if start <= a and b <= end)
+        yield from fitting(Piece(piece.index, piece.text[start:end], inside), total, talk, limits, counter)
+
+
+def drive(
+    conversations: Mapping[Any, Generator[Request, Answer, Any]], ask: Callable[[list[Request]], list[Answer]]
+) -> dict[Any, Any]:
+    """Run generators of requests side by side and return their results.
+
+    Args:
+        conversations: generators by any key; each yields requests and returns a result.
+        ask: a client, which lets each conversation go on as soon as its own answer is there; or what sends a list of
+            requests and returns the answers in the same order, for all conversations in rounds.
+    """
+    if hasattr(ask, "drive"):
+        return ask.drive(conversations)
+    results: dict[Any, Any] = {}
+    waiting: dict[Any, Request] = {}
+
+    def advance(key: Any, answer: Answer | None) -> None:
+        try:
+            waiting[key] = conversations[key].send(answer)
+        except StopIteration as end:
+            waiting.pop(key, None)
+            results[key] = end.value
+
+    for key in conversations:
+        advance(key, None)
+    while waiting:
+        keys = list(waiting)
+        for key, answer in zip(keys, ask([waiting[key] for key in keys]), strict=True):
+            advance(key, answer)
+    return {key: results[key] for key in conversations}
+
+
+@dataclass
+class _Thread:
+    """The thread that a conversation is in; restarting drops its history and counts on."""
+
+    talk: Talk
+    limits: Limits
+    counter: TokenCounter
+    start: State | None
+    state: State = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = self.start or State((_system(self.talk.opening),), 0)
+
+    @property
+    def has_history(self) -> bool:
+        return len(self.state.messages) > 1
+
+    def restart(self) -> None:
+        self.state = State((_system(self.talk.opening),), self.state.thread + 1)
+
+    def fits(self, *messages: Message) -> bool:
+        if self.limits.context is None:
+            return True
+        tokens = self.counter.messages([*self.state.messages, *messages])
+        return tokens + self.limits.reserve <= self.limits.context
+
+    def ask(self, message: Message, piece: int, iteration: int) -> Generator[Request, Answer, Turn]:
+        sent = [message]
+        answer, parsed = yield from self._send(sent)
+        answers = (answer,)
+        if parsed.status in ("failed", "refused") and answer.status != "error":
+            again = [message, _assistant(answer.text), _user(self.talk.remind("; ".join(parsed.notes)))]
+            if self.fits(*again):
+                answer, parsed = yield from self._send(again)
+                answers = (*answers, answer)
+        usable = parsed.status not in ("failed", "refused")
+        kept = answer.text if usable else self.talk.nothing
+        if answer.status != "error":  # the exchange enters the history as if it had worked the first time
+            self.state = State((*self.state.messages, message, _assistant(kept)), self.state.thread)
+        return Turn(piece, iteration, self.state.thread, parsed, answers)
+
+    def _send(self, messages: Sequence[Message]) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
+        prompt = (*self.state.messages, *messages)
+        answer = yield Request(prompt, schema=self.talk.schema, max_tokens=self.limits.reserve)
+        self.counter.observe(prompt, answer)
+        if answer.status == "error":
+            return answer, Parsed([], "failed", (f"the server rejected the request: {answer.error}",))
+        return answer, self.talk.parse(answer.text, answer.status)
+
+
+def _system(text: str) -> Message:
+    return {"role": "system", "content": text}
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _assistant(text: str) -> Message:
+    return {"role": "assistant", "content": text}

@@ -1,0 +1,104 @@
+"""Embeddings from an endpoint, stored text by text in one database."""
+
+import asyncio
+import base64
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.endpoint import Endpoint, canonical_key
+from tripleaudit.llm.transport import EndpointError, RequestRejected
+
+Post = Callable[[str, dict[str, Any], int, int], Awaitable[dict[str, Any]]]
+"""``(key of the batch, body, most tokens, texts) -> payload``: sends one batch and accounts for it."""
+PART = 500  # keys in one question to the database
+
+
+class Vectors:
+    """The stored embeddings of a cache: ``<cache>/embeddings.sqlite``, and one file a text as it used to be.
+
+    Raises:
+        UserError: the database cannot be read or written.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self.path = Path(cache.folder) / "embeddings.sqlite"
+
+    def get(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
+        """Return what is stored of these keys, as little-endian float32 vectors."""
+        keys = list(dict.fromkeys(keys))
+        found: dict[str, np.ndarray] = {}
+        if self.path.exists():
+            for start in range(0, len(keys), PART):
+                part = keys[start : start + PART]
+                marks = ",".join("?" * len(part))
+                rows = self._run(f"SELECT key, vector FROM embeddings WHERE key IN ({marks})", part)
+                found |= {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
+        for key in keys:
+            if key not in found and (record := self._cache.get(key)) and "float32" in record:
+                found[key] = np.frombuffer(base64.b64decode(record["float32"]), dtype="<f4")
+        return found
+
+    def put(self, vectors: Mapping[str, np.ndarray], model: str) -> None:
+        """Store vectors in one transaction."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._run("CREATE TABLE IF NOT EXISTS embeddings (key TEXT PRIMARY KEY, model TEXT, vector BLOB)")
+        rows = [(key, model, vector.tobytes()) for key, vector in vectors.items()]
+        self._run("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows, many=True)
+
+    def _run(self, statement: str, values: Any = (), many: bool = False) -> list[tuple]:
+        try:
+            connection = sqlite3.connect(self.path, timeout=60)
+            try:
+                with connection:
+                    return (connection.executemany if many else connection.execute)(statement, values).fetchall()
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise UserError(
+                f"{self.path}: the stored embeddings cannot be used ({error}); expected a database"
+            ) from error
+
+
+def key_of(text: str, endpoint: Endpoint) -> str:
+    """Return the cache key of one text's embedding at an endpoint."""
+    return canonical_key({"embedding": endpoint.model, "input": text, **endpoint.extra})
+
+
+async def embed(texts: list[str], batch: int, endpoint: Endpoint, cache: Cache, post: Post) -> tuple[np.ndarray, int]:
+    """Return the embeddings as a float32 array (n, d), and how many distinct texts the cache had.
+
+    Raises:
+        EndpointError: the endpoint rejects the texts, or sends another number of vectors.
+    """
+    keys = [key_of(text, endpoint) for text in texts]
+    stored = Vectors(cache)
+    vectors = stored.get(keys)
+    found = len(vectors)
+    items = list({key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}.items())
+
+    async def fetch(part: list[tuple[str, str]]) -> None:
+        body = {"model": endpoint.model, "input": [text for _, text in part], "encoding_format": "float"}
+        at_most = sum(len(text.encode("utf-8", "replace")) + 8 for _, text in part)
+        batch_key = canonical_key([key for key, _ in part])
+        payload = await post(batch_key, {**body, **endpoint.extra}, at_most, len(part))
+        rows = sorted(payload["data"], key=lambda row: row.get("index", 0))
+        if len(rows) != len(part):
+            raise EndpointError(f"endpoint '{endpoint.name}' sent {len(rows)} embeddings for {len(part)} texts")
+        new = {key: np.asarray(row["embedding"], dtype="<f4") for (key, _), row in zip(part, rows, strict=True)}
+        await asyncio.to_thread(stored.put, new, endpoint.model)
+        vectors.update(new)
+
+    parts = [items[start : start + batch] for start in range(0, len(items), batch)]
+    for outcome in await asyncio.gather(*map(fetch, parts), return_exceptions=True):
+        if isinstance(outcome, RequestRejected):
+            raise EndpointError(f"endpoint '{endpoint.name}' rejects the texts to embed: {outcome}")
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return np.stack([vectors[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32), found

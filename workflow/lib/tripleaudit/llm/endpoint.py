@@ -1,0 +1,370 @@
+"""What a request, an answer and an endpoint are: plain values and the shapes that servers use, without any network."""
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from tripleaudit.errors import UserError
+
+STRUCTURED = ("auto", "json_schema", "off")
+TOKEN_FIELDS = ("auto", "max_tokens", "max_completion_tokens")
+_LEAST = {
+    "timeout": 1e-3,
+    "max_retries": 0,
+    "concurrency": 1,
+    "max_tokens": 1,
+    "reasoning_tokens": 0,
+    "requests_per_minute": 1e-3,
+    "tokens_per_minute": 1,
+}
+_THOUGHT_OPENS = re.compile(r"\s*<(think|thinking|reasoning|thought)>", re.IGNORECASE)
+_THOUGHT_CLOSES = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
+THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request as the server counted them; ``estimated`` when it did not.
+
+    ``reasoning_tokens`` are part of ``completion_tokens``, ``cached_tokens`` (prompt cache of the server) part of
+    ``prompt_tokens``.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.estimated or other.estimated,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money per million tokens, in any one currency; ``cached_input`` for prompt tokens from the server's cache."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cached_input: float | None = None
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return the money for so many tokens, none of them cached."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+    def of(self, usage: Usage) -> float:
+        """Return the money for one answered request."""
+        cheaper = self.input - (self.input if self.cached_input is None else self.cached_input)
+        return self.cost(usage.prompt_tokens, usage.completion_tokens) - usage.cached_tokens * cheaper / 1e6
+
+    def __bool__(self) -> bool:
+        return bool(self.input or self.output)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible server, the model asked for there, and how to ask.
+
+    Attributes:
+        base_url: the address up to and including ``/v1``; None for a local model that the job itself serves.
+        model: the model's name; part of the cache key, so answers of two models never mix.
+        name: what this endpoint is called in the configuration (messages only).
+        api_key_env: *name* of the environment variable that holds the key; None sends no key.
+        timeout: seconds for one attempt, from sending to the last byte of the answer.
+        max_retries: further attempts after a failure that may pass (408, 409, 429, 5xx, connection, time-out).
+        concurrency: most requests in flight at any moment.
+        structured: ``json_schema`` sends the request's schema, ``auto`` does so until the server rejects it,
+            ``off`` never does.
+        prices: money per million tokens; without prices nothing is charged to a budget.
+        temperature, max_tokens, seed, top_p: sampling defaults of all requests; None leaves the field out.
+        reasoning_effort: how long a reasoning model thinks, as the server names it; None leaves the field out.
+        reasoning_tokens: tokens added to every limit where the model reasons; None for :data:`THOUGHT`.
+        token_field: which field limits an answer; ``auto`` learns it from the server's errors.
+        extra: further fields of the request body, as the server defines them.
+        headers, query: further headers and query parameters of every request; a value ``env:NAME`` is read from the
+            environment variable NAME.
+        requests_per_minute, tokens_per_minute: limits over all jobs that share a cache; None for no limit.
+        context: how many tokens prompt and answer may have together, where the caller must know it.
+        backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
+        serve: where a local model comes from (see :mod:`tripleaudit.llm.local_lm`); None for a remote one.
+    """
+
+    base_url: str | None
+    model: str
+    name: str = "endpoint"
+    api_key_env: str | None = None
+    timeout: float = 120.0
+    max_retries: int = 6
+    concurrency: int = 4
+    structured: str = "auto"
+    prices: Prices = field(default_factory=Prices)
+    temperature: float | None = 0.0
+    max_tokens: int = 800
+    seed: int | None = None
+    top_p: float | None = None
+    reasoning_effort: str | None = None
+    reasoning_tokens: int | None = None
+    token_field: str = "auto"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    context: int | None = None
+    backoff: float = 1.0
+    max_backoff: float = 60.0
+    serve: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        where = f"generative endpoint '{self.name}'"
+        if not self.model:
+            raise UserError(f"{where}: 'model' is missing; expected the model's name at the endpoint")
+        if self.base_url is not None:
+            parts = urlsplit(self.base_url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise UserError(f"{where}: 'base_url' must be an http or https address such as https://host/v1")
+            if parts.username or parts.password or parts.query:
+                raise UserError(f"{where}: 'base_url' must not hold credentials or a query; name 'api_key_env' instead")
+        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
+            raise UserError(f"{where}: 'api_key_env' must be the name of an environment variable, not the key itself")
+        for name, allowed in (("structured", STRUCTURED), ("token_field", TOKEN_FIELDS)):
+            if getattr(self, name) not in allowed:
+                raise UserError(f"{where}: '{name}' must be one of {', '.join(allowed)}")
+        for name, least in _LEAST.items():
+            if getattr(self, name) is not None and getattr(self, name) < least:
+                raise UserError(f"{where}: '{name}' is {getattr(self, name)}, expected at least {least}")
+
+    @property
+    def thought(self) -> int:
+        """Tokens added to every limit where the model reasons."""
+        return THOUGHT if self.reasoning_tokens is None else self.reasoning_tokens
+
+    @classmethod
+    def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
+        """Build an endpoint from a mapping of the configuration.
+
+        Raises:
+            UserError: an unknown key, or a value that cannot be used.
+        """
+        known = {item.name for item in dataclasses.fields(cls)} - {"name"}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise UserError(f"generative endpoint '{name}': unknown key '{unknown[0]}'; known: {sorted(known)}")
+        # what is not said, or null where null has no meaning of its own, is left to the defaults
+        values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
+        values = {"base_url": None, "model": "", **values, "name": name}
+        if values.get("serve"):
+            values = {"timeout": 600.0, "concurrency": 2, **values}
+            source = str(values["serve"].get("source", ""))
+            values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
+        prices = values.pop("prices", None) or {}
+        if isinstance(prices, Mapping):
+            if set(prices) - {"input", "output", "cached_input"}:
+                raise UserError(
+                    f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, and "
+                    "'cached_input' for prompt tokens from the server's cache"
+                )
+            prices = Prices(**{side: float(price) for side, price in prices.items() if price is not None})
+        if values["base_url"] is None and not values.get("serve"):
+            raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
+        return cls(**values, prices=prices)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One chat request; fields that are None take the endpoint's value.
+
+    Attributes:
+        messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns allowed.
+        schema: JSON schema of the answer, sent as a structured-output request where the server offers it.
+        sample: number of this draw; a second answer to the same messages (a re-ask, another sample) has another
+            number and so another cache entry. It is not sent.
+    """
+
+    messages: Sequence[Mapping[str, str]]
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    stop: Sequence[str] | None = None
+    sample: int = 0
+
+    def body(self, endpoint: Endpoint) -> dict[str, Any]:
+        """Return the fields that decide the answer, as the server gets them (without the schema)."""
+        pick = {
+            "model": endpoint.model,
+            "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
+            "max_tokens": self.max_tokens or endpoint.max_tokens,
+            "temperature": _float(endpoint.temperature if self.temperature is None else self.temperature),
+            "seed": endpoint.seed if self.seed is None else self.seed,
+            "top_p": _float(endpoint.top_p),
+            "reasoning_effort": endpoint.reasoning_effort,
+            "reasoning_tokens": endpoint.reasoning_tokens,
+            "stop": list(self.stop) if self.stop else None,
+            **endpoint.extra,
+        }
+        return {name: value for name, value in pick.items() if value is not None}
+
+    def limit(self, endpoint: Endpoint) -> int:
+        """Return the most tokens of an answer, thought not included."""
+        own = {**endpoint.extra}
+        return own.get("max_completion_tokens") or own.get("max_tokens") or self.max_tokens or endpoint.max_tokens
+
+    def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
+        """Return what identifies this request: its body, its schema and its draw; nothing about transport."""
+        canonical = self.body(endpoint)
+        if self.schema is not None and endpoint.structured != "off":
+            canonical["schema"] = self.schema
+        if self.sample:
+            canonical["sample"] = self.sample
+        return canonical
+
+    def key(self, endpoint: Endpoint) -> str:
+        """Return the SHA-256 of the canonical request, 64 hexadecimal digits."""
+        return canonical_key(self.canonical(endpoint))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one request.
+
+    Attributes:
+        text: without the model's thought.
+        status: ``ok``; ``truncated`` (token limit); ``refused``; ``error`` (the server rejects this request).
+        cost: what the answer cost when it was paid for, also if that was earlier.
+        cached: whether it came from the cache, so that nothing was sent now.
+        key: the request's key.
+        error: the server's message for ``error``.
+        reasoning: the model's thought, where the server shows it.
+        served: what answered: the ``model`` and ``fingerprint`` that the server names, its ``id`` of the answer, and
+            ``created`` (seconds since 1970).
+    """
+
+    text: str
+    status: str
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    cached: bool = False
+    key: str = ""
+    error: str | None = None
+    reasoning: str = ""
+    served: Mapping[str, Any] = field(default_factory=dict)
+
+
+def canonical_key(value: Any) -> str:
+    """Return the SHA-256 of a JSON value in its canonical form (sorted keys, no blanks)."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def tokens_at_most(canonical: Mapping[str, Any]) -> int:
+    """Return an upper bound of a request's prompt tokens: a byte-level vocabulary never needs more than the bytes.
+
+    The constant covers what chat templates add (role marks, a default system message).
+    """
+    texts = [item["content"] for item in canonical["messages"]]
+    if "schema" in canonical:
+        texts.append(json.dumps(canonical["schema"]))
+    return 64 + sum(len(text.encode("utf-8", "replace")) + 8 for text in texts)
+
+
+def tokens_about(text: str) -> int:
+    """Return a plain estimate of a text's tokens: four bytes a token."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def _float(value: float | None) -> float | None:
+    """Return 0 and 0.0 as one value, or equal requests would have two keys."""
+    return None if value is None else float(value)
+
+
+def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -> Answer:
+    """Return the answer in a response; some servers put the thought into a field of its own, others into the text."""
+    choice = payload["choices"][0]
+    message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
+    reason, refusal = choice.get("finish_reason"), message.get("refusal")
+    thought, text = split_thought(text_of(choice))
+    own = message.get("reasoning_content") or message.get("reasoning")
+    served = {name: payload.get(name) for name in ("model", "id", "created")}
+    served["fingerprint"] = payload.get("system_fingerprint")
+    rest = {
+        "finish_reason": reason,
+        "usage": usage,
+        "cost": cost,
+        "key": key,
+        "reasoning": own if isinstance(own, str) and own else thought,
+        "served": {name: served[name] for name in sorted(served) if served[name] is not None},
+    }
+    if refusal or reason == "content_filter":
+        return Answer(text or str(refusal or ""), "refused", **rest)
+    return Answer(text, "truncated" if reason == "length" else "ok", **rest)
+
+
+def bill(answers: Iterable[Answer]) -> dict[str, Any]:
+    """Return what answers took and cost, whoever paid for them, and what served them; each distinct one counts once."""
+    distinct = list({answer.key: answer for answer in answers}.values())
+    created = sorted(answer.served["created"] for answer in distinct if "created" in answer.served)
+    return {
+        "requests": len(distinct),
+        **asdict(sum((answer.usage for answer in distinct), Usage())),
+        "cost": sum(answer.cost for answer in distinct),
+        "models": dict(Counter(str(answer.served.get("model")) for answer in distinct)),
+        "fingerprints": dict(Counter(str(answer.served.get("fingerprint")) for answer in distinct)),
+        "first": created[0] if created else None,
+        "last": created[-1] if created else None,
+    }
+
+
+def split_thought(text: str) -> tuple[str, str]:
+    """Return ``(thought, answer)`` of a text; a chat template may have written the opening mark itself."""
+    text = text.lstrip("\ufeff")
+    opening = _THOUGHT_OPENS.match(text)
+    closing = list(_THOUGHT_CLOSES.finditer(text))
+    if closing and (opening or not _THOUGHT_OPENS.search(text)):
+        start, end = opening.end() if opening else 0, closing[-1]
+        return text[start : end.start()].strip(), text[end.end() :].lstrip()
+    return (text[opening.end() :].strip(), "") if opening else ("", text)
+
+
+def usage_of(payload: dict[str, Any], body: dict[str, Any]) -> Usage:
+    """Return the tokens that the server counted, else an estimate from the request and the answer."""
+    counted = payload.get("usage")
+    if isinstance(counted, dict) and isinstance(counted.get("prompt_tokens"), int):
+        return Usage(
+            counted["prompt_tokens"],
+            int(counted.get("completion_tokens") or 0),
+            reasoning_tokens=_detail(counted, "completion_tokens_details", "reasoning_tokens"),
+            cached_tokens=min(_detail(counted, "prompt_tokens_details", "cached_tokens"), counted["prompt_tokens"]),
+        )
+    if "messages" not in body:
+        return Usage(sum(map(tokens_about, body["input"])), 0, estimated=True)
+    prompt = sum(tokens_about(item["content"]) for item in body["messages"])
+    return Usage(prompt, tokens_about(text_of(payload["choices"][0])), estimated=True)
+
+
+def text_of(choice: dict[str, Any]) -> str:
+    """Return the text of a choice; some servers send a list of parts."""
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _detail(counted: dict[str, Any], group: str, name: str) -> int:
+    details = counted.get(group)
+    value = details.get(name) if isinstance(details, dict) else counted.get(name)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,196 @@
+"""Prompts as files: a YAML file holds the messages, with ``{{name}}`` for what is filled in, and the answer's schema.
+
+description: one line for people
+messages:
+  - role: system
+    content: …
+  - role: user
+    content: "Passage: {{text}}"
+schema: {…}     # optional JSON schema of the answer, sent where the endpoint offers structured outputs
+
+Relations stand in prompts under plain names; :class:`Verbaliser` knows the way back to the corpus's own.
+"""
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.endpoint import Request
+from tripleaudit.shipped import DATA, shipped
+
+FOLDER = DATA / "prompts"
+ROLES = ("system", "user", "assistant")
+_SLOT = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt file.
+
+    Attributes:
+        name: file name without its ending.
+        messages: roles and templates.
+        schema: JSON schema of the answer, or None.
+        sha256: hash of the file, part of every result that was made with it.
+    """
+
+    name: str
+    messages: tuple[Mapping[str, str], ...]
+    schema: Mapping[str, Any] | None = None
+    description: str = ""
+    sha256: str = field(default="", compare=False)
+
+    @property
+    def slots(self) -> set[str]:
+        """Names that must be filled in."""
+        return {name for message in self.messages for name in _SLOT.findall(message["content"])}
+
+    def render(self, **values: Any) -> list[dict[str, str]]:
+        """Return the messages with every ``{{name}}`` replaced; inserted text is not looked at again.
+
+        Raises:
+            UserError: a value for a slot of the prompt is missing. Values that the prompt does not use are ignored.
+        """
+        missing = sorted(self.slots - set(values))
+        if missing:
+            raise UserError(
+                f"prompt '{self.name}': nothing to fill in for {{{{{missing[0]}}}}}; known here: {sorted(values)}"
+            )
+        return [
+            {
+                "role": message["role"],
+                "content": _SLOT.sub(lambda match: str(values[match[1]]), message["content"]).strip(),
+            }
+            for message in self.messages
+        ]
+
+    def request(self, *, max_tokens: int | None = None, sample: int = 0, **values: Any) -> Request:
+        """Return the request for these values, with the prompt's schema."""
+        return Request(tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample)
+
+
+def prompt_path(name: str | Path) -> Path:
+    """Return the file of a prompt: one that ships with the project (``open``), or a user's own path.
+
+    Raises:
+        UserError: there is no such prompt.
+    """
+    text = str(name)
+    if "/" in text or text.endswith((".yaml", ".yml")):
+        path = Path(shipped(text))
+        if path.is_file():
+            return path
+        raise UserError(f"{text}: no such prompt file")
+    path = FOLDER / f"{text}.yaml"
+    if path.is_file():
+        return path
+    known = sorted(item.stem for item in FOLDER.glob("*.yaml"))
+    close = difflib.get_close_matches(text, known, 1)
+    hint = f"did you mean '{close[0]}'?" if close else f"expected one of {', '.join(known)}, or the path of a file"
+    raise UserError(f"prompt '{text}': no such prompt; {hint}")
+
+
+def load_prompt(name: str | Path) -> Prompt:
+    """Read a prompt by its name (a file of ``data/prompts``) or by its path.
+
+    Raises:
+        UserError: it does not exist, or the file is not a prompt; the message names the file.
+    """
+    path = prompt_path(name)
+    data = path.read_bytes()
+    try:
+        value = yaml.safe_load(data)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
+    if not isinstance(value, dict) or not isinstance(value.get("messages"), list) or not value["messages"]:
+        raise UserError(f"{path}: expected 'messages', a list of {{role, content}}")
+    unknown = set(value) - {"description", "messages", "schema"}
+    if unknown:
+        raise UserError(f"{path}: unknown key '{sorted(unknown)[0]}'; a prompt has description, messages and schema")
+    for number, message in enumerate(value["messages"], 1):
+        if (
+            not isinstance(message, dict)
+            or message.get("role") not in ROLES
+            or not isinstance(message.get("content"), str)
+        ):
+            raise UserError(f"{path}: message {number} needs a 'role' ({', '.join(ROLES)}) and the text 'content'")
+    schema = value.get("schema")
+    if schema is not None and not isinstance(schema, dict):
+        raise UserError(f"{path}: 'schema' must be a JSON schema (a mapping)")
+    return Prompt(
+        name=path.stem,
+        messages=tuple({"role": item["role"], "content": item["content"]} for item in value["messages"]),
+        schema=schema,
+        description=str(value.get("description", "")),
+        sha256=hashlib.sha256(data).hexdigest(),
+    )
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def plain_name(relation: str, parts: int = 1) -> str:
+    """Return a relation in plain words, without a table.
+
+    The last ``parts`` components of a path or of a name with a colon are kept (``/people/person/place_lived``,
+    ``per:employee_of``), underscores become blanks and camel case is split (``leaderName`` -> ``leader name``).
+    """
+    components = [part for part in re.split(r"[/:]+", relation) if part.strip("_ ")]
+    if not components:
+        return relation
+    words = []
+    for component in components[-parts:]:
+        for word in _CAMEL.sub(" ", component.replace("_", " ")).split():
+            words.append(word if word.isupper() or word.isdigit() else word[0].lower() + word[1:])
+    return " ".join(words)
+
+
+class Verbaliser:
+    """The relations of one corpus with their plain names, no two alike.
+
+    Args:
+        relations: names in the corpus.
+        table: plain names of some of them; the others get :func:`plain_name`, with more components of their path
+            where two would be called the same.
+    """
+
+    def __init__(self, relations: Iterable[str], table: Mapping[str, str] | None = None) -> None:
+        self.table = dict(table or {})
+        self.names: dict[str, str] = {}
+        relations = sorted(set(relations))
+        for relation in relations:
+            if relation in self.table:
+                self.names[relation] = self.table[relation]
+        taken = set(self.names.values())
+        rest = [relation for relation in relations if relation not in self.names]
+        for parts in (1, 2, 3):
+            candidates = {relation: plain_name(relation, parts) for relation in rest}
+            counts: dict[str, int] = {}
+            for name in candidates.values():
+                counts[name] = counts.get(name, 0) + 1
+            for relation, name in candidates.items():
+                if counts[name] == 1 and name not in taken:
+                    self.names[relation] = name
+            rest = [relation for relation in rest if relation not in self.names]
+            taken = set(self.names.values())
+        self.names.update({relation: relation for relation in rest})
+        self._back = {_key(name): relation for relation, name in self.names.items()}
+
+    def __call__(self, relation: str) -> str:
+        """Return the plain name of a relation, also of one that is not among the corpus's."""
+        return self.names.get(relation) or self.table.get(relation) or plain_name(relation)
+
+    def back(self, name: str) -> str:
+        """Return the corpus's relation of a plain name (case and underscores do not matter), else ``name`` itself."""
+        return self._back.get(_key(name), name)
+
+
+def _key(name: str) -> str:
+    return " ".join(name.replace("_", " ").casefold().split())

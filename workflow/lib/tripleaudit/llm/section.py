@@ -1,0 +1,115 @@
+"""From the configuration section ``generative`` to endpoints, clients and checks that need no network."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
+from tripleaudit.llm.cache import DEFAULT_CACHE
+from tripleaudit.llm.client import Client, Endpoint
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.yaml_files import read_yaml
+
+
+def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
+    """Return ``(section, name of the study)`` from the section as JSON or a ``.json`` file, or from a study file.
+
+    Raises:
+        UserError: it is neither.
+    """
+    if text.endswith(".json"):
+        section = read_json(text)
+    elif not text.lstrip().startswith("{"):
+        config = read_yaml(text)
+        section, study = config.get("generative") or {}, config.get("study", study)
+    else:
+        try:
+            section = json.loads(text)
+        except ValueError as error:
+            raise UserError(f"--section: not valid JSON ({error})") from error
+    return {"endpoints": {}, "datasets": {}, "systems": {}, **section}, study
+
+
+def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
+    """Return an endpoint of the section by name.
+
+    Raises:
+        UserError: there is none of this name, or it cannot be used.
+    """
+    known = section.get("endpoints") or {}
+    if name not in known:
+        raise UserError(f"generative endpoint '{name}' is not defined; known: {', '.join(sorted(known)) or 'none'}")
+    return Endpoint.from_config(name, known[name])
+
+
+def open_client(
+    section: Mapping[str, Any],
+    name: str,
+    study: str,
+    model_dir: str | Path | None = None,
+    server_log: str | Path | None = None,
+    threads: int | None = None,
+) -> Client:
+    """Return a client for an endpoint of the section; close it after use.
+
+    All clients of a study share the section's cache, its budget and one ledger. The server of a local model starts
+    with the first request that is not answered by the cache, and stops when the client is closed.
+
+    Args:
+        section: configuration section ``generative``.
+        name: of the endpoint.
+        study: whose budget is used.
+        model_dir: model folder of an endpoint with ``serve``.
+        server_log, threads: output and CPU threads of that server.
+
+    Raises:
+        UserError: the endpoint is not defined, or a local model is to be served and ``model_dir`` is not given.
+    """
+    chosen = endpoint(section, name)
+    server = None
+    if chosen.serve is not None:
+        if model_dir is None:
+            raise UserError(
+                f"generative endpoint '{name}': its model folder is missing; expected the folder of the converted model"
+            )
+        from tripleaudit.llm.local_lm import LocalServer
+
+        server = LocalServer(
+            model_dir, chosen.model, server_log, device=chosen.serve.get("device") or "auto", threads=threads
+        )
+    cache = Path(section.get("cache") or DEFAULT_CACHE)
+    return Client(chosen, cache, budget=section.get("budget"), ledger=cache / f"ledger-{study}.jsonl", server=server)
+
+
+def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:
+    """Return what decides the result of an extraction: data set, task, prompt and model; nothing about transport.
+
+    As a rule's parameter it makes the extraction run again exactly when its result may change (and then from the
+    cache where the requests are the same).
+    """
+    chosen = section["systems"][system]
+    prompt = load_prompt(chosen.get("prompt") or chosen.get("setting") or "open")
+    return {
+        "dataset": dict(section["datasets"][dataset]),
+        "system": {key: value for key, value in chosen.items() if key not in ("endpoint", "datasets")},
+        "prompt": prompt.sha256,
+        **answering(section, chosen["endpoint"]),
+    }
+
+
+def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str, Any]:
+    """Return what decides the answers of an endpoint: model, sampling and prompts; nothing about transport.
+
+    Args:
+        section: configuration section ``generative``.
+        name: of the endpoint.
+        prompts: names of the prompts, whose content counts.
+    """
+    where = endpoint(section, name)
+    sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
+    found = {"structured": where.structured != "off", **{field: getattr(where, field) for field in sampling}}
+    thought = {field: getattr(where, field) for field in ("reasoning_effort", "reasoning_tokens")}
+    found |= {field: value for field, value in thought.items() if value is not None}
+    return found | ({"prompts": [load_prompt(prompt).sha256 for prompt in prompts]} if prompts else {})

@@ -1,0 +1,291 @@
+"""Sending one request: from the cache or paid for once, as the server takes it, entered in the ledger, stored."""
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tripleaudit.llm import capabilities
+from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, answer_of, tokens_at_most, usage_of
+from tripleaudit.llm.ledger import BudgetExceeded, Ledger
+from tripleaudit.llm.slots import POLL, Slots
+from tripleaudit.llm.transport import RequestRejected, Transport
+
+log = logging.getLogger(__name__)
+ALONE = 60.0  # seconds that the first request of an unknown endpoint goes out by itself
+
+
+class Server(Protocol):
+    """A server that is started when the first request has to be sent (see :mod:`.local_lm`)."""
+
+    def start(self) -> str:
+        """Start the server if it is not running, and return its base URL."""
+
+    def stop(self) -> None:
+        """Stop it; without effect if it is not running."""
+
+
+@dataclass
+class Totals:
+    """What a client has done so far; ``sent`` counts requests, not attempts."""
+
+    sent: int = 0
+    cached: int = 0
+    truncated: int = 0
+    refused: int = 0
+    errors: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+
+class Sender:
+    """Answers requests one by one, any number of them at the same time; :class:`.client.Client` has what to call.
+
+    Args:
+        endpoint: where and how to ask.
+        cache_dir: the folder of answers; may be shared by processes, studies and endpoints.
+        budget: most money that may ever be spent as recorded in the ledger; None for no limit.
+        ledger: the file that records spending (default ``<cache_dir>/ledger.jsonl``); it exists only for endpoints
+            with prices. All jobs that share a budget share the file.
+        server: started before the first request is sent, for an endpoint without an address of its own.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cache_dir: str | Path,
+        budget: float | None = None,
+        ledger: str | Path | None = None,
+        server: Server | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.cache = Cache(cache_dir)
+        self.totals = Totals()
+        self.ledger = Ledger(ledger or Path(cache_dir) / "ledger.jsonl", budget) if endpoint.prices else None
+        self.known = capabilities.load(self.cache.folder, endpoint)
+        self._answers: dict[str, Answer] = {}
+        self._server = server
+        self._state: _LoopState | None = None
+
+    def key(self, request: Request) -> str:
+        """Return the cache key of a request at this endpoint."""
+        return request.key(self.endpoint)
+
+    def lookup(self, request: Request) -> Answer | None:
+        """Return the stored answer of a request, or None; sends nothing."""
+        key = self.key(request)
+        record = self.cache.get(key)
+        if record is None or not isinstance(record.get("answer"), dict):
+            return None
+        names = {item.name for item in dataclasses.fields(Answer)} - {"usage", "cached", "key"}
+        stored = {name: value for name, value in record["answer"].items() if name in names}
+        usage = Usage(**record["answer"]["usage"])
+        return Answer(**{"status": "ok", **stored}, usage=usage, cached=True, key=key)
+
+    async def complete(self, request: Request) -> Answer:
+        """Return the answer of one request, from the cache or from the endpoint; errors as :meth:`drive`."""
+        answer = self.lookup(request)
+        if answer is not None:
+            if self.ledger and self.ledger.orphaned(answer.key):  # stored, then killed before it was entered
+                self.ledger.settle(answer.key, answer.cost)
+            self.totals.cached += 1
+        else:
+            answer = await self._pending(request)
+        if answer.status != "error":
+            self._answers[answer.key] = answer
+        return answer
+
+    async def _post_embeddings(self, key: str, body: dict[str, Any], at_most: int, texts: int) -> dict[str, Any]:
+        state = self._loop_state()
+        async with state.slots.place():
+            payload, usage, cost = await self._paid(key, "embeddings", body, at_most, 0, state)
+        self._settle(key, cost)
+        self._count(usage, cost, texts)
+        return payload
+
+    async def _pending(self, request: Request) -> Answer:
+        """Send a request unless this process is doing so already."""
+        state, key = self._loop_state(), self.key(request)
+        if key in state.pending:
+            return dataclasses.replace(await asyncio.shield(state.pending[key]), cached=True)
+        state.pending[key] = asyncio.ensure_future(self._send_once(request, key, state))
+        try:
+            return await state.pending[key]
+        finally:
+            state.pending.pop(key, None)
+
+    async def _send_once(self, request: Request, key: str, state: "_LoopState") -> Answer:
+        """Send a request unless another process is doing so; then wait for its answer."""
+        while True:
+            async with state.slots.place():
+                with self.cache.claim(key) as mine:
+                    answer = self.lookup(request)
+                    if answer is not None:
+                        self.totals.cached += 1
+                        return answer
+                    if mine:
+                        async with self._alone(state):
+                            return await self._send(request, key, state)
+            await asyncio.sleep(POLL)
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, state: "_LoopState") -> AsyncIterator[None]:
+        """Let the first request of an unknown endpoint go out by itself: what it teaches spares the others."""
+        first = not self.known.settled and not state.first_sent
+        if not first and not self.known.settled:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(state.settled.wait(), ALONE)
+        state.first_sent = True
+        try:
+            yield
+        finally:
+            state.settled.set()
+
+    async def _send(self, request: Request, key: str, state: "_LoopState") -> Answer:
+        """Send a request as the server takes it, learning from its errors; store the answer and account for it."""
+        canonical = request.canonical(self.endpoint)
+        at_most = tokens_at_most(canonical)
+        usage, cost, known = Usage(), 0.0, self.known
+        tried = {known}
+        while True:
+            body = known.body(request, self.endpoint)
+            try:
+                payload, spent, paid = await self._paid(key, "chat", body, at_most, body[known.token_field], state)
+            except RequestRejected as rejection:
+                other = known.after_rejection(rejection.problem, body)
+                if other is None and "response_format" in body and self.endpoint.structured == "auto":
+                    other = dataclasses.replace(known, structured=False)
+                if other is None or other in tried or self._fixed(known, other):
+                    self.totals.sent += 1
+                    self.totals.errors += 1
+                    return Answer("", "error", key=key, error=str(rejection))
+                known = other
+                tried.add(known)
+                continue
+            usage, cost = usage + spent, cost + paid
+            answer = answer_of(payload, usage, cost, key)
+            learned = known.after_answer(answer)
+            no_room = learned.reasons and not known.reasons and answer.status == "truncated" and not answer.text.strip()
+            self._learn(learned)
+            if not no_room:
+                break
+            self._settle(key, paid)  # all of the limit went into thought: once more, with room for it
+            known = learned
+        sent = {name: value for name, value in body.items() if name != "messages"}
+        stored = {
+            name: value for name, value in dataclasses.asdict(answer).items() if value and name not in ("key", "cached")
+        }
+        stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
+        try:
+            await asyncio.to_thread(self.cache.put, key, {"request": canonical, "sent": sent, "answer": stored})
+        finally:
+            self._settle(key, paid)
+        self._count(usage, cost, 1)
+        state.slots.faster()
+        self.totals.truncated += answer.status == "truncated"
+        self.totals.refused += answer.status == "refused"
+        return answer
+
+    def _fixed(self, known: capabilities.Capabilities, other: capabilities.Capabilities) -> bool:
+        """Whether the study fixes what a server's error would change."""
+        return self.endpoint.token_field != "auto" and known.token_field != other.token_field
+
+    def _learn(self, known: capabilities.Capabilities) -> None:
+        if known == self.known:
+            return
+        difference = known.difference(self.known)
+        if difference:
+            log.warning("endpoint '%s' %s", self.endpoint.name, difference)
+        self.known = known
+        capabilities.save(self.cache.folder, self.endpoint, known)
+
+    async def _paid(
+        self, key: str, kind: str, body: dict, prompt_at_most: int, completion_at_most: int, state: "_LoopState"
+    ) -> tuple[dict[str, Any], Usage, float]:
+        """Reserve, send, and return (payload, usage, cost); the caller settles once the answer is stored."""
+        amount = self.endpoint.prices.cost(prompt_at_most, completion_at_most)
+        lost = 0
+
+        async def before() -> None:
+            await state.slots.pace(prompt_at_most + completion_at_most)
+            if self.ledger:
+                await self._reserve(key, amount)
+
+        def lose() -> None:
+            nonlocal lost
+            lost += 1
+            if self.ledger:
+                self.ledger.lose(key, amount)
+
+        try:
+            payload = await (await state.transport()).post(kind, body, before, lose)
+        except BaseException:
+            self._settle(key, 0.0)
+            raise
+        usage = usage_of(payload, body)
+        if lost and self.ledger and not usage.estimated:  # the prompt's tokens are known now
+            self.ledger.lose(key, lost * (self.endpoint.prices.cost(usage.prompt_tokens, completion_at_most) - amount))
+        return payload, usage, self.endpoint.prices.of(usage)
+
+    async def _reserve(self, key: str, amount: float) -> None:
+        while not self.ledger.reserve(key, amount):
+            if not self.ledger.waiting():  # nothing is in flight that could turn out cheaper than reserved
+                spent, lost, limit = self.ledger.spent(), self.ledger.lost(), self.ledger.limit
+                perhaps = f", at most {lost:.6g} on attempts without an answer" if lost else ""
+                raise BudgetExceeded(
+                    f"endpoint '{self.endpoint.name}': the budget of {limit:g} is used up ({spent:.6g} spent{perhaps}, "
+                    f"the next request may cost {amount:.3g}); raise 'budget' to go on"
+                )
+            await asyncio.sleep(POLL)
+
+    def _settle(self, key: str, cost: float) -> None:
+        if self.ledger:
+            self.ledger.settle(key, cost)
+
+    def _count(self, usage: Usage, cost: float, sent: int) -> None:
+        self.totals.sent += sent
+        self.totals.prompt_tokens += usage.prompt_tokens
+        self.totals.completion_tokens += usage.completion_tokens
+        self.totals.cost += cost
+
+    def _loop_state(self) -> "_LoopState":
+        loop = asyncio.get_running_loop()
+        if self._state is None or self._state.loop is not loop:
+            folder = None if self._server else self.cache.folder / "slots"
+            self._state = _LoopState(loop, self.endpoint, self._server, folder)
+        return self._state
+
+
+class _LoopState:
+    """What belongs to one event loop: free slots, requests in flight, the connection."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, endpoint: Endpoint, server: Server | None, folder: Path | None
+    ) -> None:
+        self.loop = loop
+        self.slots = Slots(folder, endpoint)
+        self.pending: dict[str, asyncio.Future[Answer]] = {}
+        self.first_sent = False
+        self.settled = asyncio.Event()
+        self._endpoint = endpoint
+        self._server = server
+        self._transport: Transport | None = None
+        self._opening = asyncio.Lock()
+
+    async def transport(self) -> Transport:
+        async with self._opening:
+            if self._transport is None:
+                url = await asyncio.to_thread(self._server.start) if self._server else None
+                self._transport = Transport(self._endpoint, url, self.slots.slower)
+        return self._transport
+
+    async def close(self) -> None:
+        self.slots.close()
+        if self._transport is not None:
+            await self._transport.close()

@@ -1,0 +1,120 @@
+"""How many requests may be in flight at an endpoint, and how many a minute, over all jobs that share a cache."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from tripleaudit.llm.endpoint import Endpoint, canonical_key
+
+POLL = 0.05  # seconds between two looks at something that another process is working on
+
+
+def try_lock(path: Path) -> FileLock | None:
+    """Return the lock of a file if nobody else holds it; where the file system has no locks, it is always granted."""
+    lock = FileLock(path, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        return None
+    except (NotImplementedError, OSError):
+        pass
+    return lock
+
+
+class Slots:
+    """The places for requests at one endpoint; every request in flight holds one.
+
+    All processes together hold at most ``concurrency`` of them: a place is the lock of a file. A process keeps the
+    places that it has as long as requests of its own wait, so a full queue never waits for the disk. After a refusal
+    for being too fast (:meth:`slower`) fewer requests are sent at once, and with every answer a little more again.
+
+    Args:
+        folder: of the locks; None for an endpoint that this process alone uses.
+        endpoint: its ``concurrency``, ``requests_per_minute`` and ``tokens_per_minute``.
+    """
+
+    def __init__(self, folder: Path | None, endpoint: Endpoint) -> None:
+        self._size = endpoint.concurrency
+        self._allowed = float(self._size)
+        self._rates = (endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self._folder = folder and folder / canonical_key([endpoint.base_url, endpoint.model])[:16]
+        self._turn = asyncio.Condition()
+        self._busy = self._waiting = 0
+        self._idle: list[FileLock] = []
+
+    @contextlib.asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Hold one place."""
+        self._waiting += 1
+        try:
+            async with self._turn:
+                await self._turn.wait_for(lambda: self._busy < int(self._allowed))
+                self._busy += 1
+            try:
+                lock = await self._lock()
+            except BaseException:
+                self._busy -= 1
+                raise
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            if lock is not None:
+                self._idle.append(lock) if self._waiting else lock.release()
+            async with self._turn:
+                self._turn.notify_all()
+
+    async def pace(self, tokens: int) -> None:
+        """Wait until the limits by the minute allow a request of at most so many tokens."""
+        if not any(self._rates) or self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / "pace.json"
+        with FileLock(self._folder / "pace.lock", thread_local=False):
+            now = time.time()
+            try:
+                next_at = json.loads(path.read_text())
+            except (OSError, ValueError):
+                next_at = [now, now]
+            start = max(now, *next_at)
+            costs = (1, tokens)
+            path.write_text(
+                json.dumps(
+                    [start + 60 * cost / rate if rate else now for cost, rate in zip(costs, self._rates, strict=True)]
+                )
+            )
+        await asyncio.sleep(start - now)
+
+    def slower(self) -> None:
+        """Send half as many requests at once: the server says that they are too many."""
+        self._allowed = max(1.0, self._allowed / 2)
+
+    def faster(self) -> None:
+        """Send a little more at once, up to the endpoint's concurrency: an answer came."""
+        self._allowed = min(float(self._size), self._allowed + 1 / self._allowed)
+
+    def close(self) -> None:
+        """Give back all places."""
+        for lock in self._idle:
+            lock.release()
+        self._idle.clear()
+
+    async def _lock(self) -> FileLock | None:
+        if self._folder is None:
+            return None
+        self._folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            if self._idle:
+                return self._idle.pop()
+            for number in range(self._size):
+                lock = try_lock(self._folder / f"{number}.lock")
+                if lock is not None:
+                    return lock
+            await asyncio.sleep(POLL)

@@ -1,0 +1,47 @@
+"""What an installation may lack: which extra of the package brings a module, and the one command that installs it."""
+
+import importlib.metadata
+import re
+from collections import defaultdict
+
+MODULES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}  # distributions whose module has another name
+ORDER = (
+    "hub",
+    "train",
+    "llm",
+    "grescores",
+    "serve",
+    "collections",
+    "workflow",
+    "cluster",
+)  # the smallest that will do first
+OF_COMMAND = {
+    "collection": "collections",
+    "gre-lda": "grescores",
+    "gre-score": "grescores",
+    "gre-systems": "grescores",
+    "run": "workflow",
+    "serve-lm": "serve",
+}
+
+
+def extras_by_module() -> dict[str, list[str]]:
+    """Return ``{module: extras that bring it}`` by the installed package's own metadata, directly named ones first."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for requirement in importlib.metadata.requires("tripleaudit") or ():
+        match = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"](\w+)['\"]", requirement)
+        if match and match[2] in ORDER:
+            found[MODULES.get(match[1], match[1]).replace("-", "_")].append(match[2])
+    return {module: sorted(extras, key=ORDER.index) for module, extras in found.items()}
+
+
+def advice(missing: ModuleNotFoundError, command: str) -> str | None:
+    """Return the sentence that says how to install what a command lacks; None for a module that no extra brings."""
+    try:
+        extras = extras_by_module().get((missing.name or "").partition(".")[0])
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    if not extras:
+        return None
+    extra = OF_COMMAND.get(command, extras[0])
+    return f"{command}: {missing.name} is not installed; expected what this brings: pip install 'tripleaudit[{extra}]'"

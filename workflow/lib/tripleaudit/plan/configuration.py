@@ -1,0 +1,211 @@
+"""A study's configuration as one typed object, and everything in it that does not fit."""
+
+import copy
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from tripleaudit.errors import UserError
+from tripleaudit.fields import (
+    NAME,
+    Count,
+    Name,
+    Number,
+    OrEmpty,
+    Section,
+    Share,
+    Text,
+    Unique,
+    among,
+    described,
+    mistakes,
+    model_from,
+)
+from tripleaudit.plan.collections import Collection
+from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, named_protocols, protocols_model
+from tripleaudit.plan.grescores import Grescores
+from tripleaudit.plan.language_models import Generative
+from tripleaudit.plan.needles import Needles
+from tripleaudit.plan.report import Table
+from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
+from tripleaudit.yaml_files import read_with_repeated
+
+HEADING = "Configuration is not usable:"
+
+
+def _has_nz(settings: list[str]) -> list[str]:
+    if "nz" not in settings:
+        raise PydanticCustomError("nz", "expected nz, alone or with wz, got {got}", {"got": repr(settings)})
+    return settings
+
+
+_HasNz = AfterValidator(_has_nz)
+
+
+class Prediction(Section):
+    """Settings of prediction."""
+
+    batch_size: Number = 32
+    """Sentences at a time."""
+
+
+class Scoring(Section):
+    """Settings of scoring."""
+
+    bootstrap: Count = 1000
+    """Resamples for the 95 % intervals."""
+    seed: Count = 0
+    """Seed of the resampling."""
+    gate: Share | None = None
+    """Score of a classifier above which a sentence has triples and is let through; 0.5 if not given."""
+
+
+class StudyConfig(Section):
+    """One study, corpora x protocols x settings x extractors x noising x seeds x tables."""
+
+    study: str = Field(max_length=60, pattern=NAME)
+    """Name of the study; everything it makes lies in results/<study>. Letters, digits, dot, dash, underscore."""
+    description: str = ""
+    """One or two sentences on what the study asks; printed at the top of its report."""
+    raw_root: str | None = None
+    """Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."""
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Unique] = Field([1], min_length=1)
+    """Random seeds; every training is repeated once for each."""
+    gpu: Annotated[Any, among(("auto", 0, 1))] = "auto"
+    """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."""
+    threads: Number = 4
+    """CPU threads of a training or prediction; more trainings run side by side with fewer."""
+    encoder: Encoder = Encoder()
+    """The pretrained encoder under every extractor and classifier."""
+    corpora: dict[Name, Annotated[Corpus, OrEmpty, Field(description=Corpus.__doc__)]] = {}
+    """The corpora, by name; none where only stored outputs are scored."""
+    protocols: Any = None  # made for each configuration, because the names of sifted sets are free
+    settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = ["nz"]
+    """Cardinality settings, nz = sentences with triples only, wz = with zero-triple sentences."""
+    extractors: dict[str, Extractor] = {}
+    """The extractors to train, by name, each with the settings that differ from preset and `training`."""
+    own_extractors: dict[str, OwnExtractor] = {}
+    """Extractors of your own, name -> path/to/file.py:Class (docs/extending.md)."""
+    plugins: list[Text] = []
+    """Files, or installed entry points, that add tables, extractors, protocols, matching rules, scores or formats
+    (docs/extending.md)."""
+    noising: Noising | None = None
+    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
+    training: Entry = Training()
+    """Settings of every training; an extractor's own settings win over them, both over its preset."""
+    zcc: Zcc = Zcc()
+    """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""
+    prediction: Prediction = Prediction()
+    """Settings of prediction."""
+    scoring: Scoring = Scoring()
+    """Settings of scoring."""
+    tables: dict[Name, Annotated[Table, OrEmpty]] | None = None
+    """The tables to make, each with its options; by default all that the study can fill."""
+    collections: dict[Name, Collection] = {}
+    """Large text collections, by name, whose triples a trained extractor extracts; made by the target `collection`.
+    """
+    generative: Generative = Generative()
+    grescores: Grescores = Grescores()
+    needles: Needles = Needles()
+
+
+@functools.cache
+def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
+    """The model of a configuration whose protocols have these names of sifted sets."""
+    protocols: Any = protocols_model(sifted)
+    kind = Annotated[protocols, Field(description=protocols.__doc__)]
+    return model_from("StudyConfig", {"protocols": (kind, protocols_model(())())}, StudyConfig)
+
+
+def load_schema() -> dict[str, Any]:
+    """Return the JSON schema of a configuration, made from the models."""
+    name = "sift-1"
+    schema = described(_model((name,)))
+    protocols = schema["$defs"]["Protocols"]
+    protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
+    protocols["required"] = []
+    schema["title"] = "tripleaudit study"
+    return schema
+
+
+def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[str], set[str]]:
+    """Return a configuration as far as it fits, and what does not fit.
+
+    Returns:
+        The typed configuration; the same as given, without what does not fit; one sentence for each of these; and the
+        names of entries that are left out because of them, which others may speak of.
+    """
+    left = copy.deepcopy(dict(given))
+    sentences: list[str] = []
+    removed: set[tuple[str | int, ...]] = set()
+    gone: set[str] = set()
+    while True:
+        protocols = left.get("protocols")
+        names = protocols if isinstance(protocols, dict) else ()
+        model = _model(named_protocols(map(str, names)))
+        try:
+            return model.model_validate(left), left, sentences, gone
+        except ValidationError as error:
+            for mistake in mistakes(error, model):
+                # a key that was left out because it did not fit is not missing
+                if not (mistake.kind == "missing" and mistake.key in removed):
+                    sentences.append(mistake.sentence())
+                if mistake.kind == "missing":
+                    gone.add(str(mistake.place[-1]) if mistake.place else "")
+                place = _remove(left, mistake.place, mistake.key)
+                removed.add(place)
+
+
+def _remove(config: dict[str, Any], place: Sequence[str | int], missing: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Take the entry at a place out of a configuration, the whole list of an item of one, and return the place."""
+    if not place:  # a key of the top level is missing
+        config[str(missing[-1])] = "unnamed"
+        return tuple(missing)
+    parents: list[Any] = [config]
+    for key in place[:-1]:
+        inner = parents[-1]
+        fits = isinstance(inner, dict) and key in inner or isinstance(inner, list) and isinstance(key, int)
+        if not fits:
+            break
+        parents.append(inner[key])
+    for depth in reversed(range(len(parents))):
+        if isinstance(parents[depth], dict) and place[depth] in parents[depth]:
+            del parents[depth][place[depth]]
+            return tuple(place[: depth + 1])
+    raise UserError(f"{HEADING}\n- {'/'.join(map(str, place))}: cannot be used")
+
+
+def refused(problems: Iterable[str]) -> UserError:
+    """Return the error that lists all problems, one a line."""
+    return UserError("\n".join([HEADING, *(f"- {problem}" for problem in dict.fromkeys(problems))]))
+
+
+def read_files(paths: Iterable[str | Path]) -> tuple[dict[str, Any], list[str]]:
+    """Read configuration files, later ones winning key by key.
+
+    Returns:
+        The configuration, and one sentence for each key that a file has twice.
+
+    Raises:
+        UserError: a file cannot be read.
+    """
+    config: dict[str, Any] = {}
+    twice: list[str] = []
+    for path in paths:
+        value, found = read_with_repeated(path)
+        twice += found
+        _update(config, value)
+    return config, twice
+
+
+def _update(config: dict[str, Any], other: Mapping[str, Any]) -> None:
+    """Merge as Snakemake does: mappings key by key, everything else replaced."""
+    for key, value in other.items():
+        if isinstance(value, Mapping) and isinstance(config.get(key), dict):
+            _update(config[key], value)
+        else:
+            config[key] = value

@@ -1,0 +1,383 @@
+"""The sections ``corpora``, ``encoder`` and ``protocols``: which sentences there are, and what is made of them."""
+
+import functools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from tripleaudit.descriptors import FORMATS, PROTOCOLS
+from tripleaudit.errors import UserError
+from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, hint, model_from, one_of
+from tripleaudit.protocols.build import spec_of
+from tripleaudit.shipped import shipped
+from tripleaudit.sources import registry
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Study
+
+SPLITS = ("train", "valid", "test")
+SIFT = r"^sift-[A-Za-z0-9]+$"
+NOT_OF_THE_SETS = ("train", "select_on", "masked_lm", "vectors", "mlm_steps")  # of other rules, or inputs of the rule
+
+
+def format_names() -> list[str]:
+    """Return what a corpus's files may be said to be."""
+    return ["auto", *FORMATS]
+
+
+class Encoder(Section):
+    """The pretrained encoder under every extractor and classifier."""
+
+    model: str = "minilm"
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml, or a source (local folder, hub:name, pypi:wheel).
+    """
+    layers: Number | None = None
+    """Use only the first layers of the encoder; null uses all."""
+
+
+class Files(Section):
+    """Your own files instead of a registered corpus, one path or a list of paths for each split."""
+
+    train: Paths
+    """Training sentences."""
+    valid: Paths | None = None
+    """Validation sentences; by default a seeded tenth of the training sentences."""
+    test: Paths
+    """Test sentences."""
+
+
+class Limit(Section):
+    """Keep only the first sentences of each split, for quick runs; null keeps all."""
+
+    train: Number | None = None
+    """Training sentences at most."""
+    valid: Number | None = None
+    """Validation sentences at most."""
+    test: Number | None = None
+    """Test sentences at most."""
+
+
+class Corpus(Section):
+    """One corpus, registered or of your own; nothing after its name means the registered one."""
+
+    registry: str | None = None
+    """Name in workflow/lib/tripleaudit/data/registry/corpora.yaml; by default the corpus's own name."""
+    files: Files | None = None
+    """Your own files instead of a registered corpus, one path or a list of paths for each split."""
+    format: Annotated[str, one_of(format_names, "format")] = "auto"
+    """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
+    occurrence: Literal["first", "all"] = "first"
+    """Which mention of an entity string is its span, the first one or all of them."""
+    uncased: bool = False
+    """Lower-case sentences and entities and strip their accents, as an uncased encoder reads them."""
+    limit: Limit | None = None
+    """Keep only the first sentences of each split, for quick runs; null keeps all."""
+    noise_probability: Share | None = None
+    """Entity Noising probability for this corpus, instead of noising/probability."""
+
+
+class AugmentedOptions(Section):
+    """Rarer options of the augmented test set."""
+
+    k: Number | None = None
+    """Similar entities to draw from."""
+    beams: Number | None = None
+    """Partial candidates kept while an entity of several words is filled."""
+    batch_size: Number | None = None
+    """Masked sentences at a time."""
+
+
+class Original(Section):
+    """The split as it is; it has no options."""
+
+
+class Rearranged(Section):
+    """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
+
+    counts: Literal["corpus", "remaining"] | None = None
+    """How rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet moved."""
+    ties: Literal["most-triples", "corpus-order"] | None = None
+    """Which of equally rare triples goes first (docs/protocols.md); most-triples if not given."""
+    valid_size: Count | None = None
+    """Validation sentences with triples; as many as now if not given."""
+    test_size: Number | None = None
+    """Test sentences with triples; as many as now if not given."""
+    seed: Count = 0
+    """Divides the held-out sentences between validation and test."""
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+
+
+class Augmented(Section):
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original split."""
+
+    masked_lm: str | None = None
+    """A masked language model by source; null trains a head on the encoder over the training text."""
+    vectors: str | None = None
+    """Word vectors in GloVe's or word2vec's text form; null derives them from the encoder."""
+    mlm_steps: Number = 300
+    """Steps of the masked-LM head's training."""
+    options: AugmentedOptions = AugmentedOptions()
+    """Candidate counts and tie rules, see docs/protocols.md."""
+    seed: Count = 0
+    """Seed of the masked-LM training and of the draws."""
+
+
+class Sifted(Section):
+    """Training sentences that hold chosen test triples are dropped (rte-generalization 3.2)."""
+
+    rule: Literal["frequency", "sample"]
+    """frequency as published, sample as the paper's text says."""
+    max_count: Number | None = None
+    """frequency: hide test triples in at most n training sentences."""
+    percent: float | None = Field(None, ge=0, le=100)
+    """sample: hide this share of the unique test triples."""
+    seed: Count = 0
+    """sample: seed of the draw."""
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+    select_on: Literal["valid", "test"] = "valid"
+    """Sentences on which the best epoch is chosen; the paper used test."""
+
+    @model_validator(mode="after")
+    def _has_the_number_of_its_rule(self) -> "Sifted":
+        needed = "max_count" if self.rule == "frequency" else "percent"
+        if getattr(self, needed) is None:
+            raise PydanticCustomError(
+                "needed", "the rule '{rule}' needs the key '{needed}'", {"rule": self.rule, "needed": needed}
+            )
+        return self
+
+
+class _Protocols(Section):
+    """How training and test sets are made from a corpus; `original` always belongs to a study."""
+
+    original: Annotated[Original, OrEmpty] = Original()
+    """The split as it is; it has no options."""
+    rearranged: Annotated[Rearranged, OrEmpty] = Rearranged()
+    """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
+    augmented: Annotated[Augmented, OrEmpty] = Augmented()
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
+
+
+class Added(Section):
+    """A protocol that a plugin adds, with the options that its descriptor names."""
+
+    model_config = {"extra": "allow"}
+
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+    select_on: Literal["valid", "test"] = "valid"
+    """Sentences on which the best epoch is chosen."""
+
+
+def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names that stand for sifted sets, or for protocols of plugins."""
+    plugins = [spec for spec in PROTOCOLS.values() if spec.file]
+    chosen = [name for name in names if re.match(SIFT, name) or any(spec.means(name) for spec in plugins)]
+    return tuple(sorted(chosen))
+
+
+@functools.cache
+def protocols_model(names: Sequence[str]) -> type[Section]:
+    """Return the model of a section with these names of sifted sets and plugins beside the other protocols."""
+    sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
+    added = (Annotated[Added, OrEmpty], Added())
+    return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)
+
+
+class Corpora:
+    """The corpora of a study, their splits, and the sets that protocols make of them."""
+
+    def __init__(self, study: "Study", section: dict[str, Corpus], protocols: Section):
+        self.study, self.section, self.options = study, section, protocols
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each file, corpus and size that cannot be had."""
+        for name, corpus in self.section.items():
+            where = f"corpora/{name}"
+            if corpus.files is not None:
+                for split, paths in corpus.files:
+                    for path in paths or ():
+                        if not Path(shipped(path)).exists():
+                            yield f"{where}/files/{split}: {path}: no such file"
+                yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
+                continue
+            try:
+                entry = registry.corpus(corpus.registry or name)
+            except UserError as error:
+                yield f"{where}: {error}, or files of your own under the key 'files'"
+                continue
+            yield from self._problems_of_limits(f"{where}/limit", name, entry.sizes)
+            yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
+        masked_lm, vectors = self.protocol("augmented").get("masked_lm"), self.protocol("augmented").get("vectors")
+        if masked_lm:
+            yield from self.study.places.problems_of_model("protocols/augmented/masked_lm", masked_lm)
+        if vectors and not Path(shipped(vectors)).is_file():
+            yield f"protocols/augmented/vectors: {vectors}: no such file"
+        yield from self._problems_of_sizes()
+        for name in self.protocols:
+            spec, options = spec_of(name), self.protocol(name)
+            for key in options if spec.file else ():
+                if key not in (*spec.options, *Added.model_fields):
+                    yield f"protocols/{name}: unknown key '{key}'{hint(key, spec.options)}"
+            for key in spec.required if spec.file else ():
+                if key not in options:
+                    yield f"protocols/{name}: the key '{key}' is missing"
+
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence about raw files that must be got by hand before the study can run."""
+        entries = [self.registered(name) for name in self.section]
+        yield from self.study.places.to_get(*(file for entry in entries if entry for file in _raw_files(entry)))
+
+    def _problems_of_limits(self, where: str, name: str, sizes: Mapping[str, int]) -> Iterator[str]:
+        limit = self.section[name].limit
+        for split, most in limit or ():
+            if most is not None and split in sizes and most > sizes[split]:
+                yield f"{where}/{split}: {most} sentences, but the split has {sizes[split]}; expected at most that"
+
+    def _problems_of_sizes(self) -> Iterator[str]:
+        """Yield sentences about sets of the rearranged protocol that are larger than a corpus."""
+        asked = {key: size for key, size in self.protocol("rearranged").items() if key in ("valid_size", "test_size")}
+        for name in self.section if asked else ():
+            sizes = self.sizes(name)
+            held_out, has = sum(asked.values()), sum(sizes.values())
+            if len(sizes) == len(SPLITS) and held_out >= has:
+                where = f"protocols/rearranged/{next(iter(asked))}"
+                yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
+
+    def sizes(self, name: str) -> dict[str, int]:
+        """Return the number of sentences of each split as the study takes it, where that is known beforehand."""
+        corpus = self.section[name]
+        entry = registry.corpora().get(corpus.registry or name) if corpus.files is None else None
+        known = dict(entry.sizes) if entry is not None else _sizes_of_files(corpus.files)
+        limits = {split: most for split, most in corpus.limit or () if most is not None}
+        return {split: min(size, limits.get(split, size)) for split, size in known.items()}
+
+    # corpora
+
+    def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
+        """Return the registered corpus behind a corpus of the study; None if the study brings files of its own."""
+        chosen = self.section[corpus]
+        return None if chosen.files is not None else registry.corpus(chosen.registry or corpus)
+
+    @property
+    def to_train_on(self) -> list[str]:
+        """The corpora that have training, validation and test sets."""
+        entries = {corpus: self.registered(corpus) for corpus in self.section}
+        return [corpus for corpus, entry in entries.items() if entry is None or len(entry.splits) == len(SPLITS)]
+
+    def files_of_split(self, corpus: str, split: str) -> list[str]:
+        """Return the files that a split is made of: own paths, or names below the folder of raw files."""
+        entry = self.registered(corpus)
+        if entry is not None:
+            return [file.name for file in entry.raw_files(split)]
+        files = self.section[corpus].files
+        return getattr(files, split) or files.train  # without a validation file, it is a part of the training file
+
+    def raw_inputs(self, wildcards: Any) -> list[str]:
+        """Return the files that a split is made of, where they lie."""
+        files = self.files_of_split(wildcards.corpus, wildcards.split)
+        if self.registered(wildcards.corpus) is None:
+            return [shipped(path) for path in files]
+        return [f"{self.study.places.raw}/{name}" for name in files]
+
+    def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str]) -> list[str]:
+        """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
+        if self.registered(corpus) is None:
+            return [part for path in inputs for part in ("--source", path)]
+        root = inputs[0].removesuffix(self.files_of_split(corpus, split)[0]).rstrip("/")
+        return ["--raw-root", root or "."]
+
+    def prepare_options(self, corpus: str, split: str) -> list[str]:
+        """Return options of ``tripleaudit prepare`` that decide what a split holds."""
+        chosen = self.section[corpus]
+        result = ["--occurrence", chosen.occurrence]
+        if chosen.files is None:
+            result += ["--corpus", chosen.registry or corpus, "--split", split]
+        else:
+            result += ["--format", chosen.format]
+            if chosen.files.valid is None and split != "test":
+                result += ["--divide", "train=9,valid=1", "--part", split]
+        if chosen.uncased:
+            result.append("--uncased")
+        limit = getattr(chosen.limit, split, None)
+        return result + (["--limit", str(limit)] if limit else [])
+
+    # protocols
+
+    @property
+    def protocols(self) -> list[str]:
+        """Names of the protocols, ``original`` first."""
+        asked = [type(self.options).model_fields[name].alias or name for name in self.options.model_fields_set]
+        return ["original", *(name for name in self._in_order(asked) if name != "original")]
+
+    def _in_order(self, names: Iterable[str]) -> list[str]:
+        return sorted(names, key=list(self.study.given.get("protocols") or {}).index)
+
+    @property
+    def tests_only(self) -> list[str]:
+        """Names of the protocols that have a test set and no training set."""
+        return [name for name in self.protocols if not spec_of(name).train]
+
+    @property
+    def built(self) -> list[str]:
+        """Names of the protocols whose sets follow from the original ones alone."""
+        return [name for name in self.protocols if name != "original" and not spec_of(name).inputs]
+
+    def protocol(self, name: str) -> dict[str, Any]:
+        """Return the options of a protocol of the study; ``original`` has none."""
+        if name not in self.protocols:
+            return {}
+        options = self.options.full()[name]
+        return {key: value for key, value in options.items() if value is not None}
+
+    def protocol_json(self, name: str) -> str:
+        """Return what decides the sets of a protocol besides the corpus, as canonical JSON."""
+        options = {key: value for key, value in self.protocol(name).items() if key not in NOT_OF_THE_SETS}
+        if "options" in options:
+            options["options"] = {key: value for key, value in options["options"].items() if value is not None}
+        return json.dumps(options, sort_keys=True)
+
+    def masked_lm_options(self, layers: int | None) -> list[str]:
+        """Return options of ``tripleaudit train-mlm`` for the study's own masked language model."""
+        options = Augmented.model_validate(self.protocol("augmented"))
+        steps = ["--steps", str(options.mlm_steps), "--seed", str(options.seed)]
+        return steps + (["--layers", str(layers)] if layers else [])
+
+    def augmentation_models(self, wildcards: Any) -> dict[str, str]:
+        """Return the masked language model, the encoder that vectors are derived from, and vectors of one's own."""
+        places, options = self.study.places, self.protocol("augmented")
+        own, vectors = options.get("masked_lm"), options.get("vectors")
+        masked_lm = places.model(own) if own else f"{places.study}/masked_lm/{wildcards.corpus}"
+        found = {"masked_lm": f"{masked_lm}/config.json", "encoder": self.study.encoder}
+        return found | ({"vectors": shipped(vectors)} if vectors else {})
+
+    def trained_on(self, protocol: str) -> str:
+        """Return the protocol whose training set a test set is measured against."""
+        return "original" if protocol in self.tests_only else protocol
+
+
+def _raw_files(entry: registry.RegisteredCorpus) -> list[registry.RawFile]:
+    """Every file that a corpus is made of, once."""
+    return [*{file.name: file for split in entry.splits for file in entry.raw_files(split)}.values()]
+
+
+def _sizes_of_files(files: Files | None) -> dict[str, int]:
+    """The number of sentences of each split of files that have one a line; others are not looked into."""
+    sizes: dict[str, int] = {}
+    for split, paths in files or ():
+        places = [Path(shipped(path)) for path in paths or ()]
+        if places and all(place.suffix == ".jsonl" and place.is_file() for place in places):
+            sizes[split] = sum(_lines(place) for place in places)
+    return sizes
+
+
+def _lines(path: Path) -> int:
+    with open(path, "rb") as stream:
+        return sum(1 for line in stream if line.strip())

@@ -1,0 +1,413 @@
+"""The section ``grescores``: which systems of which data sets are scored, and from which files."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from tripleaudit.descriptors import TABLES
+from tripleaudit.errors import UserError
+from tripleaudit.fields import Count, Name, Number, Section, Share, Text, hint
+from tripleaudit.llm import section as settings
+from tripleaudit.llm.prompts import load_prompt
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Study
+
+GROUND_TRUTH = "groundtruth"
+TRAINED = "trained"
+SOURCES = ("gold", "corpus", "generative")
+DETAILS = ("factualness", "granularity")
+STORED = ("triples", *DETAILS, "similarities")  # kinds of stored files of a system
+
+GreFile = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description=(
+            "A file, by a path under raw_root (or of the registry's raw files), or of your own: project .jsonl or the "
+            "stored forms of GenRES."
+        ),
+    ),
+]
+
+
+class GreEmbedder(Section):
+    """What turns subjects, relations and objects into vectors for US and CS; null leaves both scores out."""
+
+    model: str = "minilm"
+    """A sentence-transformers model, of the registry (data/registry/models.yaml) or by source."""
+    endpoint: str | None = None
+    """Name of an endpoint of generative/endpoints that answers embedding requests, instead of a model."""
+    batch_size: Number = 64
+    """Strings that are embedded at once."""
+
+
+class GreMatching(Section):
+    """When two triples count as the same."""
+
+    phi: float | None = Field(None, le=1, gt=0)
+    """Cosine from which two triples are the same; null takes the value calibrated for the embedder."""
+    combine: Literal["sum", "concat", "sentence"] = "sum"
+    """A triple's vector is the sum or the concatenation of its parts' vectors, or that of a sentence."""
+    one_to_one: bool = False
+    """CS: a triple recalls at most one gold triple."""
+    directional: bool = False
+    """CS: subject and object must match one another, too."""
+    phi_role: float = Field(0.8, le=1, gt=0)
+    """Cosine from which subjects and objects match with `directional`."""
+
+
+class GreJudge(Section):
+    """The language model that answers the questions of FS and GS where no stored answers are given."""
+
+    endpoint: str
+    """Name of an endpoint of generative/endpoints."""
+    factualness_prompt: str = "judge"
+    """Prompt of FS, by name or path."""
+    granularity_prompt: str = "split"
+    """Prompt of GS, by name or path."""
+    most_unreadable: Share = 0.1
+    """Share of the judge's answers that may be unreadable (they are missing values); more is an error."""
+
+
+class GreGold(Section):
+    """Gold triples and, where they were judged, the stored answers; the row "Ground truth"."""
+
+    triples: GreFile
+    factualness: GreFile | None = None
+    granularity: GreFile | None = None
+
+
+class GreTopics(Section):
+    """The topic model of TS; null leaves TS out."""
+
+    number: Number
+    """Number of topics, K."""
+    text: Text | None = None
+    """Texts to train on; null takes the texts of the data set itself."""
+    chunk_size: Number = 2000
+    """Documents between two updates of the topics; a smaller corpus gets a single update."""
+    stop_words: bool = True
+    """Drop English function words."""
+    lowercase: bool = False
+    """Fold case, which the published models do not."""
+    alphanumeric: bool = True
+    """Keep only words of letters and digits."""
+
+
+class GreSystem(Section):
+    """The stored output of one system."""
+
+    triples: GreFile
+    factualness: GreFile | None = None
+    granularity: GreFile | None = None
+    similarities: GreFile | None = None
+    setting: Literal["open", "semi-open", "closed", "trained"] = "open"
+    """What the system was given; closed makes the official CS compare relations, too."""
+    seed: Count | None = None
+    """Seed of the run; runs of one system share a row."""
+    row: str | None = None
+    """Name of the table row that several runs share; by default the system's."""
+    judge: bool = False
+    """Ask the judge where no stored answers are given."""
+
+
+class GreDataset(Section):
+    """A data set, with its gold triples and the systems that are scored on it."""
+
+    level: Literal["sentence", "bag", "document"]
+    """Whether a text is a sentence or a document; the table it stands in."""
+    gold: GreGold | None = None
+    """Gold triples and, where they were judged, the stored answers; the row "Ground truth"."""
+    corpus: str | None = None
+    """Instead of gold, a corpus of the study, whose original test set gives texts and gold triples."""
+    generative: str | None = None
+    """Instead of gold, a data set of the section generative; its extractions are systems."""
+    extractors: bool = True
+    """Whether the study's extractors of the corpus are systems (with `corpus` or `generative`)."""
+    judged: bool = True
+    """Whether the judge is asked about this data set's own systems."""
+    topics: GreTopics | None = None
+    """The topic model of TS; null leaves TS out."""
+    systems: dict[Name, GreSystem] = {}
+    """Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."""
+
+
+class Grescores(Section):
+    """GREScores of generative extraction: topical similarity, uniqueness, factualness, granularity and
+    completeness of the triples that systems extracted from the texts of data sets."""
+
+    mode: Literal["default", "official"] = "default"
+    """default, or official for the published rules about empty and malformed answers (an empty answer then counts as
+    unique and is left out of hard matching)."""
+    bootstrap: Count = 1000
+    """Resamples of the texts for 95 % intervals; 0 for none."""
+    seed: Count = 0
+    """Seed of the resampling and of the topic models."""
+    embedder: GreEmbedder | None = GreEmbedder()
+    """What turns subjects, relations and objects into vectors for US and CS; null leaves both out."""
+    matching: GreMatching = GreMatching()
+    """When two triples count as the same."""
+    judge: GreJudge | None = None
+    """The language model that answers the questions of FS and GS where no stored answers are given."""
+    datasets: dict[Name, GreDataset] = {}
+    """The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported values."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One system of a data set.
+
+    Attributes:
+        name: of the system; unique in its data set.
+        keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
+        files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
+        asked: kinds of judgements that the judge is asked for.
+    """
+
+    name: str
+    keys: Mapping[str, str]
+    files: Mapping[str, str]
+    asked: tuple[str, ...] = ()
+
+
+class GreScores:
+    """The data sets of a study whose extracted triples are scored with the GREScores."""
+
+    def __init__(self, study: "Study", config: Grescores):
+        self.study, self.config = study, config
+        self.datasets = config.datasets
+        self.folder = f"{study.places.study}/gre"
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        endpoints, embedder, judge = self.study.language_models, self.config.embedder, self.config.judge
+        if judge is not None:
+            yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
+            for key in ("factualness_prompt", "granularity_prompt"):
+                try:
+                    load_prompt(getattr(judge, key))
+                except UserError as error:
+                    yield f"grescores/judge/{key}: {error}"
+        if embedder is not None and embedder.endpoint is not None:
+            yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
+        elif embedder is not None and self.datasets:
+            yield from self.study.places.problems_of_model("grescores/embedder/model", embedder.model)
+        for name, dataset in self.datasets.items():
+            yield from self._problems_of(f"grescores/datasets/{name}", dataset)
+
+    def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
+        texts, file = self.study.language_models.config.datasets, self.study.places.problems_of_file
+        if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
+            yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
+        if dataset.corpus is not None and dataset.corpus not in self.study.corpora:
+            yield f"{where}/corpus: unknown corpus '{dataset.corpus}'{hint(dataset.corpus, self.study.corpora)}"
+        if dataset.generative is not None and dataset.generative not in texts:
+            known = hint(dataset.generative, texts)
+            yield f"{where}/generative: unknown data set '{dataset.generative}' of the section generative{known}"
+        if dataset.gold is not None:
+            for kind, path in stored(dataset.gold).items():
+                yield from file(f"{where}/gold/{kind}", path)
+        if dataset.topics is not None and dataset.topics.text is not None:
+            yield from file(f"{where}/topics/text", dataset.topics.text)
+        for name, system in dataset.systems.items():
+            if name == GROUND_TRUTH:
+                yield f"{where}/systems: '{GROUND_TRUTH}' is the row of the gold triples"
+            if system.judge and self.config.judge is None:
+                yield f"{where}/systems/{name}/judge: there is no grescores/judge to ask"
+            for kind, path in stored(system).items():
+                yield from file(f"{where}/systems/{name}/{kind}", path)
+
+    # the systems of a data set
+
+    def corpus_of(self, dataset: str) -> tuple[str | None, str]:
+        """Return the corpus and the split of a data set whose texts are the study's own."""
+        chosen = self.datasets[dataset]
+        if chosen.generative is not None:
+            texts = self.study.language_models.config.datasets[chosen.generative]
+            return texts.corpus, texts.split
+        return chosen.corpus, "test"
+
+    def gold(self, dataset: str) -> str:
+        """Return the gold file of a data set."""
+        chosen = self.datasets[dataset]
+        if chosen.gold is not None:
+            return self.study.places.file(chosen.gold.triples)
+        if chosen.generative is not None:
+            return f"{self.study.places.study}/generative/{chosen.generative}/reference.jsonl"
+        return self.study.set_file(chosen.corpus or "", "original", "nz", "test")
+
+    def systems(self, dataset: str) -> list[Planned]:
+        """Return the systems of a data set, the ground truth first."""
+        chosen, located = self.datasets[dataset], self.study.places.file
+        judge = self.config.judge is not None and chosen.judged
+        gold = stored(chosen.gold) if chosen.gold is not None else {}
+        gold = {**{kind: located(path) for kind, path in gold.items()}, "triples": self.gold(dataset)}
+        found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
+        for name, system in chosen.systems.items():
+            files = {kind: located(path) for kind, path in stored(system).items()}
+            keys = {"extractor": system.row or name, "setting": system.setting}
+            keys |= {} if system.seed is None else {"seed": str(system.seed)}
+            asked = tuple(kind for kind in DETAILS if kind not in files) if system.judge and judge else ()
+            found.append(Planned(name, keys, files, asked))
+        return found + self._extracted(dataset, judge) + self._trained(dataset)
+
+    def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
+        """The extractions by language models from the texts of a data set."""
+        models, texts = self.study.language_models, self.datasets[dataset].generative
+        return [
+            Planned(
+                system,
+                {"extractor": system, "setting": models.config.systems[system].setting},
+                {"triples": f"{self.study.places.study}/generative/{texts}/{system}/answers.jsonl"},
+                DETAILS if judge else (),
+            )
+            for name, system in models.extractions
+            if texts is not None and name == texts
+        ]
+
+    def _trained(self, dataset: str) -> list[Planned]:
+        """The trained extractors that a data set scores: those of its corpus, trained on the original split."""
+        corpus, split = self.corpus_of(dataset)
+        if self.datasets[dataset].gold is not None or not self.datasets[dataset].extractors or split != "test":
+            return []
+        return [
+            Planned(
+                "-".join(Path(run.path).parts),
+                {
+                    "extractor": run.extractor,
+                    "training": run.setting,
+                    "noise": run.noise,
+                    "seed": str(run.seed),
+                    "setting": TRAINED,
+                },
+                {"triples": f"{self.study.places.study}/predictions/{run.path}/test.jsonl"},
+            )
+            for run in self.study.runs
+            if run.corpus == corpus and run.protocol == "original"
+        ]
+
+    def asked(self, dataset: str) -> dict[str, Planned]:
+        """Return the systems that the judge is asked about, by name."""
+        return {system.name: system for system in self.systems(dataset) if system.asked}
+
+    def spec(self, dataset: str) -> tuple[str, list[str]]:
+        """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
+
+        Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
+        """
+        files: list[str] = []
+        texts = self.datasets[dataset].generative
+
+        def number(path: str) -> int:
+            if path not in files:
+                files.append(path)
+            return files.index(path)
+
+        systems = []
+        for system in self.systems(dataset):
+            judged = {kind: f"{self.folder}/{dataset}/judged/{system.name}/{kind}.json" for kind in system.asked}
+            entry: dict[str, Any] = {"keys": dict(system.keys)}
+            entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
+            if system.keys["setting"] == TRAINED and texts is not None:
+                # the same sentences with the corpus's own relation names, where those of the gold file are plain
+                entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
+            systems.append(entry)
+        spec = {
+            "corpus": dataset,
+            "level": self.datasets[dataset].level,
+            "mode": self.config.mode,
+            "bootstrap": self.config.bootstrap,
+            "seed": self.config.seed,
+            "matching": self.config.matching.full(),
+            "gold": number(self.gold(dataset)),
+            "systems": systems,
+        }
+        return json.dumps(spec, sort_keys=True), files
+
+    # what the jobs are given
+
+    def topic_text(self, dataset: str) -> str:
+        """Return the texts to train a topic model on: the configured, else the corpus's training set, else the gold."""
+        topics, (corpus, _) = self.datasets[dataset].topics, self.corpus_of(dataset)
+        if topics is not None and topics.text is not None:
+            return self.study.places.file(topics.text)
+        return self.gold(dataset) if corpus is None else f"{self.study.places.study}/corpora/{corpus}/train.jsonl"
+
+    def topic_model(self, dataset: str) -> list[str]:
+        """Return the topic model of a data set, if it has one."""
+        return [f"{self.folder}/{dataset}/topics/lda.json"] if self.datasets[dataset].topics else []
+
+    def topic_options(self, dataset: str) -> list[str]:
+        """Return the settings of a topic model as command-line options."""
+        topics = self.datasets[dataset].topics
+        if topics is None:
+            return []
+        options = ["--topics", str(topics.number), "--seed", str(self.config.seed)]
+        options += ["--chunk-size", str(topics.chunk_size)]
+        options += ["--lowercase"] if topics.lowercase else []
+        options += [] if topics.stop_words else ["--keep-stop-words"]
+        return options + ([] if topics.alphanumeric else ["--keep-punctuation"])
+
+    @cached_property
+    def embedding_endpoint(self) -> str | None:
+        """The endpoint that embeds strings, None where a model does or nothing is embedded."""
+        return self.config.embedder.endpoint if self.config.embedder is not None else None
+
+    def encoder(self) -> list[str]:
+        """Return the configuration file of the model that embeds strings, if one does."""
+        if self.config.embedder is None or self.embedding_endpoint:
+            return []
+        return [f"{self.study.places.model(self.config.embedder.model)}/config.json"]
+
+    def embedding_options(self) -> list[str]:
+        """Return the settings of the embedder as command-line options."""
+        if self.config.embedder is None:
+            return []
+        if self.embedding_endpoint:
+            return ["--embedding-endpoint", self.embedding_endpoint]
+        return ["--batch-size", str(self.config.embedder.batch_size)]
+
+    def embedding_identity(self) -> dict[str, Any]:
+        """Return what decides the vectors of an endpoint that embeds strings."""
+        name = self.embedding_endpoint
+        return settings.answering(self.study.language_models.section, name) if name else {}
+
+    @cached_property
+    def judge_endpoint(self) -> str | None:
+        """The endpoint that judges, if there is one."""
+        return self.config.judge.endpoint if self.config.judge is not None else None
+
+    def judge_identity(self) -> dict[str, Any]:
+        """Return what decides the judge's answers."""
+        judge = self.config.judge
+        if judge is None:
+            return {}
+        prompts = judge.factualness_prompt, judge.granularity_prompt
+        return settings.answering(self.study.language_models.section, judge.endpoint, *prompts)
+
+    # what comes of it
+
+    @property
+    def levels(self) -> set[str]:
+        """Levels of the data sets: sentence, bag, document."""
+        return {dataset.level for dataset in self.datasets.values()}
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables that these data sets fill."""
+        return [name for name in self.study.possible_tables if TABLES[name].needs == "gre"]
+
+    def files(self) -> list[str]:
+        """Return the scores of every data set."""
+        return [f"{self.folder}/{dataset}/scores.csv" for dataset in self.datasets]
+
+
+def stored(section: GreGold | GreSystem) -> dict[str, str]:
+    """Return the stored files that a section names, by kind."""
+    named = {kind: getattr(section, kind, None) for kind in STORED}
+    return {kind: path for kind, path in named.items() if path}

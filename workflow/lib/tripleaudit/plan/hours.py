@@ -1,0 +1,267 @@
+"""Hours of the trainings still to do, from the benchmark files of finished ones. Imports no torch."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json, read_jsonl
+from tripleaudit.machine.devices import devices
+from tripleaudit.plan.study import Run, Study
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One training that was done.
+
+    Attributes:
+        study, run: which one.
+        seconds: wall time.
+        cpu_seconds: of all its cores; the wall time where no benchmark says.
+        device: ``cpu`` or the GPU's name.
+        processes: that trained together.
+        asked: the settings that were given, as JSON would have them.
+        settings: all settings, defaults filled in.
+        sentences: it was trained on.
+    """
+
+    study: str
+    run: Run
+    seconds: float
+    cpu_seconds: float
+    device: str
+    processes: int
+    asked: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    sentences: int
+
+    @property
+    def work(self) -> float:
+        """Sentences that it was planned to see."""
+        return _work(self.settings, self.sentences)
+
+
+@dataclass(frozen=True)
+class Hours:
+    """What the trainings of one extractor still take.
+
+    Attributes:
+        to_do, done: trainings.
+        known: those to do that can be extrapolated.
+        hours: of GPUs (wall time times GPUs) or of CPU cores, as ``unit`` says.
+        wall: hours that they take one after the other.
+        source: in words, what this was extrapolated from; empty if nothing is known.
+    """
+
+    extractor: str
+    to_do: int
+    done: int
+    known: int = 0
+    hours: float = 0.0
+    wall: float = 0.0
+    unit: str = ""
+    source: str = ""
+
+
+def finished(results: Path) -> list[Finished]:
+    """Return all trainings that were done in the studies below ``results``, with their benchmarks."""
+    found = []
+    for path in sorted(results.glob("*/models/*/*/*/*/seed*/provenance.json")):
+        study, (corpus, trainset, extractor, noise, seed) = path.parts[-8], path.parts[-6:-1]
+        protocol, _, setting = trainset.rpartition("-")
+        try:
+            record = read_json(path)
+            training = record["training"]
+            seconds = float(training["seconds"]) + float(training["validation_seconds"])
+            place = results / study / "benchmarks" / "train" / Path(*path.parts[-6:-1])
+            benchmark = _benchmark(place.with_name(place.name + ".jsonl"))
+            # the benchmark of a training that was resumed knows its last part only
+            wall = max(seconds, float(benchmark.get("s") or 0.0))
+            found.append(
+                Finished(
+                    study,
+                    Run(corpus, protocol, setting, extractor, noise, int(seed.removeprefix("seed"))),
+                    wall,
+                    float(benchmark.get("cpu_time") or 0.0) * wall / max(float(benchmark.get("s") or wall), 1e-9)
+                    or wall,
+                    record["device"],
+                    int(training["settings"].get("processes", 1)),
+                    record["settings"],
+                    training["settings"],
+                    int(training["counts"]["sentences"]),
+                )
+            )
+        except (UserError, KeyError, TypeError, ValueError):  # cut short, or of another version
+            continue
+    return found
+
+
+def estimate(study: Study, results: Path) -> list[Hours]:
+    """Return one entry for each extractor and classifier of a study.
+
+    Args:
+        results: the folder of all studies; this one is ``results/<study>``.
+    """
+    known = finished(results)
+    own = {each.run: each for each in known if each.study == study.name}
+    kind = _device(study.typed.gpu)
+    entries = []
+    for name in [*study.extractors, *study.classifiers]:
+        runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
+        plans = {run: json.loads(study.trainings.training_json(run.corpus, name, run.noise)) for run in runs}
+        to_do = [run for run in runs if run not in own or own[run].asked != plans[run]]
+        like = [each for each in known if each.run.extractor == name and kind in (None, _kind(each.device))]
+        entries.append(_entry(study, results, name, to_do, len(runs) - len(to_do), plans, like))
+    return entries
+
+
+def _entry(
+    study: Study,
+    results: Path,
+    name: str,
+    to_do: Sequence[Run],
+    done: int,
+    plans: Mapping[Run, Mapping[str, Any]],
+    like: Sequence[Finished],
+) -> Hours:
+    if not to_do or not like:
+        return Hours(name, len(to_do), done)
+    # one device for all, so that hours can be added up: that of the nearest training
+    nearest = max(like, key=lambda each: _nearness(study, to_do[0], each))
+    like = [each for each in like if each.device == nearest.device]
+    wall = hours = 0.0
+    used: set[int] = set()
+    sources: list[Finished] = []
+    scaled = True
+    for run in to_do:
+        best = max(_nearness(study, run, each) for each in like)
+        chosen = [each for each in like if _nearness(study, run, each) == best]
+        sentences = _sentences(study, results, run, like)
+        factors = []
+        for each in chosen:
+            settings = {**each.settings, **_defaults_undone(each, plans[run])}
+            planned = _work(settings, sentences) if sentences else 0.0
+            factors.append(planned / each.work if planned and each.work else 1.0)
+            scaled &= bool(planned and each.work)
+            if id(each) not in used:
+                used.add(id(each))
+                sources.append(each)
+        seconds = sum(each.seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
+        cores = sum(each.cpu_seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
+        wall += seconds / 3600
+        hours += (cores if nearest.device == "cpu" else seconds * chosen[0].processes) / 3600
+    unit = "CPU-hours" if nearest.device == "cpu" else "GPU-hours"
+    return Hours(name, len(to_do), done, len(to_do), hours, wall, unit, _source(study, sources, plans, to_do, scaled))
+
+
+def _source(
+    study: Study, used: Sequence[Finished], plans: Mapping[Run, Mapping[str, Any]], to_do: Sequence[Run], scaled: bool
+) -> str:
+    """Say in words what an estimate rests on, and how far that is from what is to come."""
+    here = sum(each.study == study.name for each in used)
+    others = sorted({each.study for each in used} - {study.name})
+    parts = [f"{here} of this study"] if here else []
+    parts += [f"{len(used) - here} of {', '.join(others)}"] if others else []
+    device = used[0].device
+    where = "the CPU" if device == "cpu" else device
+    text = f"{len(used)} training{'s' * (len(used) > 1)} ({'; '.join(parts)}) on {where}"
+    corpora = {each.run.corpus for each in used}
+    notes = []
+    if not {run.corpus for run in to_do} <= corpora:
+        notes.append(f"other corpora: {', '.join(sorted(corpora))}")
+    if {each.asked.get("encoder_layers") for each in used} != {plans[run].get("encoder_layers") for run in to_do}:
+        notes.append("another encoder")
+    notes.append("scaled by sentences and epochs" if scaled else "not scaled, as sizes are not known yet")
+    return f"{text}; {'; '.join(notes)}"
+
+
+def _nearness(study: Study, run: Run, each: Finished) -> tuple[bool, ...]:
+    """Order finished trainings by how much they are like one that is to come."""
+    same = each.run
+    layers = study.typed.encoder.layers
+    return (
+        same.corpus == run.corpus,
+        each.asked.get("encoder_layers") == layers,
+        each.study == study.name,
+        same.trainset == run.trainset,
+        same.noise == run.noise,
+    )
+
+
+def _defaults_undone(each: Finished, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The planned settings that decide the amount of work; what nobody names is the extractor's default in both."""
+    names = ("epochs", "max_steps", "batch_size", "accumulation")
+    return {name: plan[name] for name in names if name in plan}
+
+
+def _work(settings: Mapping[str, Any], sentences: int) -> float:
+    if settings.get("max_steps"):
+        return float(settings["max_steps"]) * settings["batch_size"] * settings.get("accumulation", 1)
+    return float(sentences) * settings["epochs"]
+
+
+def _sentences(study: Study, results: Path, run: Run, like: Iterable[Finished]) -> int:
+    """The size of a training set: of the file, if it is made already, else as another training had it; 0 if unknown."""
+    path = results / study.name / "protocols" / run.corpus / run.protocol / run.setting / "train.jsonl"
+    if path.is_file():
+        with open(path, "rb") as stream:
+            return sum(1 for line in stream if line.strip())
+    same = [each for each in like if each.run.corpus == run.corpus and each.run.trainset == run.trainset]
+    return same[0].sentences if same else 0
+
+
+def _benchmark(path: Path) -> Mapping[str, Any]:
+    """The last row of a benchmark file; empty if there is none."""
+    rows = [row for _, row in read_jsonl(path)] if path.is_file() else []
+    return rows[-1] if rows and isinstance(rows[-1], dict) else {}
+
+
+def _device(gpu: str | int) -> str | None:
+    """The kind of device a study runs on: ``cpu``, ``gpu``, or None where that is not known here."""
+    if gpu == "auto":
+        return "gpu" if devices() else None
+    return "gpu" if gpu else "cpu"
+
+
+def _kind(device: str) -> str:
+    return "cpu" if device == "cpu" else "gpu"
+
+
+def as_json(entries: Sequence[Hours]) -> list[dict[str, Any]]:
+    """Return the entries as JSON values."""
+    return [asdict(entry) for entry in entries]
+
+
+def as_lines(entries: Sequence[Hours]) -> list[str]:
+    """Return the estimate as lines of text, the sums last."""
+    if not entries:
+        return []
+    width = max(len(entry.extractor) for entry in entries)
+    lines = ["trainings"]
+    for entry in entries:
+        text = f"  {entry.extractor.ljust(width)}  {entry.to_do} to do, {entry.done} done"
+        if entry.to_do and entry.source:
+            text += f"; about {_hours(entry.hours)} {entry.unit}, from {entry.source}"
+        elif entry.to_do:
+            text += "; nothing is known: no training of it has a benchmark in these results"
+        lines.append(text)
+    for unit in ("GPU-hours", "CPU-hours"):
+        counted = [entry for entry in entries if entry.unit == unit]
+        if counted:
+            hours, wall = sum(entry.hours for entry in counted), sum(entry.wall for entry in counted)
+            number = sum(entry.to_do for entry in counted)
+            take = "1 training takes" if number == 1 else f"{number} trainings take"
+            lines.append(f"  {take} about {_hours(hours)} {unit}, {_hours(wall)} hours one after the other")
+    unknown = [entry.extractor for entry in entries if entry.to_do and not entry.source]
+    if unknown:
+        lines.append(f"  not counted, because nothing is known: {', '.join(unknown)}")
+    if not any(entry.to_do for entry in entries):
+        lines.append("  all trainings are done")
+    return lines
+
+
+def _hours(value: float) -> str:
+    """Two decimals, or two digits of what is smaller than a tenth."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"

@@ -1,0 +1,276 @@
+"""The section ``generative``: which language models extract triples from which texts. Uses no network."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tripleaudit.errors import UserError
+from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Text, checked_fields, hint
+from tripleaudit.llm import section as settings
+from tripleaudit.llm.prompts import load_prompt
+
+
+class Serve(Section):
+    """A local model that the job starts with `transformers serve` and stops again."""
+
+    source: str
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source; a GGUF file, or a model folder."""
+    device: str = "auto"
+    """cpu, cuda:0, or auto."""
+
+
+class Prices(Section):
+    """Money per million tokens; null for an endpoint that costs nothing."""
+
+    input: NotNegative = 0
+    """Per million prompt tokens."""
+    output: NotNegative = 0
+    """Per million completion tokens."""
+    cached_input: NotNegative | None = None
+    """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
+
+
+class Server(Section):
+    """Where a language model answers."""
+
+    base_url: str | None = None
+    """Address up to and including /v1; null for a local model (`serve`)."""
+    model: str | None = None
+    """The model's name at the endpoint; by default the registered name under `serve`."""
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key, never the key itself; null sends none."""
+    serve: Serve | None = None
+    """A local model that the job starts with `transformers serve` and stops again."""
+    prices: Prices | None = None
+    """Money per million tokens; null for an endpoint that costs nothing."""
+    temperature: NotNegative | None = 0
+    """Sampling temperature, 0 is greedy; null leaves it to the server."""
+    max_tokens: Number = 800
+    """Most tokens of an answer."""
+    seed: int | None = None
+    """Seed of sampling, for servers that know one."""
+    top_p: float | None = Field(None, le=1, gt=0)
+    """Nucleus sampling; null leaves it to the server."""
+    reasoning_effort: str | None = None
+    """How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out."""
+    reasoning_tokens: Count | None = None
+    """Tokens added to every limit where the model reasons before it answers; null is 4096."""
+    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
+    """The field that limits an answer; auto learns it from the server's errors."""
+    extra: dict[str, Any] = {}
+    """Further fields of every request, as the server defines them."""
+    headers: dict[str, str] = {}
+    """Further headers of every request; `env:NAME` takes a value from the environment variable NAME."""
+    query: dict[str, str] = {}
+    """Further query parameters of every request, such as api-version."""
+    requests_per_minute: Positive | None = None
+    """Most requests a minute, over all jobs that share the cache; null for no limit."""
+    tokens_per_minute: Positive | None = None
+    """Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache."""
+    structured: Literal["auto", "json_schema", "off"] = "auto"
+    """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
+    context: Number | None = None
+    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there."""
+    concurrency: Number | None = None
+    """Most requests in flight; null is 4, or 2 for a local model."""
+    timeout: Positive | None = None
+    """Seconds for one attempt; null is 120, or 600 for a local model."""
+    max_retries: Count = 6
+    """Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out."""
+    backoff: NotNegative = 1
+    """Seconds before the first retry, doubled each time, with jitter; Retry-After goes before."""
+    max_backoff: NotNegative = 60
+    """Longest wait before a retry in seconds, unless the server asks for a longer one."""
+
+
+class Texts(Section):
+    """Texts to extract from."""
+
+    corpus: str
+    """A corpus of the study."""
+    split: Literal["train", "valid", "test"] = "test"
+    """Which split of it."""
+    limit: Number | None = None
+    """How many texts; null takes all."""
+    sample_seed: Count | None = None
+    """Draw the texts at random with this seed; null takes the first ones."""
+    relations: list[Text] | None = Field(None, min_length=1)
+    """Relations of closed and semi-open extraction; null takes those of the texts' gold triples."""
+    entity_types: list[Text] = []
+    """Types of things that relations link (semi-open extraction)."""
+    verbalise: dict[str, Text] = {}
+    """Plain names of relations for prompts and for scoring; others get the last component of their path, underscores as
+    blanks, camel case split."""
+
+
+class Extraction(Section):
+    """What extracts: a language model, how it is asked, and about which texts."""
+
+    endpoint: str
+    """An endpoint by name."""
+    setting: Literal["closed", "semi-open", "open"] = "open"
+    """closed (entity pair and relations given), semi-open (relations and types given), or open."""
+    prompt: str | None = None
+    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
+    datasets: list[str] | None = None
+    """Data sets by name; null takes all."""
+    reask: bool = True
+    """Ask once more where an answer cannot be read."""
+    max_tokens: Number | None = None
+    """Instead of the endpoint's."""
+    temperature: NotNegative | None = None
+    """Instead of the endpoint's."""
+    seed: int | None = None
+    """Instead of the endpoint's."""
+
+
+class Generative(Section):
+    """Extraction by language models behind OpenAI-compatible endpoints; nothing is asked without systems."""
+
+    cache: str = "results/cache/llm"
+    """Folder of paid answers, kept outside the study's results so that it outlives them; may be shared."""
+    budget: NotNegative | None = None
+    """Most money the study may ever spend, in the currency of the prices; null for no limit."""
+    endpoints: dict[Name, Server] = {}
+    """Where language models answer, by name."""
+    datasets: dict[Name, Texts] = {}
+    """Texts to extract from, by name."""
+    systems: dict[Name, Extraction] = {}
+    """What extracts, by name; one row of the GRE tables each."""
+
+
+class LanguageModels:
+    """The extractions by language models of a study, and the endpoints that other sections ask, too."""
+
+    def __init__(self, study: Any, config: Generative):
+        self.study, self.config = study, config
+        self.section: dict[str, Any] = config.full()  # as commands take it
+
+    @classmethod
+    def alone(cls, section: Mapping[str, Any]) -> "LanguageModels":
+        """Return the plan of a section without its study: what it sends, not whether that fits the study.
+
+        Raises:
+            UserError: the section does not fit.
+        """
+        found = cls(None, Generative(**checked_fields(Generative, section, "generative")))
+        found.section = dict(section)  # as it is given, so that what was made from it is found again
+        return found
+
+    @cached_property
+    def json(self) -> str:
+        """The section for jobs."""
+        return json.dumps(self.section)
+
+    @cached_property
+    def extractions(self) -> list[tuple[str, str]]:
+        """``(data set, system)`` of every extraction, in the order of the section."""
+        return [
+            (dataset, name)
+            for name, system in self.config.systems.items()
+            for dataset in (system.datasets or self.config.datasets)
+        ]
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        yield from self._problems_of_endpoints()
+        for name, texts in self.config.datasets.items():
+            if texts.corpus not in self.study.corpora:
+                known = hint(texts.corpus, self.study.corpora)
+                yield f"generative/datasets/{name}/corpus: unknown corpus '{texts.corpus}'{known}"
+        for name, system in self.config.systems.items():
+            where = f"generative/systems/{name}"
+            yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
+            for dataset in system.datasets or ():
+                if dataset not in self.config.datasets:
+                    yield f"{where}/datasets: unknown data set '{dataset}'{hint(dataset, self.config.datasets)}"
+            try:
+                load_prompt(system.prompt or system.setting)
+            except UserError as error:
+                yield f"{where}/prompt: {error}"
+
+    def _problems_of_endpoints(self) -> Iterator[str]:
+        for name, server in self.config.endpoints.items():
+            where = f"generative/endpoints/{name}"
+            try:
+                chosen = settings.endpoint(self.section, name)
+            except UserError as error:
+                said = str(error).removeprefix(f"generative endpoint '{name}': ")
+                yield f"{where}: {said}"
+                continue
+            if self.config.budget is not None and chosen.api_key_env and not chosen.prices:
+                yield f"{where}: a budget needs 'prices' for every endpoint with a key"
+            if server.serve is not None:
+                yield from self.study.places.problems_of_model(
+                    f"{where}/serve/source", server.serve.source, weights=False
+                )
+
+    def unknown_endpoint(self, where: str, name: str | None) -> Iterator[str]:
+        """Yield a sentence about the name of an endpoint that is not defined."""
+        if name is not None and name not in self.config.endpoints:
+            yield f"{where}: unknown endpoint '{name}'{hint(name, self.config.endpoints)}"
+
+    def asked(self) -> list[str]:
+        """Return the endpoints of all systems."""
+        return [system.endpoint for system in self.config.systems.values()]
+
+    def endpoint_of(self, system: str) -> str:
+        """Return the endpoint of a system."""
+        return self.config.systems[system].endpoint
+
+    def served(self, *endpoints: str | None) -> list[str]:
+        """Return the configuration files of the models that endpoints serve themselves."""
+        servers = [self.config.endpoints[name].serve for name in endpoints if name]
+        return [f"{self.study.places.served(serve.source)}/config.json" for serve in servers if serve is not None]
+
+    def need_network(self, *endpoints: str | None) -> bool:
+        """Whether one of the endpoints is a service elsewhere, not a model that a job serves itself.
+
+        A rule that asks it is local, because compute nodes may have no network.
+        """
+        return any(self.config.endpoints[name].serve is None for name in endpoints if name)
+
+    def identity(self, dataset: str, system: str) -> dict[str, Any]:
+        """Return what decides the result of an extraction (:func:`tripleaudit.llm.section.identity`)."""
+        return settings.identity(self.section, dataset, system)
+
+    def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:
+        """Return what decides the answers of endpoints besides the requests: nothing about transport."""
+        fields = ("model", "temperature", "seed", "top_p", "extra", "context")
+        found = [settings.endpoint(self.section, name) for name in endpoints if name]
+        return [{field: getattr(endpoint, field) for field in fields} for endpoint in found]
+
+    def texts(self, dataset: str) -> str:
+        """Return the split of a corpus that a data set is taken from."""
+        texts = self.config.datasets[dataset]
+        return f"{self.study.places.study}/corpora/{texts.corpus}/{texts.split}.jsonl"
+
+    def files(self) -> list[str]:
+        """Return the reports of all extractions."""
+        folder = f"{self.study.places.study}/generative"
+        return [f"{folder}/{dataset}/{system}/report.json" for dataset, system in self.extractions]
+
+    def tables(self) -> list[str]:
+        """Return no table: what was extracted is scored by the GREScores."""
+        return []
+
+    def missing_keys(self, endpoints: Iterable[str] | None = None) -> list[str]:
+        """Return the names of the environment variables that endpoints need and that are not set.
+
+        Args:
+            endpoints: names; by default those of the section's systems.
+        """
+        used = self.asked() if endpoints is None else endpoints
+        return sorted(name for name in self._key_names(used) if not os.environ.get(name))
+
+    def keys_present(self) -> list[str]:
+        """Return the names of the environment variables with keys that are set, for jobs on other machines."""
+        return sorted(name for name in self._key_names(self.config.endpoints) if os.environ.get(name))
+
+    def _key_names(self, endpoints: Iterable[str]) -> set[str]:
+        servers = [self.config.endpoints[name] for name in endpoints if name in self.config.endpoints]
+        return {server.api_key_env for server in servers if server.api_key_env}

@@ -1,0 +1,242 @@
+"""The section ``needles``: which documents, models and needles MINEA is made of, and where its results lie."""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from tripleaudit.descriptors import TABLES
+from tripleaudit.errors import UserError
+from tripleaudit.fields import NAME, Count, Number, Section, Text, Unique, hint, model_of
+from tripleaudit.needles.haystack import document_files
+from tripleaudit.needles.plan import RATING, Plan
+from tripleaudit.shipped import shipped
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Run, Study
+
+SAME = "same"
+LENGTH_TABLE = "lost-in-the-middle"
+
+
+class NeedleTriples(Section):
+    """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
+
+    corpus: str
+    """A corpus of the study whose test sentences are the needles."""
+    text: list[Text] | None = Field(None, min_length=1)
+    """Text files or folders as haystacks; null joins sentences without triples of the corpus's test set (setting wz).
+    """
+    documents: Number = 4
+    """Number of haystacks."""
+    sentences: Number = 60
+    """Sentences of a joined haystack."""
+    max_chars: Number | None = None
+    """Shorten text files to whole paragraphs."""
+    new_facts: Number | None = None
+    """State so many new facts of the demo world instead of the corpus's test sentences; all are unseen."""
+    per_relation: Number | None = None
+    """Most needle sentences for a relation."""
+    target: float = Field(0.2, gt=0, lt=1)
+    """Share that needles fill."""
+    minimum: float = Field(0.1, gt=0, lt=1)
+    """Least share."""
+    maximum: float = Field(0.3, gt=0, lt=1)
+    """Greatest share."""
+    seed: Count = 0
+    """Seed of needles and places."""
+    piece_chars: Number = 1500
+    """Length of the pieces shown to language models."""
+    models: Annotated[list[str], Unique] | None = None
+    """Endpoints of generative/endpoints that extract; null takes those of needles/models."""
+    extractors: bool = True
+    """Score the trained extractors of the corpus (original split)."""
+    relations: list[Text] | None = Field(None, min_length=1)
+    """Relation names that language models are given; null takes those of the needles."""
+    iterations: Count = 0
+    """Follow-up calls for each piece."""
+    reserve: Number = 800
+    """Tokens kept free for an answer."""
+    criteria: Annotated[list[Literal["exact", "partial", "verbalised", "pair"]], Unique] = Field(
+        ["exact", "partial", "verbalised"], min_length=1
+    )
+    """Criteria that enter MINEA of triples."""
+    casefold: bool = False
+    """Compare entities without case under exact and partial."""
+    bins: Number = 5
+    """Positions that a document is divided into."""
+
+
+class _Needles(Section):
+    """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
+    triple needles. Nothing is asked without models."""
+
+    documents: list[Text] = []
+    """Text files, or folders of .txt and .md files; looked for under raw_root, too."""
+    name: str = Field("documents", pattern=NAME)
+    """What the documents are called in scores and tables."""
+    max_documents: Number | None = None
+    """Take only the first documents; null takes all."""
+    max_chars: Number | None = None
+    """Shorten every document to whole paragraphs within this many characters; null keeps them whole."""
+    models: Annotated[list[str], Unique] = []
+    """Endpoints of generative/endpoints that extract; one row of each table, one run each."""
+    generator: str | None = None
+    """Endpoint that invents the needles; null takes them all from the project's templates."""
+    needle_file: str | None = None
+    """Needles of your own as JSON lines, instead of invented ones."""
+    judge: str | None = "same"
+    """Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody."""
+    tokenizer: str | None = None
+    """A tokenizer.json that counts tokens; null takes the served model's, else the usage that the server reports."""
+    synonyms: bool = False
+    """Relevance with WordNet synonyms; needs NLTK's WordNet data, which is not downloaded."""
+    triples: NeedleTriples | None = None
+    """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
+
+
+Needles = model_of(Plan, base=_Needles, without=("context", "judge"))
+
+
+class NeedleStudies:
+    """MINEA of a study: needles in documents, and triples as needles."""
+
+    def __init__(self, study: "Study", config: Any):
+        self.study, self.config = study, config
+        self.section: dict[str, Any] = config.full()
+        self.folder = f"{study.places.study}/needles"
+
+    @property
+    def models(self) -> list[str]:
+        """The endpoints that extract entities."""
+        return self.config.models
+
+    @property
+    def triples(self) -> NeedleTriples | None:
+        """The settings of triple needles, if the study has them."""
+        return self.config.triples
+
+    @cached_property
+    def triple_models(self) -> list[str]:
+        """The endpoints that extract triples."""
+        if self.triples is None:
+            return []
+        return list(self.models if self.triples.models is None else self.triples.models)
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        asked = [("models", name) for name in self.models]
+        asked += [("triples/models", name) for name in self.triple_models if name not in self.models]
+        asked += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
+        for key, name in asked:
+            if name != SAME:
+                yield from self.study.language_models.unknown_endpoint(f"needles/{key}", name)
+        if self.models and not self.config.documents:
+            yield "needles/documents: expected at least one text file or folder"
+        yield from self._problems_of_files("documents", self.config.documents)
+        for key in ("needle_file", "tokenizer"):
+            path = getattr(self.config, key)
+            if path and not Path(shipped(path)).is_file():
+                yield f"needles/{key}: {path}: no such file"
+        settings: Any = SimpleNamespace(**{**vars(Plan()), **self.section})
+        yield from Plan.contradictions(settings)
+        try:
+            Plan(schema=self.section["schema"], types=self.config.types).load_schema()
+        except UserError as error:
+            yield f"needles/schema: {error}"
+        if self.triples is not None:
+            yield from self._problems_of_triples(self.triples)
+
+    def _problems_of_triples(self, triples: NeedleTriples) -> Iterator[str]:
+        where, corpora = "needles/triples", self.study.corpora
+        if triples.corpus not in corpora:
+            yield f"{where}/corpus: unknown corpus '{triples.corpus}'{hint(triples.corpus, corpora)}"
+        if triples.text is None and "wz" not in self.study.settings:
+            yield f"{where}: haystacks of zero-triple sentences need the setting wz; add it, or name text files"
+        if not triples.minimum <= triples.target <= triples.maximum:
+            shares = f"{triples.minimum}, {triples.target} and {triples.maximum}"
+            yield f"{where}: the shares must obey minimum <= target <= maximum, got {shares}"
+        yield from self._problems_of_files("triples/text", triples.text or [])
+
+    def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:
+        missing = [each for path in paths for each in self.study.places.problems_of_file(f"needles/{key}", path)]
+        yield from missing
+        try:
+            if not missing:
+                self._documents(paths, None)
+        except UserError as error:
+            yield f"needles/{key}: {error}"
+
+    def _documents(self, paths: list[str], limit: int | None) -> list[str]:
+        return list(map(str, document_files([self.study.places.file(path) for path in paths], limit)))
+
+    def documents(self) -> list[str]:
+        """Return the text files that needles are put into."""
+        return self._documents(self.config.documents, self.config.max_documents)
+
+    def triple_sentences(self) -> list[str]:
+        """Return the sentences that are needles with known triples."""
+        return [] if self.triples is None else [self.study.set_file(self.triples.corpus, "original", "nz", "test")]
+
+    def haystacks(self) -> list[str]:
+        """Return what triple needles are put into: texts, or the corpus's test set with its zero-triple sentences."""
+        if self.triples is None:
+            return []
+        if self.triples.text:
+            return self._documents(self.triples.text, self.triples.documents)
+        return [self.study.set_file(self.triples.corpus, "original", "wz", "test")]
+
+    @cached_property
+    def plan_json(self) -> str:
+        """What decides needles, extraction and scores, as canonical JSON (:class:`tripleaudit.needles.plan.Plan`)."""
+        known = {item.name for item in dataclasses.fields(Plan)}
+        values = {key: value for key, value in self.section.items() if key in known}
+        return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
+
+    @cached_property
+    def made_json(self) -> str:
+        """What of :attr:`plan_json` decides needles and extraction, as canonical JSON."""
+        made = {key: value for key, value in json.loads(self.plan_json).items() if key not in RATING}
+        return json.dumps(made, sort_keys=True)
+
+    @cached_property
+    def triples_json(self) -> str:
+        """What decides triple needles, as canonical JSON."""
+        return json.dumps(self.section["triples"] or {}, sort_keys=True)
+
+    def judge_of(self, model: str) -> str | None:
+        """Return the endpoint that judges what ``model`` extracted, ``None`` for nobody."""
+        return model if self.config.judge == SAME else self.config.judge
+
+    def other_judge(self, model: str) -> str | None:
+        """Return the endpoint that judges what ``model`` extracted, if it is another one."""
+        judge = self.judge_of(model)
+        return judge if judge != model else None
+
+    @cached_property
+    def triple_runs(self) -> "list[Run]":
+        """The extractors that triple needles are shown to: those trained on the original split of the corpus."""
+        if self.triples is None or not self.triples.extractors:
+            return []
+        return [run for run in self.study.runs if run.corpus == self.triples.corpus and run.protocol == "original"]
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables that the section fills."""
+        return [name for name, table in TABLES.items() if table.needs == "needles" and table.possible(self.study)]
+
+    def table_options(self, name: str) -> str:
+        """Return the options of one table as JSON."""
+        return json.dumps((self.study.report.asked or {}).get(name, {}))
+
+    def files(self) -> list[str]:
+        """Return every scores file about needles."""
+        return (
+            [f"{self.folder}/models/{lm}/scores.csv" for lm in self.models]
+            + [f"{self.folder}/triples/models/{lm}/scores.csv" for lm in self.triple_models]
+            + [f"{self.folder}/triples/extractors/{run.path}/scores.csv" for run in self.triple_runs]
+        )

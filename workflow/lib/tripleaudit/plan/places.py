@@ -1,0 +1,127 @@
+"""Where the files lie that a configuration names: raw files, models, and files of one's own."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tripleaudit.errors import UserError
+from tripleaudit.fields import hint
+from tripleaudit.files import read_json
+from tripleaudit.shipped import shipped
+from tripleaudit.sources import registry
+
+
+class Places:
+    """The folders of a study.
+
+    Args:
+        study: what the study makes, ``results/<study>``.
+        downloads: what is fetched, ``resources/downloads``.
+        raw_root: local copies of raw files; None where they are fetched.
+    """
+
+    def __init__(self, study: str, downloads: str, raw_root: str | None = None):
+        self.study, self.downloads, self.raw_root = study, downloads, raw_root
+        self._sources: dict[str, str] = {}
+
+    @property
+    def raw(self) -> str:
+        """The folder with raw files: the study's own, or where they are fetched to."""
+        return self.raw_root or f"{self.downloads}/raw"
+
+    def file(self, path: str) -> str:
+        """Return where a file lies: under the raw root, registered there, shipped, or the user's own."""
+        if self.raw_root and (Path(self.raw_root) / path).exists():
+            return f"{self.raw_root}/{path}"
+        return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
+
+    def problems_of_file(self, where: str, path: str) -> Iterator[str]:
+        """Yield a sentence about a file that is neither there nor fetched."""
+        if path in registry.raw_files():
+            yield from self.problems_of_raw(where, registry.raw_file(path))
+        elif not Path(self.file(path)).exists():
+            roots = f"here nor under raw_root ({self.raw_root})" if self.raw_root else "here nor with the project"
+            yield f"{where}: {path}: no such file or folder, neither {roots}; name one of your own, or set raw_root"
+
+    def problems_of_raw(self, where: str, *files: registry.RawFile) -> Iterator[str]:
+        """Yield a sentence about registered files that are missing below the raw root."""
+        missing = [file.name for file in files if self.raw_root and not file.path(self.raw_root).is_file()]
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            yield f"{where}: {missing[0]}{more}: no such file, expected below raw_root {self.raw_root}"
+
+    def to_get(self, *files: registry.RawFile) -> Iterator[str]:
+        """Yield a sentence about each page with files that cannot be fetched and are not there."""
+        pages: dict[str | None, list[str]] = {}
+        for file in files:
+            if file.source is None and not self.raw_root and not file.path(self.raw).is_file():
+                pages.setdefault(file.page, []).append(file.name)
+        for page, names in pages.items():
+            yield f"{', '.join(names)}: cannot be fetched; get it from {page} and set raw_root to the folder above it"
+
+    # models
+
+    def model(self, model: str) -> str:
+        """Return the folder of a model, fetched unless it is a local folder already."""
+        return self._local(model) or f"{self.downloads}/models/{self._slug(model)}"
+
+    def served(self, model: str) -> str:
+        """Return the folder of a language model, made from a GGUF file where it comes as one."""
+        return f"{self.downloads}/lm/{self._slug(model)}" if is_gguf(model) else self.model(model)
+
+    def source(self, slug: str) -> str:
+        """Return the model that is fetched into a folder of this name; a registered name stands for itself."""
+        return self._sources.get(slug, slug)
+
+    def problems_of_model(
+        self, where: str, model: str, layers: int | None = None, weights: bool = True
+    ) -> Iterator[str]:
+        """Yield a sentence about a model that is not known, a folder that holds none, and layers that it lacks.
+
+        Args:
+            layers: of it that are used.
+            weights: whether a local one must be a folder with ``config.json``.
+        """
+        try:
+            found = registry.find_model(model)
+        except UserError as error:
+            yield f"{where}: {error}"
+            return
+        folder = self._local(model)
+        if folder is not None and weights and not (Path(folder) / "config.json").is_file():
+            what = "has no config.json" if Path(folder).is_dir() else "no such folder"
+            known = hint(model, registry.models())
+            yield f"{where}: {folder}: {what}; expected the folder of a model, or a registered one{known}"
+            return
+        if folder is not None and not weights and not Path(folder).exists():
+            yield f"{where}: {folder}: no such file or folder{hint(model, registry.models())}"
+            return
+        has = self._layers(model) or found.layers
+        if layers is not None and has is not None and layers > has:
+            yield f"{where.rpartition('/')[0]}/layers: {layers}, but the encoder {model} has {has}; expected 1 to {has}"
+
+    def _layers(self, model: str) -> int | None:
+        """The number of layers of a model whose configuration is at hand."""
+        path = Path(self.model(model)) / "config.json"
+        try:
+            return int(read_json(path)["num_hidden_layers"]) if path.is_file() else None
+        except (UserError, KeyError, TypeError, ValueError):
+            return None
+
+    @staticmethod
+    def _local(model: str) -> str | None:
+        """The folder of a model that needs no fetching."""
+        source = registry.find_model(model).source
+        return shipped(source.location) if source.kind == "local" and source.inner is None else None
+
+    def _slug(self, model: str) -> str:
+        """The folder name of a fetched model: its registered name, or its source with harmless characters."""
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
+        self._sources[slug] = model
+        return slug
+
+
+def is_gguf(source: str) -> bool:
+    """Whether a model (a registered name or a source) is one GGUF file, which is converted before it is served."""
+    found = registry.find_model(source).source
+    return (found.inner or found.location).lower().endswith(".gguf")

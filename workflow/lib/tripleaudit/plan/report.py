@@ -1,0 +1,180 @@
+"""Tables, plots and the report of a study: which there are, and what each is made from."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from tripleaudit.descriptors import TABLES
+from tripleaudit.fields import Section, hint, one_of
+from tripleaudit.plan.needles import LENGTH_TABLE
+from tripleaudit.provenance import digest
+from tripleaudit.scoring.matching import matching_names
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Run, Study
+
+BUILT = ("audits", "scores", "runs", "gre")  # kinds of input of the tables of the rule `table`
+WITH_SCORES = ("type-f1", "cardinality-drop")  # plots of extractors' scores
+
+
+class Table(Section):
+    """Options of one table; nothing after its name makes it with the defaults."""
+
+    matching: Annotated[str, one_of(matching_names, "matching rule")] | None = None
+    """Matching rule of the table."""
+    digits: int | None = Field(None, ge=0, le=6)
+    """Decimals shown."""
+    caption: str | None = None
+    """Caption instead of the default one."""
+
+
+class Report:
+    """What the study's results are shown as.
+
+    Args:
+        asked: section ``tables``; None for all that the study can fill.
+    """
+
+    def __init__(self, study: "Study", asked: dict[str, Table] | None):
+        self.study = study
+        self.asked: dict[str, dict[str, Any]] | None = None
+        if asked is not None:
+            given = {name: table.given().items() for name, table in asked.items()}
+            self.asked = {
+                name: {key: value for key, value in said if value is not None} for name, said in given.items()
+            }
+
+    def problems(self) -> Iterator[str]:
+        """Yield a sentence for each table that the study cannot fill."""
+        possible = self.possible
+        for name in self.asked or ():
+            if name not in TABLES:
+                yield f"tables: unknown table '{name}'{hint(name, TABLES)}"
+            elif name not in possible:
+                yield f"tables: this study cannot fill {name}; it can fill {', '.join(possible) or 'none'}"
+
+    @cached_property
+    def possible(self) -> list[str]:
+        """Names of the tables that the study's parts can fill, in the report's order."""
+        return [name for name, table in TABLES.items() if table.possible(self.study)]
+
+    @cached_property
+    def possible_built(self) -> list[str]:
+        """Those of them that are made from audits, scores and facts of trainings."""
+        return [name for name in self.possible if TABLES[name].needs in BUILT]
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Return the tables to make from audits, scores and facts of trainings, with their options."""
+        asked = dict.fromkeys(self.possible_built, {}) if self.asked is None else self.asked
+        return {name: options for name, options in asked.items() if name in self.possible_built}
+
+    def options(self, name: str) -> str:
+        """Return the options of one table as canonical JSON."""
+        return json.dumps((self.asked or {}).get(name, {}), sort_keys=True)
+
+    def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return what one table is made from; the tables about data need no training."""
+        needs, folder = TABLES[wildcards.table].needs, self.study.places.study
+        return {
+            "audits": self.audits() if needs == "audits" else [],
+            "scores": {"scores": [f"{folder}/scores.csv"], "gre": [f"{folder}/gre/scores.csv"]}.get(needs, []),
+            "counts": self.study.score_files("counts") if needs == "scores" else [],
+            "runs": [f"{folder}/trainings.json"] if needs == "runs" else [],
+        }
+
+    def audits(self) -> list[str]:
+        """Return one audit of each corpus and protocol."""
+        return [
+            f"{self.study.places.study}/audits/{corpus}/{protocol}.json"
+            for corpus in self.study.corpora
+            for protocol in self.study.protocols
+        ]
+
+    # plots
+
+    @cached_property
+    def plots(self) -> list[str]:
+        """Names of the plots that the study can fill, in the order of the report."""
+        study, names = self.study, []
+        if study.extractors:
+            names += ["type-f1"]
+            names += ["cardinality-drop"] if "wz" in study.settings else []
+        names += ["zcc-curves"] if study.classifiers else []
+        names += ["training-curves"] if study.runs else []
+        names += ["time-memory"] if study.runs or study.classifier_runs else []
+        return names + (["gre-scores"] if study.grescores.tables() else [])
+
+    def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return what one plot is made from."""
+        study, plot, folder = self.study, wildcards.plot, self.study.places.study
+        every = [*study.runs, *study.classifier_runs]
+        return {
+            "scores": [f"{folder}/gre/scores.csv"]
+            if plot == "gre-scores"
+            else [f"{folder}/scores.csv"]
+            if plot in WITH_SCORES
+            else [],
+            "counts": study.score_files("counts") if plot in WITH_SCORES else [],
+            "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
+            "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
+            # the benchmark files beside these are read where they exist: a lost one must not train anything again
+            "predictions": self._of(every, "predictions/{}/test.jsonl") if plot == "time-memory" else [],
+        }
+
+    def _of(self, runs: "Iterable[Run]", pattern: str) -> list[str]:
+        return [f"{self.study.places.study}/{pattern.format(run.path)}" for run in runs]
+
+    # the report
+
+    @cached_property
+    def browsed(self) -> "list[Run]":
+        """One training of every extractor, noise and setting on the original protocol: that of the first seed."""
+        return [run for run in self.study.runs if run.protocol == "original" and run.seed == self.study.seeds[0]]
+
+    def files(self) -> list[str]:
+        """Return all tables of the study, as the report embeds them."""
+        names = [*self.tables(), *self.study.needles.tables()]
+        return [f"{self.study.places.study}/tables/{name}.html" for name in names]
+
+    def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
+        """Return everything that the report shows or computes its sentences from."""
+        study, folder, tables = self.study, self.study.places.study, self.files()
+        testing, every = study.settings[-1], [*study.runs, *study.classifier_runs]
+        needles = study.needles.tables()
+        curves = [f"{folder}/plots/{LENGTH_TABLE}.svg"] if LENGTH_TABLE in needles else []
+        gold = [study.set_file(run.corpus, "original", testing, "test") for run in self.browsed]
+        return {
+            "tables": tables,
+            "csv": [path.removesuffix(".html") + ".csv" for path in tables],
+            "plots": [*(f"{folder}/plots/{name}.svg" for name in self.plots), *curves],
+            "scores": [f"{folder}/scores.csv"] if every else [],
+            "counts": study.score_files("counts"),
+            "audits": self.audits(),
+            "runs": [f"{folder}/trainings.json"] if every else [],
+            "gre": [f"{folder}/gre/scores.csv"] if study.grescores.tables() else [],
+            "needles": [f"{folder}/needles/scores.csv"] if needles else [],
+            "predictions": self._of(self.browsed, "predictions/{}/test.jsonl"),
+            "gold": gold,
+            "browsed": self._of(self.browsed, f"counts/{{}}/test-{testing}.csv"),
+            "provenance": self._of(every, "models/{}/provenance.json"),
+        }
+
+    def facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
+        """Return what the report says about the study itself."""
+        return {
+            "name": self.study.name,
+            "description": self.study.config["description"],
+            "config_sha256": digest(self.study.config),
+            "configfiles": [os.path.relpath(path) for path in configfiles],
+            "seeds": self.study.seeds,
+            "settings": self.study.settings,
+            "table_options": self.tables(),
+        }
+
+    def told(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
+        """Return those of the facts that the report is written anew for: not the digest of the whole configuration."""
+        return {name: fact for name, fact in self.facts(configfiles).items() if name != "config_sha256"}

@@ -1,0 +1,327 @@
+"""A study as a plan: which trainings, test sets, scores, tables and files follow from a configuration."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.descriptors import use_plugins
+from tripleaudit.errors import UserError
+from tripleaudit.plan.collections import Collections
+from tripleaudit.plan.configuration import parsed, read_files, refused
+from tripleaudit.plan.corpora import Corpora
+from tripleaudit.plan.grescores import GreScores
+from tripleaudit.plan.language_models import LanguageModels
+from tripleaudit.plan.needles import NeedleStudies
+from tripleaudit.plan.places import Places
+from tripleaudit.plan.report import Report
+from tripleaudit.plan.training import CLASSIFIER, Trainings
+from tripleaudit.yaml_files import read_with_repeated
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One training: a corpus, the training set of a protocol and setting, an extractor, with or without noising."""
+
+    corpus: str
+    protocol: str
+    setting: str
+    extractor: str
+    noise: str
+    seed: int
+
+    @property
+    def trainset(self) -> str:
+        return f"{self.protocol}-{self.setting}"
+
+    @property
+    def path(self) -> str:
+        """The part of every path that names the run, coarse to fine."""
+        return f"{self.corpus}/{self.trainset}/{self.extractor}/{self.noise}/seed{self.seed}"
+
+
+class Study:
+    """The plan of one configuration.
+
+    Args:
+        given: the configuration.
+        study: folder of what the study makes; by default ``results/<study>``.
+        downloads: folder of what is fetched.
+        problems: what is known to be wrong with the configuration already.
+
+    Raises:
+        UserError: the configuration cannot be used; the message lists every problem of every section, one a line.
+
+    Attributes:
+        config: the configuration with its defaults, as JSON values.
+        data, trainings, language_models, grescores, needles, collections, report: the plan of each section.
+        places: where the files lie that the configuration names.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        study: str = "",
+        downloads: str = "resources/downloads",
+        problems: Iterable[str] = (),
+    ):
+        problems = [*problems, *_with_plugins(given.get("plugins"))]
+        typed, self.given, found, gone = parsed(given)
+        self.typed = typed
+        self.name: str = typed.study
+        self.places = Places(study or f"results/{self.name}", downloads, typed.raw_root)
+        self.settings: list[str] = [setting for setting in ("nz", "wz") if setting in typed.settings]
+        self.seeds: list[int] = typed.seeds
+        self.extractors: list[str] = list(typed.extractors)
+        heads = {CLASSIFIER + head: each for head, each in typed.zcc if head in typed.zcc.model_fields_set}
+        self.classifiers: list[str] = list(heads)
+        self.noises: list[str] = ["none"] + (["noising"] if typed.noising is not None else [])
+        self.data = Corpora(self, typed.corpora, typed.protocols)
+        self.trainings = Trainings(self, typed.training, typed.extractors, heads, typed.own_extractors)
+        self.language_models = LanguageModels(self, typed.generative)
+        self.grescores = GreScores(self, typed.grescores)
+        self.needles = NeedleStudies(self, typed.needles)
+        self.collections = Collections(self, typed.collections)
+        self.report = Report(self, typed.tables)
+        # what speaks of an entry that is left out because it does not fit says nothing new
+        others = [each for each in self.problems() if not any(f"'{name}'" in each for name in gone)]
+        if every := [*problems, *found, *others]:
+            raise refused(every)
+
+    @classmethod
+    def read(cls, *paths: str | Path, raw_root: str | None = None, **options: Any) -> "Study":
+        """Read a study from its files, later ones winning key by key.
+
+        Args:
+            raw_root: instead of the files'.
+            options: of :class:`Study`.
+        """
+        given, twice = read_files(paths)
+        changes = {} if raw_root is None else {"raw_root": raw_root}
+        return cls({**given, **changes}, problems=twice, **options)
+
+    @classmethod
+    def of_workflow(cls, config: Mapping[str, Any], files: Iterable[str | Path]) -> "Study":
+        """Return the plan of a workflow's configuration, with the workflow's own names of folders.
+
+        Args:
+            config: as the workflow merged it from files and options.
+            files: the configuration files, which are read again for keys that they have twice.
+        """
+        problems = []
+        for path in files:
+            try:
+                problems += read_with_repeated(path)[1]
+            except UserError:  # such as an address, or a form that only the workflow reads
+                continue
+        return cls(config, study="<study>", downloads="<downloads>", problems=problems)
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, of every section, before anything runs."""
+        if self.classifiers and "wz" not in self.settings:
+            yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
+        encoder = self.typed.encoder
+        yield from self.places.problems_of_model("encoder/model", encoder.model, encoder.layers)
+        sections = (self.data, self.trainings, self.language_models, self.grescores, self.needles, self.collections)
+        for section in sections:
+            yield from section.problems()
+        yield from self.report.problems()
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        full = self.typed.full()
+        full["protocols"] = {name: self.data.protocol(name) for name in self.protocols}
+        full["training"] = self.trainings.shared
+        full["extractors"] = {name: self.trainings.sections[name] for name in self.extractors}
+        full["zcc"] = {name.removeprefix(CLASSIFIER): self.trainings.sections[name] for name in self.classifiers}
+        full["tables"] = self.report.asked
+        full["scoring"] = {key: value for key, value in full["scoring"].items() if value is not None}
+        return full
+
+    @property
+    def corpora(self) -> list[str]:
+        """Names of the corpora."""
+        return list(self.data.section)
+
+    @property
+    def protocols(self) -> list[str]:
+        """Names of the protocols, ``original`` first."""
+        return self.data.protocols
+
+    @property
+    def encoder(self) -> str:
+        """The configuration file of the encoder."""
+        return f"{self.places.model(self.typed.encoder.model)}/config.json"
+
+    # trainings
+
+    @cached_property
+    def trainsets(self) -> list[str]:
+        """All training sets, as ``protocol-setting``: every protocol in nz, the original one in wz too."""
+        options = {name: self.data.protocol(name) for name in self.protocols if name not in self.data.tests_only}
+        sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
+        return sets + (["original-wz"] if "wz" in self.settings else [])
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """All trainings of extractors, none twice."""
+        noising = self.typed.noising
+        noise_of_wz = self.noises if noising is not None and noising.wz else ["none"]
+        return [
+            Run(corpus, protocol, setting, extractor, noise, seed)
+            for corpus, (protocol, setting), extractor in itertools.product(
+                self.corpora, (t.rsplit("-", 1) for t in self.trainsets), self.extractors
+            )
+            for noise in (self.noises if setting == "nz" else noise_of_wz)
+            for seed in self.seeds
+        ]
+
+    @cached_property
+    def classifier_runs(self) -> list[Run]:
+        """All trainings of zero-cardinality classifiers."""
+        return [
+            Run(corpus, "original", "wz", classifier, "none", seed)
+            for corpus, classifier, seed in itertools.product(self.corpora, self.classifiers, self.seeds)
+        ]
+
+    @cached_property
+    def two_step_runs(self) -> list[tuple[Run, str]]:
+        """Each nz training of an extractor with each classifier of the same seed before it."""
+        first = [run for run in self.runs if run.trainset == "original-nz"]
+        return [(run, classifier) for run in first for classifier in self.classifiers]
+
+    def run_keys(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        """Return the keys of each training as the scores file names them."""
+        return [
+            {
+                "study": self.name,
+                "corpus": run.corpus,
+                "protocol": run.protocol,
+                "training": run.setting,
+                "extractor": run.extractor,
+                "noise": run.noise,
+                "seed": run.seed,
+            }
+            for run in runs
+        ]
+
+    def testsets(self, run: Run) -> list[tuple[str, str]]:
+        """Return the ``(test set, testing setting)`` pairs that a training is scored on.
+
+        ``test`` is the test set of the training's own protocol; a protocol without a training set, such as
+        ``augmented``, belongs to the original nz training.
+        """
+        settings = self.settings if run.protocol == "original" else ["nz"]
+        pairs = [("test", setting) for setting in settings]
+        if run.trainset == "original-nz":
+            pairs += [(name, "nz") for name in self.data.tests_only]
+        return pairs
+
+    def gpus(self, extractor: str) -> int:
+        """Return the GPUs that a training of this extractor takes: one a process, or none in a study on the CPU."""
+        return 0 if self.typed.gpu == 0 else int(self.trainings.resource(extractor, "processes", 1))
+
+    def own_module(self, extractor: str) -> str:
+        """Return the ``file.py:Class`` of an extractor from outside the project; empty for the others."""
+        return self.typed.own_extractors.get(extractor, "")
+
+    def module_options(self, extractor: str) -> list[str]:
+        """Return options of the commands that load a trained extractor from outside the project."""
+        own = self.own_module(extractor)
+        return ["--module", own] if own else []
+
+    # files
+
+    def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:
+        """Return one split of the sets of a protocol."""
+        return f"{self.places.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
+
+    def original_splits(self, wildcards: Any) -> dict[str, str]:
+        """Return the original nz splits, from which protocols make theirs."""
+        return {split: self.set_file(wildcards.corpus, "original", "nz", split) for split in ("train", "valid", "test")}
+
+    def trainset_files(self, wildcards: Any) -> dict[str, str]:
+        """Return training and validation set of a run, and the encoder.
+
+        A sifted run may choose its epoch on its test set, as the paper did.
+        """
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        select_on = self.data.protocol(protocol).get("select_on", "valid")
+        return {
+            "train": self.set_file(wildcards.corpus, protocol, setting, "train"),
+            "valid": self.set_file(wildcards.corpus, protocol, setting, select_on),
+            "encoder": self.encoder,
+        }
+
+    def testset_file(self, wildcards: Any) -> str:
+        """Return the test set of a training's own protocol, as large as the study scores it."""
+        protocol = wildcards.trainset.rsplit("-", 1)[0]
+        setting = self.settings[-1] if protocol == "original" else "nz"
+        return self.set_file(wildcards.corpus, protocol, setting, "test")
+
+    def testset_files(self, wildcards: Any) -> list[str]:
+        """Return the test sets of an original nz training: the original one and those without a training set."""
+        names = [("original", self.settings[-1]), *((name, "nz") for name in self.data.tests_only)]
+        return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
+
+    def gold_file(self, wildcards: Any) -> str:
+        """Return the gold test set in one testing setting."""
+        protocol = wildcards.trainset.rsplit("-", 1)[0] if wildcards.testset == "test" else wildcards.testset
+        return self.set_file(wildcards.corpus, protocol, wildcards.testing, "test")
+
+    def seen_file(self, wildcards: Any) -> str:
+        """Return the training triples that decide which test triples count as seen: those of the nz training set."""
+        return self.set_file(wildcards.corpus, wildcards.trainset.rsplit("-", 1)[0], "nz", "train")
+
+    def audited_files(self, wildcards: Any) -> dict[str, Any]:
+        """Return the sets that one audit looks at."""
+        corpus, protocol = wildcards.corpus, wildcards.protocol
+        trained = self.data.trained_on(protocol)
+        with_zero = protocol == "original" and "wz" in self.settings
+        return {
+            "train": self.set_file(corpus, trained, "nz", "train"),
+            "valid": self.set_file(corpus, trained, "nz", "valid"),
+            "test": self.set_file(corpus, protocol, "nz", "test"),
+            "zero": [self.set_file(corpus, protocol, "wz", split) for split in ("train", "valid", "test") if with_zero],
+        }
+
+    def score_files(self, kind: str = "scores") -> list[str]:
+        """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
+        folder = f"{self.places.study}/{kind}"
+        return (
+            [
+                f"{folder}/{run.path}/{testset}-{testing}.csv"
+                for run in self.runs
+                for testset, testing in self.testsets(run)
+            ]
+            + [f"{folder}/{run.path}/classification.csv" for run in self.classifier_runs]
+            + [f"{folder}/{run.path}/{gate}.csv" for run, gate in self.two_step_runs]
+        )
+
+    # what tables ask (:class:`tripleaudit.descriptors.TableSpec`)
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables to make from audits, scores and facts of trainings, with their options."""
+        return self.report.tables()
+
+    @property
+    def possible_tables(self) -> list[str]:
+        """Names of the tables that the study's parts can fill, in the report's order."""
+        return self.report.possible_built
+
+    @property
+    def gre_levels(self) -> set[str]:
+        """Levels of the data sets with GREScores: sentence, bag, document."""
+        return self.grescores.levels
+
+
+def _with_plugins(items: Any) -> Iterator[str]:
+    """Load the plugins of a study, whose names others of its sections may use; yield what is wrong with them."""
+    for item in items if isinstance(items, list) else ():
+        try:
+            use_plugins([str(item)])
+        except UserError as error:
+            yield f"plugins: {error}"

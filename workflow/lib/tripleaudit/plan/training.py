@@ -1,0 +1,232 @@
+"""The sections ``training``, ``extractors`` and ``zcc``: with which settings each extractor is trained."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from tripleaudit.descriptors import EXTRACTORS, use_plugins
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.declared import Declared, declared
+from tripleaudit.extractors.registry import base_name, class_reference, implied_training
+from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, hint, model_of
+from tripleaudit.protocols.noising import NoiseSettings
+from tripleaudit.shipped import DATA
+from tripleaudit.training.settings import TrainingSettings, deciding
+from tripleaudit.yaml_files import read_yaml
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Study
+
+PRESETS = DATA / "presets.yaml"
+PRESET = {"type": ["string", "object"]}
+CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
+DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
+NOT_OF_THE_TRAINING = ("mem_mb", "runtime", "preset", "model")
+ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    """A key that is left out is the preset's or the extractor's own, so the schema names no default."""
+    for part in schema["properties"].values():
+        part.pop("default", None)
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, str) or isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+
+
+class _Training(Section):
+    """Settings of a training, those that differ from preset and section `training`."""
+
+    model_config = {"json_schema_extra": _without_defaults}
+
+    preset: Annotated[
+        Any,
+        form(
+            "the name of a preset, or one for each corpus",
+            lambda value: (
+                isinstance(value, str)
+                or (isinstance(value, dict) and all(isinstance(name, str) for name in value.values()))
+            ),
+            {"type": ["string", "object"]},
+        ),
+    ] = None
+    """Official settings (data/presets.yaml, extractor/preset); one name, or one for each corpus."""
+    model: dict[str, Any] = {}
+    """Fields of the extractor's own configuration class (max_length, drop_zero, prior, …)."""
+    mem_mb: int = Field(8000, ge=500)
+    """Memory that a cluster job asks for."""
+    runtime: Runtime = "8h"
+    """Time that a cluster job asks for, minutes or '4h'."""
+
+
+Training = model_of(TrainingSettings, base=_Training)
+
+
+class _Noising(Section):
+    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
+
+    wz: bool = False
+    """Also train with noising in the wz setting."""
+
+
+Noising = model_of(NoiseSettings, base=_Noising)
+Entry = Annotated[Training, OrEmpty]
+Extractor = Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
+
+
+class Zcc(Section):
+    """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""
+
+    binary: Entry = Training()
+    """Has the sentence triples? Keys as under `training`."""
+    mcml: Entry = Training()
+    """Which relations does it state? (multi-class, multi-label.) Keys as under `training`."""
+
+
+OwnExtractor = Annotated[
+    Text, Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", description="File and class, file.py:Class.")
+]
+
+
+@cache
+def _shipped_presets() -> dict[str, dict[str, Any]]:
+    return read_yaml(PRESETS)["presets"]
+
+
+def presets(name: str) -> Mapping[str, Any]:
+    """Return the presets of an extractor by name: official settings, and those of a plugin's descriptor."""
+    own = EXTRACTORS[name].presets if name in EXTRACTORS else {}
+    return {**_shipped_presets().get(base_name(name), {}), **own}
+
+
+class Trainings:
+    """The settings of every training of a study.
+
+    Args:
+        shared: section ``training``.
+        extractors, classifiers: the own settings of each, by name of the study.
+        own: extractors of one's own, name -> ``file.py:Class``.
+    """
+
+    def __init__(
+        self,
+        study: "Study",
+        shared: Section,
+        extractors: Mapping[str, Section],
+        classifiers: Mapping[str, Section],
+        own: Mapping[str, str],
+    ):
+        self.study, self.own = study, own
+        self.shared = shared.given()
+        self.sections = {name: each.given() for name, each in {**extractors, **classifiers}.items()}
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each extractor, preset and setting that cannot work."""
+        for name, reference in self.own.items():
+            try:
+                declared(reference)
+                if name in EXTRACTORS and EXTRACTORS[name].module:
+                    yield f"own_extractors/{name}: the name '{name}' is a built-in extractor's"
+                else:
+                    use_plugins([f"{name}={reference}"])
+            except UserError as error:
+                yield f"own_extractors/{name}: {error}"
+        known = dict.fromkeys([*(name for name, spec in EXTRACTORS.items() if not spec.classifier), *self.own])
+        found: dict[str, str] = {}  # what is wrong with the shared section is said once, not for each extractor
+        for name in self.sections:
+            if name not in known and not name.startswith(CLASSIFIER):
+                yield f"extractors/{name}: unknown extractor '{name}'{hint(name, known)}"
+                continue
+            yield from self._problems_of_preset(name)
+            for corpus in self.study.corpora or [""]:
+                for sentence in self._problems_of_settings(corpus, name):
+                    about = sentence.partition(": ")[0] if sentence.startswith("training/") else sentence
+                    found.setdefault(about if "/model" not in about else sentence.partition("; known are")[0], sentence)
+        yield from found.values()
+
+    def _where(self, name: str) -> str:
+        if name.startswith(CLASSIFIER):
+            return f"zcc/{name.removeprefix(CLASSIFIER)}"
+        return f"extractors/{name}"
+
+    def _problems_of_preset(self, name: str) -> Iterator[str]:
+        where, known = self._where(name), presets(name)
+        asked = self.sections[name].get("preset")
+        by_corpus = asked if isinstance(asked, dict) else {}
+        for preset in dict.fromkeys(by_corpus.values() if by_corpus else [asked]):
+            if preset is not None and preset not in known:
+                yield f"{where}/preset: unknown preset '{preset}'{hint(preset, known)}"
+        for corpus in by_corpus:
+            if corpus not in self.study.corpora:
+                yield f"{where}/preset: there is no corpus '{corpus}'{hint(corpus, self.study.corpora)}"
+
+    def _problems_of_settings(self, corpus: str, name: str) -> Iterator[str]:
+        """Yield sentences about fields of the model, and about settings that do not go together."""
+        try:
+            kind = self.declared(name)
+        except UserError:  # said of own_extractors
+            return
+        merged, own = self.settings_of(corpus, name), self.sections[name]
+        shared = self.shared.get("model", {})
+        for where, part in (("training", shared), (self._where(name), own.get("model", {}))):
+            yield from kind.problems(part, f"{where}/model")
+        values = {**kind.defaults, **merged}
+        values = {key: value for key, value in values.items() if key not in NOT_OF_THE_TRAINING}
+        settings: Any = Training.model_validate(values)
+        problems = list(TrainingSettings.contradictions(settings))
+        first, last = settings.evaluate_from, settings.epochs
+        if not settings.max_steps and first > last:
+            problems.append(
+                f"evaluate_from: the first evaluation is after epoch {first}, but the training has {last}, so that it "
+                f"would never be validated; expected at most {last}"
+            )
+        for problem in problems:
+            key = problem.partition(":")[0]
+            yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"
+
+    def declared(self, name: str) -> Declared:
+        """Return what the extractor behind a name declares."""
+        return declared(self.own.get(name) or class_reference(name))
+
+    def settings_of(self, corpus: str, name: str) -> dict[str, Any]:
+        """Return preset, then ``training``, then the extractor's own settings, the later one winning key by key."""
+        own = self.sections[name]
+        preset = own.get("preset", self.shared.get("preset"))
+        if isinstance(preset, dict):
+            preset = preset.get(corpus)
+        merged: dict[str, Any] = implied_training(name)
+        for part in (presets(name).get(preset, {}), self.shared, own):
+            model = {**merged.get("model", {}), **part.get("model", {})}
+            merged = {**merged, **part, **({"model": model} if model else {})}
+        return merged
+
+    def training_json(self, corpus: str, name: str, noise: str) -> str:
+        """Return the settings of a training besides its data and seed, as canonical JSON."""
+        settings = self.settings_of(corpus, name)
+        settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
+        settings["encoder_layers"] = self.study.config["encoder"]["layers"]
+        if name in self.own:
+            settings["module"] = self.own[name]
+        if noise == "noising":
+            noising = {key: value for key, value in self.study.config["noising"].items() if key != "wz"}
+            probability = self.study.data.section[corpus].noise_probability
+            settings["noising"] = noising if probability is None else {**noising, "probability": probability}
+        return json.dumps(settings, sort_keys=True)
+
+    def deciding_json(self, corpus: str, name: str, noise: str) -> str:
+        """Return what of :meth:`training_json` decides the result, as canonical JSON."""
+        return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise))), sort_keys=True)
+
+    def resource(self, name: str, key: str, default: int | str) -> int | str:
+        """Return what a job asks for: ``mem_mb``, ``runtime``, ``relation_chunk`` or ``processes``."""
+        return self.settings_of("", name).get(key, default)
+
+    def shortest_limit(self, corpus: str) -> int:
+        """Return the length in subwords to which an extractor cuts training sentences, the shortest of them."""
+        settings = [self.settings_of(corpus, name) for name in self.sections]
+        limits = [each.get("model", {}).get("max_length", DEFAULT_LIMIT) for each in settings]
+        return min(limits, default=DEFAULT_LIMIT)

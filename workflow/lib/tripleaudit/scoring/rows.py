@@ -1,0 +1,199 @@
+"""Scoring one run: from gold sentences and predictions to rows of the scores file and per-sentence counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.files import write_json
+from tripleaudit.protocols.strata import STRATA, stratify
+from tripleaudit.protocols.types import SeenTriples
+from tripleaudit.scoring import gate
+from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, intervals
+from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.matching import sentence_counts
+from tripleaudit.scoring.metrics import micro
+from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
+from tripleaudit.scoring.sides import align
+
+TOTALS = ("correct", "predicted", "gold", "sentences")
+
+
+def two_step_name(classifier: str, extractor: str) -> str:
+    """Return the extractor name of two-step extraction in the scores file, ``zcc-mcml+casrel``."""
+    return f"{classifier}+{extractor}"
+
+
+def split_two_step(name: str) -> tuple[str, str]:
+    """Return ``(classifier, extractor)`` of an extractor name; the classifier is empty without two steps."""
+    classifier, plus, extractor = name.rpartition("+")
+    return (classifier, extractor) if plus else ("", name)
+
+
+def count_run(
+    gold: Sequence[Sentence],
+    predictions: Sequence[Sentence],
+    keys: Mapping[str, Any],
+    train: Sequence[Sentence] | None = None,
+    matchings: Iterable[str] = MATCHINGS,
+) -> SentenceCounts:
+    """Count each sentence under each matching rule; with ``train``, find its stratum."""
+    strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
+    counts = {matching: sentence_counts(gold, predictions, matching) for matching in matchings}
+    return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts)
+
+
+def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: int = 0) -> list[Score]:
+    """Turn counts into rows: precision, recall and F1 with intervals, and the counts behind them.
+
+    A stratum without sentences has only the row ``sentences`` = 0: its scores do not exist, they are not 0.
+    """
+    keys = keys_of(counts.keys)
+    has_strata = any(counts.strata)
+    rows = []
+    for matching in counts.counts:
+        for stratum in ("all", *(STRATA if has_strata else ())):
+            chosen = counts.of(matching, stratum)
+            total = micro(chosen)
+            if total.sentences:
+                bounds = intervals(chosen, replicates=replicates, seed=seed) or {}
+                for name in METRICS:
+                    bound = bounds.get(name)
+                    low, high = (bound.low, bound.high) if bound else (None, None)
+                    rows.append(Score(keys, stratum, matching, name, getattr(total, name), low, high))
+            for name in TOTALS if total.sentences else ("sentences",):
+                rows.append(Score(keys, stratum, matching, name, getattr(total, name)))
+    return rows
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """The bootstrap of the intervals: number of resamples (0 for no intervals) and seed."""
+
+    replicates: int = REPLICATES
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Files of the scoring of one extractor.
+
+    Attributes:
+        gold: gold sentences, project JSONL.
+        predictions: for the same sentences, or for more: those of a WZ test set serve its NZ part too.
+        out_scores: the tidy CSV; its provenance is written beside it (``.provenance.json``).
+        out_counts: the per-sentence counts.
+        train: the training sentences that decide triple types; without them there are no strata.
+        decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`) for two-step extraction.
+    """
+
+    gold: str | Path
+    predictions: str | Path
+    out_scores: str | Path
+    out_counts: str | Path
+    train: str | Path | None = None
+    decisions: str | Path | None = None
+
+
+def score_run(
+    files: RunFiles,
+    keys: Mapping[str, Any],
+    resampling: Resampling = Resampling(),
+    threshold: float = gate.THRESHOLD,
+    only_with_triples: bool = False,
+) -> list[Score]:
+    """Score one extractor's prediction file and write scores, counts and provenance.
+
+    Args:
+        keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
+        threshold: of the gate.
+        only_with_triples: leave out sentences without gold triples.
+
+    Raises:
+        UserError: a file is bad, or the files do not belong together.
+    """
+    right, guess = load_sentences(files.gold), load_sentences(files.predictions)
+    right, guess = _pair(right, guess, str(files.gold), str(files.predictions), only_with_triples)
+    inputs = {"gold": files.gold, "predictions": files.predictions}
+    settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}
+    if files.decisions is not None:
+        guess = gate.gated(guess, gate.load_decisions(files.decisions), threshold)
+        inputs["decisions"] = files.decisions
+        settings["threshold"] = threshold
+    if files.train is not None:
+        inputs["train"] = files.train
+    settings["bootstrap"] = asdict(resampling)
+    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train is not None else None)
+    rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
+    _write(files, rows, counts, provenance_of(inputs, settings))
+    return rows
+
+
+@dataclass(frozen=True)
+class ClassifierFiles:
+    """Files of the scoring of a classifier: gold sentences and decisions, and as :class:`RunFiles` what is written.
+
+    Attributes:
+        out_curve: the precision-recall curve with the run's keys and its operating point.
+    """
+
+    gold: str | Path
+    decisions: str | Path
+    out_scores: str | Path
+    out_counts: str | Path
+    out_curve: str | Path | None = None
+
+
+def score_classifier(
+    files: ClassifierFiles,
+    keys: Mapping[str, Any],
+    resampling: Resampling = Resampling(),
+    threshold: float = gate.THRESHOLD,
+) -> list[Score]:
+    """Score a zero-cardinality classifier on the class "has triples" and write scores, counts and provenance.
+
+    Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``.
+    """
+    right = load_sentences(files.gold)
+    scores = gate.scores_for(right, gate.load_decisions(files.decisions))
+    table = gate.classification_counts(right, scores, threshold)
+    ids = [sentence.id for sentence in right]
+    counts = SentenceCounts(_named(keys), ids, [None] * len(right), {CLASSIFICATION: table})
+    curve = gate.precision_recall_curve(right, scores)
+    rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
+    for name, value in (("average_precision", curve["average_precision"]), ("threshold", threshold)):
+        rows.append(Score(keys_of(keys), "all", CLASSIFICATION, name, value))
+    settings = {"keys": _named(keys), "threshold": threshold, "bootstrap": asdict(resampling)}
+    _write(files, rows, counts, provenance_of({"gold": files.gold, "decisions": files.decisions}, settings))
+    if files.out_curve is not None:
+        total = micro(table)
+        point = {"threshold": threshold, "precision": total.precision, "recall": total.recall, "f1": total.f1}
+        write_json(files.out_curve, {"keys": _named(keys), "operating_point": point, **curve})
+    return rows
+
+
+def _pair(
+    gold: list[Sentence], predictions: list[Sentence], gold_name: str, predictions_name: str, only_with_triples: bool
+) -> tuple[list[Sentence], list[Sentence]]:
+    """Drop zero-triple gold if asked to, and predictions for sentences that are then not in the gold file."""
+    if only_with_triples:
+        gold = [sentence for sentence in gold if sentence.triples]
+    wanted = {sentence.id for sentence in gold}
+    if len(wanted) == len(gold) < len(predictions) and wanted <= {sentence.id for sentence in predictions}:
+        predictions = [sentence for sentence in predictions if sentence.id in wanted]
+    return gold, align(gold, predictions, gold_name, predictions_name)
+
+
+def _named(keys: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in keys.items() if value is not None}
+
+
+def _write(
+    files: RunFiles | ClassifierFiles, rows: list[Score], counts: SentenceCounts, provenance: dict[str, Any]
+) -> None:
+    counts.save(files.out_counts)
+    write_json(sidecar_of(files.out_scores), provenance)
+    write_scores(files.out_scores, rows)

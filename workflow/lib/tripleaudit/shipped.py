@@ -1,0 +1,26 @@
+"""Files that ship with the project: data inside the package; workflow, studies and the demo's corpus beside it.
+
+In a checkout the latter lie where their names say; an installed wheel carries them inside the package, in ``project``.
+"""
+
+import importlib.resources
+from pathlib import Path
+
+PACKAGE = Path(str(importlib.resources.files("tripleaudit")))
+DATA = PACKAGE / "data"
+PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parents[2]
+
+
+def shipped(path: str | Path) -> str:
+    """Return ``path`` if it exists from here, else the file of that name that ships with the project, else ``path``.
+
+    A study may run in any folder (installed, as a Snakemake module, or with ``--directory``); files under
+    ``resources/`` are then taken from the project itself: ``resources/prompts/closed.yaml`` is ``prompts/closed.yaml``
+    of the package's data.
+    """
+    path = Path(path)
+    if path.is_absolute() or path.exists():
+        return str(path)
+    data = DATA.joinpath(*path.parts[1:]) if path.parts[:1] == ("resources",) else DATA
+    places = [data] if data != DATA else []
+    return str(next((place for place in (PROJECT / path, *places) if place.exists()), path))

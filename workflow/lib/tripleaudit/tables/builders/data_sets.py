@@ -1,0 +1,271 @@
+"""The tables about the data sets, from their audits (rte-generalization, tables 1, 6, 7; zero-cardinality, table 2)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.protocols.strata import STRATA
+from tripleaudit.protocols.types import TRIPLE_TYPES
+from tripleaudit.tables import labels, reported
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
+
+COUNTING = (
+    "A triple counts once in each sentence that holds it; types compare strings (with case) to the triples of the "
+    "protocol's training set."
+)
+VARIANTS = {
+    "entirely_seen": "entirely seen only",
+    "partially_seen": "partially seen only",
+    "unseen": "unseen only",
+    "others": "mixed types",
+    "total": "total",
+}
+CARDINALITY_ROWS = {
+    "sentences_with_triples": ("Sentences with triples", "sentences_with_triples"),
+    "triples": ("Triples in these sentences", "triples"),
+    "zero_triple_sentences": ("Sentences with zero triples", "sentences_without_triples"),
+}
+PAPER_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
+Audit = dict[str, Any]
+
+
+def triple_types(inputs: TableInputs) -> Table:
+    """Percent of test triples by type, and their number."""
+    digits = inputs.digits(2)
+    columns = _columns_of(inputs)
+    rows = [
+        _row(
+            inputs,
+            columns,
+            f"{labels.TYPES[kind]} (%)",
+            lambda audit, protocol, kind=kind: 100 * audit["triple_types"][kind]["share"],
+            lambda corpus, protocol, kind=kind: reported.rte(
+                1, corpus, protocol, f"{kind}_pct", variant="test triples"
+            ),
+            digits,
+        )
+        for kind in TRIPLE_TYPES
+    ]
+    rows.append(_row(inputs, columns, "Test triples", lambda audit, protocol: audit["triples"]))
+    return _table(inputs, "triple-types", "Triple types of the test sets.", columns, rows, "Triple type", COUNTING)
+
+
+def split_sizes(inputs: TableInputs) -> Table:
+    """Sentences of each split. The augmented protocol is a test set only: its other cells are gaps."""
+    columns = _columns_of(inputs)
+
+    def size(audit: Audit, protocol: str, split: str) -> int | None:
+        own = protocol != "augmented" or split == "test"
+        return audit["splits"].get(split, {}).get("sentences") if own else None
+
+    rows = [
+        _row(
+            inputs,
+            columns,
+            label,
+            lambda audit, protocol, split=split: size(audit, protocol, split),
+            lambda corpus, protocol, split=split: reported.rte(6, corpus, protocol, "instances", variant=split),
+        )
+        for split, label in labels.SPLITS.items()
+    ]
+    return _table(
+        inputs,
+        "split-sizes",
+        "Sentences with triples in each split.",
+        columns,
+        rows,
+        "Split",
+        any(protocol == "augmented" for _, protocol, _ in columns)
+        and "The augmented protocol has a test set only; its extractors are those of the original training set.",
+    )
+
+
+def strata_sizes(inputs: TableInputs) -> Table:
+    """Test sentences in each stratum, those of mixed types, and their sum."""
+    columns = _columns_of(inputs)
+
+    def count(audit: Audit, name: str) -> int:
+        strata = {kind: audit["strata"][kind]["count"] for kind in STRATA}
+        return sum(strata.values()) if name == "total" else strata[name]
+
+    rows = [
+        _row(
+            inputs,
+            columns,
+            labels.TYPES.get(name, "Total"),
+            lambda audit, protocol, name=name: count(audit, name),
+            lambda corpus, protocol, name=name: reported.rte(
+                7, corpus, protocol, "test instances", variant=VARIANTS[name]
+            ),
+        )
+        for name in (*STRATA, "total")
+    ]
+    caption = "Test sentences by stratum: all triples of one type, or else others."
+    notes = (COUNTING, "Sentences with zero triples are in no stratum.")
+    return _table(inputs, "strata-sizes", caption, columns, rows, "Stratum", *notes)
+
+
+def cardinality_sizes(inputs: TableInputs) -> Table:
+    """Sentences with and without triples in each split of the original protocol, with its WZ splits."""
+    audits = {corpus: audit for (corpus, protocol), audit in inputs.audits.items() if protocol == "original"}
+    corpora = inputs.names("corpora", list(audits), tuple(labels.CORPORA))
+    columns = [
+        (corpus, split, Column(label, labels.corpus(corpus)))
+        for corpus in corpora
+        for split, label in labels.SPLITS.items()
+    ]
+    rows = []
+    for name, (label, metric) in CARDINALITY_ROWS.items():
+        cells = []
+        for corpus, split, _ in columns:
+            audit = audits.get(corpus, {})
+            # Without a WZ set the splits themselves are what there is.
+            sizes = (audit.get("cardinality") or audit.get("splits") or {}).get(split, {})
+            paper = reported.cardinality(2, corpus, PAPER_SPLITS[split], metric)
+            cells.append(Cell(sizes.get(name), 0, reported=paper))
+        rows.append(Row(label, tuple(cells)))
+    return _table(
+        inputs,
+        "cardinality-sizes",
+        "Sentences with triples and with zero triples in each split.",
+        columns,
+        rows,
+        "",
+        "A triple counts once in each sentence that holds it.",
+        any(corpus in reported.CARDINALITY_DATASETS for corpus in corpora)
+        and "The paper counts the triples of the NYT24* validation set with, and of its test set without, repetitions "
+        "inside a sentence.",
+    )
+
+
+def _columns_of(inputs: TableInputs) -> list[tuple[str, str, Column]]:
+    """Return ``(corpus, protocol, column)`` for every audit, and for every corpus and protocol that options name."""
+    corpora = inputs.names("corpora", [corpus for corpus, _ in inputs.audits], tuple(labels.CORPORA))
+    asked = inputs.options.get("protocols")
+    return [
+        (corpus, protocol, Column(labels.protocol(protocol), labels.corpus(corpus)))
+        for corpus in corpora
+        for protocol in (asked or labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order()))
+    ]
+
+
+def _row(
+    inputs: TableInputs,
+    columns: list[tuple[str, str, Column]],
+    label: str,
+    value: Callable[[Audit, str], float | None],
+    paper: Callable[[str, str], str | None] = lambda corpus, protocol: None,
+    digits: int = 0,
+) -> Row:
+    """One row: ``value`` of each column's audit and protocol, beside ``paper`` of its corpus and protocol."""
+    cells = []
+    for corpus, protocol, _ in columns:
+        audit = inputs.audits.get((corpus, protocol))
+        measured = None if audit is None else value(audit, protocol)
+        cells.append(Cell(measured, digits, reported=paper(corpus, protocol)))
+    return Row(label, tuple(cells))
+
+
+def _table(inputs: TableInputs, name: str, caption: str, columns, rows: list[Row], header: str, *notes) -> Table:
+    cells = [cell for row in rows for cell in row.cells]
+    every = chosen(*notes, reported_note(cells), gaps_note(cells))
+    return Table(name, inputs.caption(caption), [column for *_, column in columns], rows, header, notes=every)
+
+
+def _originals(inputs: TableInputs) -> Iterator[tuple[str, Audit]]:
+    """Yield (label, audit) of each corpus under the original protocol."""
+    for corpus in inputs.names("corpora", [corpus for corpus, _ in inputs.audits], tuple(labels.CORPORA)):
+        if (corpus, "original") in inputs.audits:
+            yield labels.corpus(corpus), inputs.audits[corpus, "original"]
+
+
+def _share(audit: Audit, kind: str) -> str:
+    return f"{number(100 * audit['triple_types'][kind]['share'], 1)} %"
+
+
+def _answer(found: list[str], sentence: str) -> str:
+    return sentence.format(several(found)) if found else NOT_MEASURED
+
+
+def told_types(inputs: TableInputs) -> str:
+    found = [
+        f"{corpus}: {_share(audit, 'entirely_seen')} entirely, {_share(audit, 'partially_seen')} partially and "
+        f"{_share(audit, 'unseen')} not at all"
+        for corpus, audit in _originals(inputs)
+        if audit.get("triples")
+    ]
+    return _answer(found, "Of the test triples, training has seen — {}.")
+
+
+def told_sizes(inputs: TableInputs) -> str:
+    found = []
+    for corpus, audit in _originals(inputs):
+        sizes = audit.get("splits", {})
+        if sizes:
+            counts = " / ".join(f"{sizes[name]['sentences_with_triples']:,}" for name in labels.SPLITS if name in sizes)
+            found.append(f"{corpus} {counts}")
+    others = len({protocol for _, protocol in inputs.audits if protocol != "original"})
+    further = "one further protocol" if others == 1 else f"{others} further protocols"
+    more = f"; the table adds the sizes after {further}" if others else ""
+    sentence = "The original splits have (sentences with triples for training / validation / test): {}"
+    return _answer(found, f"{sentence}{more}.")
+
+
+def told_strata(inputs: TableInputs) -> str:
+    found = [
+        f"{corpus} {audit['strata']['entirely_seen']['count']:,} sentences whose triples are all entirely seen and "
+        f"{audit['strata']['unseen']['count']:,} whose triples are all unseen"
+        for corpus, audit in _originals(inputs)
+        if "unseen" in audit.get("strata", {})
+    ]
+    return _answer(found, "Type F1 rests, in the original test sets, on — {}.")
+
+
+def told_cardinality(inputs: TableInputs) -> str:
+    found = []
+    for corpus, audit in _originals(inputs):
+        test = audit.get("cardinality", {}).get("test")
+        if test and test["sentences"]:
+            share = number(100 * test["zero_triple_sentences"] / test["sentences"], 1)
+            found.append(f"{corpus} {share} % ({test['zero_triple_sentences']:,} of {test['sentences']:,})")
+    return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
+
+
+TRIPLE_TYPES_TABLE = TableSpec(
+    name="triple-types",
+    order=30,
+    build=triple_types,
+    needs="audits",
+    possible=lambda study: bool(study.corpora),
+    question="How much of each test set was already in its training set?",
+    answer=told_types,
+)
+SPLIT_SIZES = TableSpec(
+    name="split-sizes",
+    order=31,
+    build=split_sizes,
+    needs="audits",
+    possible=lambda study: bool(study.corpora),
+    question="How large are the training, validation and test sets of each protocol?",
+    answer=told_sizes,
+)
+STRATA_SIZES = TableSpec(
+    name="strata-sizes",
+    order=32,
+    build=strata_sizes,
+    needs="audits",
+    possible=lambda study: bool(study.corpora),
+    question="How many test sentences does each kind of triple rest on?",
+    answer=told_strata,
+)
+CARDINALITY_SIZES = TableSpec(
+    name="cardinality-sizes",
+    order=33,
+    build=cardinality_sizes,
+    needs="audits",
+    possible=lambda study: bool(study.corpora) and "wz" in study.settings,
+    question="How many sentences have no triple at all?",
+    answer=told_cardinality,
+)

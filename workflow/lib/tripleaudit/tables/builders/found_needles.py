@@ -1,0 +1,432 @@
+"""The tables of MINEA about needles (tables 3 to 6), and of triples as needles."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.files import read_jsonl
+from tripleaudit.tables import labels, reported
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
+
+CRITERIA_LABELS = {"n": "n", "ns": "ns", "llm": "llm"}
+CRITERIA_NOTE = (
+    "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
+    "at least the share t of the needle's keywords; llm: a model points at the entity."
+)
+PRIVATE = "The paper's documents are private: its values show what to expect, they are no target."
+WILSON = "[low, high] is the 95 % Wilson interval over needles."
+
+
+def runs_of(inputs: TableInputs, protocol: str) -> list[RunKey]:
+    """Return the runs of one measurement, models in the order of the options or of their names."""
+    runs = [run for run in inputs.scores.runs if run.protocol == protocol]
+    models = inputs.names("extractors", [run.extractor for run in runs])
+    corpora = inputs.names("corpora", [run.corpus for run in runs])
+    return [run for corpus in corpora for m in models for run in runs if (run.corpus, run.extractor) == (corpus, m)]
+
+
+def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:
+    """The model's name, with the corpus where there are several."""
+    return run.extractor if len({one.corpus for one in runs}) == 1 else f"{run.extractor}, {run.corpus}"
+
+
+def cell_of(inputs: TableInputs, run: RunKey, stratum: str, matching: str, metric: str, digits: int) -> Cell:
+    """Return one measured cell as a fraction or a count."""
+    return inputs.scores.cell(run, metric, stratum=stratum, matching=matching, scale=1, digits=digits)
+
+
+def strata_of(inputs: TableInputs, run: RunKey, matching: str, metric: str) -> list[str]:
+    """Return the strata that a run has a value for, in their order in the scores file."""
+    return [s for s, rule, name in inputs.scores.measured(run) if (rule, name) == (matching, metric)]
+
+
+def printed(table: int, variant: str, metric: str, setting: str | None = None) -> str | None:
+    """Return a value of the paper by its table, row, metric and, where the table has several, setting."""
+    for key, value in reported.values("minea").items():
+        if (key[0], key[4], key[5]) == (str(table), variant, metric) and setting in (None, key[2]):
+            return value
+    return None
+
+
+def criterion_label(name: str) -> str:
+    """``k0.5`` as ``k(0.5)``."""
+    return CRITERIA_LABELS.get(name, f"k({name[1:]})" if name.startswith("k") else name)
+
+
+def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
+    """Say what share of the calls brought a readable answer, by model."""
+    parts = []
+    for run in runs:
+        calls = run._replace(protocol="calls")
+        found = cell_of(inputs, calls, "all", "", "coverage", 3)
+        if found.value is None:
+            continue
+        counts = {
+            status: int(cell_of(inputs, calls, "all", "", f"status:{status}", 0).value or 0)
+            for status in ("ok", "repaired", "truncated", "empty", "refused", "failed")
+        }
+        listed = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
+        parts.append(f"{run.extractor} {100 * found.value:.1f} % ({listed})")
+    return f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}." if parts else ""
+
+
+FALSE_POSITIVES = "needles-untouched"
+
+
+def minea(inputs: TableInputs) -> Table:
+    """Build from the scores of the criteria; one group of rows for each model and group of types."""
+    digits = inputs.digits(3)
+    runs = runs_of(inputs, "needles")
+    columns = [Column(text) for text in ("MINEA", "Needles", "Any criterion", "False positives", "Paper MINEA")]
+    rows: list[Row] = []
+    for run in runs:
+        found = strata_of(inputs, run, "", "needles")
+        for stratum in found:
+            rows.append(_row(inputs, run, stratum, digits, model_label(run, runs) if len(runs) > 1 else ""))
+    displaced = [
+        f"{run.extractor} {100 * share.value:.1f} %"
+        for run in runs
+        if (share := cell_of(inputs, run, "all", "n", "displaced", 3)).value is not None
+    ]
+    return Table(
+        "minea",
+        inputs.caption("MINEA: share of infused needles that the best criterion finds, by entity type and overall."),
+        columns,
+        rows,
+        row_header="Entity type",
+        group_header="Model",
+        notes=chosen(
+            "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
+            "needles. “Any criterion” counts needles that at least one criterion finds.",
+            "False positives: the best criterion without llm, on the same documents without needles."
+            if any(row.cells[3].value is not None for row in rows)
+            else "",
+            f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}."
+            if displaced
+            else "",
+            _origins(inputs, runs[0]) if runs else "",
+            WILSON,
+            coverage_note(inputs, runs),
+            PRIVATE,
+        ),
+    )
+
+
+def _origins(inputs: TableInputs, run) -> str:
+    """Say where the needles came from; they are the same for all models."""
+
+    def count(metric: str) -> int | None:
+        value = cell_of(inputs, run._replace(protocol="origins"), "all", "", metric, 0).value
+        return None if value is None else round(value)
+
+    infused = count("infused")
+    if infused is None:
+        return ""
+    if (given := count("given")) is not None:
+        return f"Needles: {given} from a file, {infused} infused."
+    types = count("discovered_types")
+    return (
+        f"Needles: {count('wanted')} wanted, {count('generated')} invented by the generating model, "
+        f"{count('from_templates')} from templates, {infused} infused."
+        + ("" if types is None else f" Types that it named as fitting the documents: {types}.")
+    )
+
+
+def _row(inputs: TableInputs, run, stratum: str, digits: int, group: str) -> Row:
+    cells = [
+        cell_of(inputs, run, stratum, "max", "minea", digits),
+        cell_of(inputs, run, stratum, "", "needles", 0),
+        cell_of(inputs, run, stratum, "any", "minea_any", digits),
+        cell_of(inputs, run._replace(protocol=FALSE_POSITIVES), stratum, "max", "minea", digits),
+    ]
+    cells[2] = replace(cells[2], low=None, high=None)
+    cells[3] = replace(cells[3], low=None, high=None)
+    paper = printed(3, "overall" if stratum == "all" else stratum, "MINEA")
+    needles = printed(3, "overall" if stratum == "all" else stratum, "needles")
+    cells.append(Cell(text=f"{paper} of {needles}" if paper else ""))
+    name = "Overall" if stratum == "all" else stratum.replace("group:", "Group ")
+    return Row(name, tuple(cells), group)
+
+
+def needle_criteria(inputs: TableInputs) -> Table:
+    """Build from the scores of the criteria; types of the paper stand beside its values."""
+    digits = inputs.digits(3)
+    runs = runs_of(inputs, "needles")
+    criteria = list(
+        dict.fromkeys(
+            matching for run in runs for _, matching, metric in inputs.scores.measured(run) if metric == "rate"
+        )
+    )
+    rows = []
+    for run in runs:
+        for stratum in strata_of(inputs, run, "", "needles"):
+            if stratum.startswith("group:"):
+                continue
+            cells = [cell_of(inputs, run, stratum, criterion, "rate", digits) for criterion in criteria]
+            best = max((cell.value for cell in cells if cell.value is not None), default=None)
+            cells = [
+                replace(
+                    cell,
+                    bold=cell.value is not None and cell.value == best and best > 0 and stratum != "all",
+                    reported=printed(5, stratum, f"criterion_{criterion}"),
+                )
+                for cell, criterion in zip(cells, criteria, strict=True)
+            ]
+            cells.append(cell_of(inputs, run, stratum, "", "needles", 0))
+            name = "All needles" if stratum == "all" else stratum
+            rows.append(Row(name, tuple(cells), model_label(run, runs) if len(runs) > 1 else ""))
+    shown: list[Cell] = [cell for row in rows for cell in row.cells]
+    return Table(
+        "needle-criteria",
+        inputs.caption("Criteria by which needles are found: share of the needles of each entity type."),
+        [*(Column(criterion_label(criterion), "Criterion") for criterion in criteria), Column("Needles")],
+        rows,
+        row_header="Entity type",
+        group_header="Model",
+        notes=chosen(
+            CRITERIA_NOTE,
+            "Bold: the type's best criterion, whose rate is its MINEA.",
+            WILSON,
+            coverage_note(inputs, runs),
+            f"{REPORTED} {PRIVATE}" if any(cell.reported is not None for cell in shown) else "",
+        ),
+    )
+
+
+SHOWN = 12
+
+
+def needle_example(inputs: TableInputs) -> Table:
+    """Build from the criteria of each needle (files of the kind ``criteria``), most telling needles first.
+
+    A needle tells most where its criteria disagree; of each file, the first :data:`SHOWN` needles are shown.
+    """
+    criteria = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
+    rows: list[Row] = []
+    total = 0
+    for path in inputs.files.get("criteria", []):
+        found = [row for _, row in read_jsonl(path)]
+        total += len(found)
+        found.sort(key=lambda row: -len({bool(row.get(criterion)) for criterion in criteria}))
+        group = path.parent.name if len(inputs.files["criteria"]) > 1 else ""
+        for row in found[:SHOWN]:
+            cells = tuple(_cell(row.get(criterion)) for criterion in criteria)
+            rows.append(Row(f"{row['type']}: {row['name']}", cells, group))
+    return Table(
+        "needle-example",
+        inputs.caption("Criteria of single needles: 1 where the needle counts as found."),
+        [Column(criterion_label(criterion), "Criterion") for criterion in criteria],
+        rows,
+        row_header="Needle",
+        group_header="Model",
+        notes=chosen(
+            CRITERIA_NOTE,
+            f"{len(rows)} of {total} needles, those whose criteria disagree first." if total > len(rows) else "",
+            "–: not asked." if any(cell.text == "–" for row in rows for cell in row.cells) else "",
+        ),
+    )
+
+
+def _cell(value: bool | None) -> Cell:
+    return Cell(text="–") if value is None else Cell(float(bool(value)), 0)
+
+
+def llm_comparison(inputs: TableInputs) -> Table:
+    """Build from the overall scores; the paper's models follow those of the study."""
+    digits = inputs.digits(3)
+    runs = runs_of(inputs, "needles")
+    rows = [
+        Row(
+            model_label(run, runs),
+            (
+                cell_of(inputs, run, "all", "max", "minea", digits),
+                cell_of(inputs, run, "all", "max", "found", 0),
+                cell_of(inputs, run, "all", "", "needles", 0),
+                cell_of(inputs, run._replace(protocol="calls"), "all", "", "coverage", digits),
+            ),
+            "This study",
+        )
+        for run in runs
+    ]
+    for key, value in reported.values("minea").items():
+        if key[0] == "6":
+            # the printed six digits are exact shares of 187 needles
+            found = round(float(value) * 187)
+            cells = (Cell(float(value), digits), Cell(found, 0), Cell(187, 0), Cell(text=""))
+            rows.append(Row(key[3], cells, "Paper"))
+    return Table(
+        "llm-comparison",
+        inputs.caption("Language models compared by MINEA, all needles together."),
+        [Column(text) for text in ("MINEA", "Found", "Needles", "Coverage")],
+        rows,
+        row_header="Model",
+        group_header="Source",
+        notes=chosen(
+            "Found: needles that the best criterion of their type finds. Models of this study extract the same "
+            "documents with the same needles, prompts and limits.",
+            WILSON,
+            coverage_note(inputs, runs),
+            PRIVATE,
+        ),
+    )
+
+
+CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
+
+
+def triple_needles(inputs: TableInputs) -> Table:
+    """Build from the scores of infused triples: overall, by position in the document, and by relation."""
+    digits = inputs.digits(3)
+    runs = runs_of(inputs, "triple-needles")
+    rows = []
+    for run in runs:
+        found = strata_of(inputs, run, "", "needles")
+        order = [s for kind in ("all", "position:", "relation:") for s in found if s.startswith(kind)]
+        for stratum in order:
+            cells = [
+                cell_of(inputs, run, stratum, "max", "minea", digits),
+                *(cell_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
+                cell_of(inputs, run, stratum, "", "needles", 0),
+            ]
+            rows.append(Row(_name(stratum), tuple(cells), _system(run)))
+    spurious = [
+        f"{_system(run)} {value.value:.3f}"
+        for run in runs
+        if (value := cell_of(inputs, run, "all", "", "spurious", 3)).value is not None
+    ]
+    return Table(
+        "triple-needles",
+        inputs.caption("MINEA of triples: share of infused triples that an extractor finds."),
+        [Column("MINEA"), *(Column(text, "Criterion") for text in CRITERIA.values()), Column("Needles")],
+        rows,
+        row_header="Needles",
+        group_header="Extractor",
+        notes=chosen(
+            "A triple counts as found if the predictions for its document hold it. Exact: all three equal; partial: "
+            "relation and last words of the entities equal; as words: equal without case, articles and separators; "
+            "pair only: both entities, whatever the relation. MINEA: the best of the first three by relation.",
+            "Positions divide the documents into equal parts, the first one at the beginning.",
+            f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
+            WILSON,
+            "This measure is the project's own; no paper reports it.",
+        ),
+    )
+
+
+def _system(run: RunKey) -> str:
+    setting = f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else ""
+    return labels.extractor(run.extractor, run.noise) + setting
+
+
+def _name(stratum: str) -> str:
+    kind, _, name = stratum.partition(":")
+    return {"all": "All", "position": f"Position {name}", "relation": name}[kind]
+
+
+def told_minea(inputs: TableInputs) -> str:
+    runs = runs_of(inputs, "needles")
+    found = []
+    for run in runs:
+        cell = cell_of(inputs, run, "all", "max", "minea", 3)
+        if cell.value is not None:
+            number_of = cell_of(inputs, run, "all", "", "needles", 0).shown
+            found.append(f"{model_label(run, runs)} {cell.shown}" + (f" of {number_of} needles" if number_of else ""))
+    return f"MINEA over all needles, as a share: {several(found)}." if found else NOT_MEASURED
+
+
+def told_criteria(inputs: TableInputs) -> str:
+    runs = runs_of(inputs, "needles")
+    found = []
+    for run in runs:
+        rules = [rule for s, rule, name in inputs.scores.measured(run) if (s, name) == ("all", "rate")]
+        cells = [(cell_of(inputs, run, "all", rule, "rate", 3), criterion_label(rule)) for rule in rules]
+        rates = [(cell.value, label, cell.shown) for cell, label in cells if cell.value is not None]
+        if rates:
+            low, high = min(rates), max(rates)
+            found.append(f"{model_label(run, runs)} from {low[2]} ({low[1]}) to {high[2]} ({high[1]})")
+    return f"The rates of the criteria reach — {several(found)}." if found else NOT_MEASURED
+
+
+def told_needle_example(inputs: TableInputs) -> str:
+    return "The table shows one needle of the study beside what was extracted for it." if inputs.scores.runs else ""
+
+
+def told_comparison(inputs: TableInputs) -> str:
+    runs = runs_of(inputs, "needles")
+    cells = [(cell_of(inputs, run, "all", "max", "minea", 3), run) for run in runs]
+    known = [(cell.value, cell.shown, model_label(run, runs)) for cell, run in cells if cell.value is not None]
+    if not known:
+        return NOT_MEASURED
+    _, shown, name = max(known)
+    return (
+        f"Of {len(known)} compared models, {name} finds most needles (MINEA {shown})."
+        if len(known) > 1
+        else (f"One model was measured: {name}, with MINEA {shown}.")
+    )
+
+
+def told_triple_needles(inputs: TableInputs) -> str:
+    runs = runs_of(inputs, "triple-needles")
+    cells = [(cell_of(inputs, run, "all", "max", "minea", 3), run) for run in runs]
+    found = [
+        f"{labels.extractor(run.extractor, run.noise)}"
+        + (f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else "")
+        + f" {cell.shown}"
+        for cell, run in cells
+        if cell.value is not None
+    ]
+    return f"MINEA over all infused triples, as a share: {several(found)}." if found else NOT_MEASURED
+
+
+def _has_models(study) -> bool:
+    return bool(study.config["needles"].get("models"))
+
+
+MINEA = TableSpec(
+    name="minea",
+    order=24,
+    build=minea,
+    needs="needles",
+    possible=_has_models,
+    question="How many entities of a document does a model find, measured by needles put into it?",
+    answer=told_minea,
+)
+NEEDLE_CRITERIA = TableSpec(
+    name="needle-criteria",
+    order=25,
+    build=needle_criteria,
+    needs="needles",
+    possible=_has_models,
+    question="How much does the rule for “found” decide about the result?",
+    answer=told_criteria,
+)
+NEEDLE_EXAMPLE = TableSpec(
+    name="needle-example",
+    order=26,
+    build=needle_example,
+    needs="needles",
+    possible=_has_models,
+    question="What does a needle look like, and what was made of it?",
+    answer=told_needle_example,
+)
+LLM_COMPARISON = TableSpec(
+    name="llm-comparison",
+    order=29,
+    build=llm_comparison,
+    needs="needles",
+    possible=_has_models,
+    question="How do language models compare with one another?",
+    answer=told_comparison,
+)
+TRIPLE_NEEDLES = TableSpec(
+    name="triple-needles",
+    order=29.5,
+    build=triple_needles,
+    needs="needles",
+    possible=lambda study: bool(study.config["needles"].get("triples")),
+    question="How many of the triples that were put into texts are found?",
+    answer=told_triple_needles,
+)

@@ -1,0 +1,355 @@
+"""The tables of GenRES (tables 1 to 4): systems as rows, ground truth first, reported values beside measured ones.
+
+The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mode of scoring (``default`` or
+``official``); the corpus is the data set and the extractor the system.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from tripleaudit.descriptors import GRE_SCORES, GreScore, TableSpec
+from tripleaudit.tables import labels, reported
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, listed, reported_note
+
+DATASETS = {
+    "tacred": "TACRED",
+    "wiki80": "Wiki80",
+    "nyt10m": "NYT10m",
+    "wiki20m": "Wiki20m",
+    "cdr": "CDR",
+    "docred": "DocRED",
+}
+GROUND_TRUTH = "groundtruth"
+MODELS = {
+    GROUND_TRUTH: "Ground truth",
+    "vicuna-1.5-7b": "Vicuna-1.5-7B",
+    "vicuna-1.3-33b": "Vicuna-1.3-33B",
+    "llama-2-7b": "LLaMA-2-7B",
+    "llama-2-70b": "LLaMA-2-70B",
+    "wizardlm-70b": "WizardLM-70B",
+    "text-davinci-003": "text-davinci-003",
+    "gpt-3.5-turbo-instruct": "GPT-3.5-Turbo-Instruct",
+    "gpt-3.5-turbo-1106": "GPT-3.5-Turbo",
+    "gpt-4": "GPT-4",
+    "gpt-4-1106-preview": "GPT-4-Turbo",
+    "mistral": "Mistral-7B-Instruct",
+    "zephyr-7b-beta": "Zephyr-7B-beta",
+    "galactica-30b": "Galactica-30B",
+    "openchat": "OpenChat-3.5",
+    # The published closed and semi-open runs are of one model under two names.
+    "gpt-3.5_closed": "GPT-3.5-Turbo-Instruct",
+    "gpt-3.5_semi": "GPT-3.5-Turbo-Instruct",
+}
+TABLES = {"document": "2", "bag": "3", "sentence": "4"}
+SETTINGS = {"gold": "Ground truth", "closed": "Closed", "semi-open": "Semi-open", "open": "Open", "trained": "Trained"}
+
+
+class Metric(NamedTuple):
+    """A column: its label and the paper's name for it, the metric, its scale and decimals."""
+
+    label: str
+    metric: str
+    scale: float = 100
+    digits: int = 1
+    paper: str = ""
+
+
+NO_SCORES = ("ntri", "ntok", "coverage")  # columns that no system is praised for
+ANSWERS = (
+    Metric("FS (empty 0)", "fs_empty_0"),
+    Metric("FS read", "fs_coverage"),
+    Metric("GS read", "gs_coverage"),
+    Metric("Fail.", "parse_failures"),
+    Metric("Ref.", "refusals"),
+)
+
+
+def metric_of(score: GreScore) -> Metric:
+    return Metric(score.label or score.name, score.name, score.scale, score.digits, score.reported)
+
+
+def metrics() -> list[Metric]:
+    """Return the columns of all GREScores in their order."""
+    return list(map(metric_of, sorted(GRE_SCORES.values(), key=lambda score: score.column)))
+
+
+def scores() -> list[Metric]:
+    """Return the columns that compare systems: TS, US, FS, GS, CS, and what plugins add."""
+    return [metric for metric in metrics() if metric.metric not in NO_SCORES]
+
+
+def dataset(name: str) -> str:
+    """Return the label of a data set: the paper's, else that of a corpus."""
+    return DATASETS.get(name) or labels.corpus(name)
+
+
+def parts(run: RunKey) -> tuple[str, str]:
+    """Return (level, setting) of a run, empty strings if it has no GREScores."""
+    kind, _, rest = run.protocol.partition("-")
+    level, _, setting = rest.partition("-")
+    return (level, setting) if kind == "gre" else ("", "")
+
+
+def runs_of(inputs: TableInputs, level: str | None = None) -> list[RunKey]:
+    """Return the runs of one level, or of all, in the order of the scores file."""
+    return [run for run in inputs.scores.runs if parts(run)[0] and level in (None, parts(run)[0])]
+
+
+def system_order(run: RunKey) -> tuple:
+    """Sort key: ground truth, language models in the paper's order, others, trained extractors."""
+    setting = parts(run)[1]
+    rank = list(MODELS).index(run.extractor) if run.extractor in MODELS else len(MODELS)
+    return (
+        list(SETTINGS).index(setting) if setting == "trained" else 0,
+        rank,
+        run.extractor,
+        run.noise != "none",
+        run.training,
+    )
+
+
+def label_of(run: RunKey, with_setting: bool = True) -> str:
+    """Return the name of a system, with its setting unless that is open, gold or trained."""
+    setting = parts(run)[1]
+    if setting == "trained":
+        return labels.extractor(run.extractor, run.noise) + (f" ({run.training.upper()})" if run.training else "")
+    name = MODELS.get(run.extractor, run.extractor)
+    return f"{name} ({setting})" if with_setting and setting in ("closed", "semi-open") else name
+
+
+def mode_of(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
+    """Return the mode that the runs are scored in; the official one if there are both."""
+    modes = set().union(*(inputs.scores.matchings(run) for run in runs)) if runs else set()
+    return "official" if "official" in modes else "default"
+
+
+def cell_of(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str) -> Cell:
+    """Return a measured cell, a gap without a run."""
+    digits = inputs.digits(metric.digits)
+    if run is None:
+        return Cell(digits=digits)
+    return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
+
+
+def reported_value(run: RunKey, metric: Metric) -> str | None:
+    """Return what tables 2 to 4 of GenRES print for a system, None where they print nothing."""
+    level, setting = parts(run)
+    name, dataset = MODELS.get(run.extractor), DATASETS.get(run.corpus)
+    if name is None or dataset is None or not metric.paper or setting not in ("open", "gold"):
+        return None
+    where = f"{'gold triples' if setting == 'gold' else 'open'}, {level} level"
+    return _printed(TABLES[level], dataset, where, name, metric.paper)
+
+
+def reported_strategy(run: RunKey, metric: Metric) -> str | None:
+    """Return what table 1 of GenRES (closed, semi-open, open, ground truth) prints, None where it prints nothing."""
+    name, dataset = MODELS.get(run.extractor), DATASETS.get(run.corpus)
+    setting = {"gold": "ground truth"}.get(parts(run)[1], parts(run)[1])
+    if name is None or dataset is None or not metric.paper:
+        return None
+    return _printed("1", dataset, setting, name, metric.paper)
+
+
+def _printed(table: str, dataset: str, setting: str, model: str, metric: str) -> str | None:
+    values = reported.values("genres")
+    for variant in ("", "corrected digit", "full paper only"):
+        value = values.get((table, dataset, setting, model, variant, metric))
+        if value is not None:
+            return value
+    return None
+
+
+MODE_NOTES = {
+    "default": (
+        "Default rules: a text without triples scores 0 in TS and CS and is left out of US, FS and GS, so read every "
+        "score with its coverage (Cov.: texts with at least one triple)."
+    ),
+    "official": (
+        "Published rules: a text without triples counts as 0 in FS and CS and as fully unique (US), and is left out of "
+        "GS and of hard matching, so read every score with its coverage (Cov.: texts with at least one triple)."
+    ),
+}
+SCORES_NOTE = (
+    "TS topical similarity, US uniqueness, FS factualness, GS granularity, CS completeness (all in %); #tri triples "
+    "per text, #tok tokens per triple. US and CS depend on the embedder and its threshold: the paper's are "
+    "text-embedding-ada-002 at 0.95. TS depends on the topic model: compare within one study only."
+)
+ANSWERS_NOTE = (
+    "FS (empty 0): FS with texts without triples counted as 0 (FS leaves them out); FS read, GS read: share of the "
+    "judge's answers that could be read (the others are missing values); Fail.: share of answers that could not be "
+    "read or were cut off (their complete triples count all the same); Ref.: share of refusals."
+)
+
+
+def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
+    """Return the given notes and those that the cells call for."""
+    cells = list(cells)
+    return chosen(
+        *first,
+        any(cell.low is not None for cell in cells)
+        and "[low, high] is the 95 % percentile bootstrap interval over texts.",
+        any(cell.seeds > 1 for cell in cells) and "Several runs of a system: mean ± sample standard deviation.",
+        reported_note(cells),
+        gaps_note(cells),
+    )
+
+
+def build_level(name: str, level: str, inputs: TableInputs) -> Table:
+    """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
+    runs = runs_of(inputs, level)
+    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(DATASETS))
+    mode = mode_of(inputs, runs)
+    shown = metrics()
+    shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
+    rows: dict[tuple, dict[str, RunKey]] = {}
+    for run in sorted(runs, key=system_order):
+        rows.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
+    table_rows = []
+    for (_, label), by_corpus in rows.items():
+        cells = [
+            replace(cell_of(inputs, run, metric, mode), reported=run and reported_value(run, metric))
+            for run in map(by_corpus.get, corpora)
+            for metric in shown
+        ]
+        table_rows.append(Row(label, tuple(cells)))
+    return Table(
+        name,
+        inputs.caption(f"GREScores of generative extraction, {level} level."),
+        [Column(metric.label, dataset(corpus)) for corpus in corpora for metric in shown],
+        table_rows,
+        row_header="System",
+        group_header="Data set",
+        notes=notes_of(
+            (c for row in table_rows for c in row.cells),
+            SCORES_NOTE,
+            *(f"{score.label or name}: {score.note}" for name, score in GRE_SCORES.items() if score.note),
+            MODE_NOTES[mode],
+            ANSWERS_NOTE if any(metric in shown for metric in ANSWERS) else "",
+        ),
+    )
+
+
+ORDER = ("cdr", "nyt10m", "docred", "wiki20m", "wiki80", "tacred")  # the paper's two, then the others
+NAMES = {"P": "precision", "R": "recall", "F1": "f1"}
+PAPER = {"P": "precision", "R": "recall", "F1": "F1"}
+
+
+def hard_matching(inputs: TableInputs) -> Table:
+    """Build from GREScores: for each data set the ground truth, then systems by setting; micro and published scores.
+
+    The ground truth matches itself, so its cells show sizes only.
+    """
+    runs = runs_of(inputs)
+    corpora = inputs.names("corpora", [run.corpus for run in runs], ORDER)
+    mode = mode_of(inputs, runs)
+    # The plain metric names are those of the mode; the other rule has a prefix.
+    micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
+    columns = [
+        *((metric, "") for metric in [metric_of(GRE_SCORES[name]) for name in NO_SCORES]),
+        *((Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()),
+        *((Metric(label, macro + name, paper=PAPER[label]), "As published") for label, name in NAMES.items()),
+    ]
+    rows = []
+    for corpus in corpora:
+        for run in sorted((run for run in runs if run.corpus == corpus), key=_order):
+            gold = run.extractor == GROUND_TRUTH
+            cells = []
+            for metric, group in columns:
+                shown = None if gold and group else run
+                value = None if gold and group else reported_strategy(run, metric)
+                cells.append(replace(cell_of(inputs, shown, metric, mode), reported=value))
+            rows.append(Row(_label_of_strategy(run), tuple(cells), dataset(corpus)))
+    return Table(
+        "gre-hard-matching",
+        inputs.caption("Extraction strategies under hard matching (%)."),
+        [Column(metric.label, group) for metric, group in columns],
+        rows,
+        row_header="Setting",
+        group_header="Data set",
+        notes=notes_of(
+            (cell for row in rows for cell in row.cells),
+            "Micro: sets of triples, case and underscores ignored, every text counts. As published: means of per-text "
+            "scores over the texts with a prediction and gold triples, repeats counted; an empty answer is left out, "
+            "so read them with the coverage (Cov.: texts with at least one triple).",
+            "The paper's CDR values come from an older gold file." if "cdr" in corpora else "",
+        ),
+    )
+
+
+def _order(run: RunKey) -> tuple:
+    return (list(SETTINGS).index(parts(run)[1]), system_order(run))
+
+
+def _label_of_strategy(run: RunKey) -> str:
+    setting = SETTINGS[parts(run)[1]]
+    return setting if run.extractor == GROUND_TRUTH else f"{setting}: {label_of(run, with_setting=False)}"
+
+
+def told_level(level: str):
+    """Return the answer of one level: which system leads in each score, ground truth aside."""
+
+    def answer(inputs: TableInputs) -> str:
+        runs = [run for run in runs_of(inputs, level) if run.extractor != GROUND_TRUTH]
+        mode = mode_of(inputs, runs)
+        leaders = [_leader(inputs, runs, metric, mode) for metric in scores()]
+        found = [f"{metric.label} {leader}" for metric, leader in zip(scores(), leaders, strict=True) if leader]
+        if not found:
+            return NOT_MEASURED
+        systems = len(dict.fromkeys(label_of(run) for run in runs))
+        return f"Of {systems} system{'s' if systems > 1 else ''}, the highest scores are {listed(found)}."
+
+    return answer
+
+
+def told_hard_matching(inputs: TableInputs) -> str:
+    runs = [run for run in runs_of(inputs) if run.extractor != GROUND_TRUTH]
+    mode = mode_of(inputs, runs)
+    name = "micro_f1" if mode == "official" else "f1"
+    leader = _leader(inputs, runs, Metric("F1", name), mode)
+    return f"Under hard matching over all texts, the highest micro F1 is {leader}." if leader else NOT_MEASURED
+
+
+def _leader(inputs: TableInputs, runs: Sequence[RunKey], metric: Metric, mode: str) -> str:
+    cells = [(cell_of(inputs, run, metric, mode), run) for run in runs]
+    known = [(cell.value, cell.shown, run) for cell, run in cells if cell.value is not None]
+    if not known:
+        return ""
+    best = max(known, key=lambda item: item[0])[0]
+    leaders = [(shown, run) for value, shown, run in known if value == best]
+    shown, run = leaders[0]
+    several_sets = len({one.corpus for one in runs}) > 1
+    where = f" on {dataset(run.corpus)}" if several_sets else ""
+    ties = f" and {len(leaders) - 1} more" if len(leaders) > 1 else ""
+    return f"{shown} % by {label_of(run)}{where}{ties}"
+
+
+LEVELS = tuple(
+    TableSpec(
+        name=f"gre-{level}",
+        order=order,
+        build=partial(build_level, f"gre-{level}", level),
+        needs="gre",
+        possible=lambda study, level=level: level in study.gre_levels,
+        question=f"What do generative extractors deliver from {texts}?",
+        answer=told_level(level),
+    )
+    for order, level, texts in (
+        (20, "sentence", "single sentences"),
+        (21, "bag", "bags of sentences"),
+        (22, "document", "whole documents"),
+    )
+)
+HARD_MATCHING = TableSpec(
+    name="gre-hard-matching",
+    order=23,
+    build=hard_matching,
+    needs="gre",
+    possible=lambda study: bool(study.gre_levels),
+    question="What does a given schema change, if triples must match the gold exactly?",
+    answer=told_hard_matching,
+)

@@ -1,0 +1,196 @@
+"""The tables of MINEA about parts of documents and follow-up calls (tables 1 and 2)."""
+
+from dataclasses import replace
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.tables.builders.found_needles import (
+    PRIVATE,
+    cell_of,
+    coverage_note,
+    model_label,
+    printed,
+    runs_of,
+    strata_of,
+)
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
+
+PAPER_PARTS = 15
+
+
+def lost_in_the_middle(inputs: TableInputs) -> Table:
+    """Build from the redundancy by part; the paper's fifteen parts are a row of their own."""
+    digits = inputs.digits(3)
+    runs = runs_of(inputs, "parts")
+    measured = {run: [s for s in strata_of(inputs, run, "", "redundancy") if s.isdigit()] for run in runs}
+    parts = max([PAPER_PARTS, *(len(found) for found in measured.values())])
+    rows, remarks = [], []
+    for run in runs:
+        cells = [
+            cell_of(inputs, run, str(part), "", "redundancy", digits) if str(part) in measured[run] else Cell(text="")
+            for part in range(1, parts + 1)
+        ]
+        rows.append(Row(model_label(run, runs), tuple(cells), "This study"))
+        empty = sum(cell_of(inputs, run, part, "", "empty", 0).value or 0 for part in measured[run])
+        restarted = cell_of(inputs, run, "all", "", "restarted", 0).value or 0
+        documents = cell_of(inputs, run, "all", "", "documents", 0).value or 0
+        repeated = int(documents * len(measured[run]))
+        remarks.append(
+            f"{run.extractor}: {int(documents)} documents in {len(measured[run])} parts; of {repeated} repetitions "
+            f"{int(empty)} brought no entity (counted as 0) and {int(restarted)} did not fit into the context, so that "
+            "a new thread without history answered them."
+        )
+    paper = [printed(1, "key='name'", "redundancy", f"part {n} of {PAPER_PARTS}") for n in range(1, parts + 1)]
+    cells = tuple(Cell(float(value), digits) if value else Cell(text="") for value in paper)
+    rows.append(Row("gpt-4-1106-preview", cells, "Paper"))
+    return Table(
+        "lost-in-the-middle",
+        inputs.caption(
+            "Lost in the middle? Share of entities that a repeated extraction of each part returns although they were "
+            "extracted from it before."
+        ),
+        [Column(str(part), "Part") for part in range(1, parts + 1)],
+        rows,
+        row_header="Model",
+        group_header="Source",
+        notes=chosen(
+            "Redundancy compares names. After a whole document is extracted, each part is shown once more, every time "
+            "from the same state of the thread; a model that uses its history returns little that is old.",
+            *remarks,
+            coverage_note(inputs, runs),
+            PRIVATE,
+        ),
+    )
+
+
+# metric in the scores file -> label, whether high is better, variant and metric in the paper's table
+SCORES = {
+    "semantic_similarity": ("semantic similarity", True, "", "semantic_similarity"),
+    "relevance": ("relevance", True, "", "relevance"),
+    "relevance_spread": ("relevance spread", False, "", "relevance_spread"),
+    "redundancy_avoidance(0.2)": ("redundancy avoidance (0.2)", True, "threshold 0.2", "redundancy_avoidance"),
+    "redundancy_avoidance(0.1)": ("redundancy avoidance (0.1)", True, "threshold 0.1", "redundancy_avoidance"),
+    "redundancy_avoidance(0.5,name)": (
+        "redundancy avoidance (0.5, name)",
+        True,
+        "threshold 0.5 on 'name'",
+        "redundancy_avoidance",
+    ),
+    "bias_avoidance": ("bias avoidance", True, "", "bias_avoidance"),
+    "incompleteness": ("incompleteness", False, "", "incompleteness"),
+    "suswir": ("SUSWIR", True, None, None),
+}
+GAIN = 0.01  # a smaller relative improvement counts as stagnation
+
+
+def iterations(inputs: TableInputs) -> Table:
+    """Build from the scores by iteration; the best value of a row is bold, its turning point named."""
+    digits = inputs.digits(4)
+    runs = runs_of(inputs, "iterations")
+    steps = sorted({int(s) for run in runs for s in strata_of(inputs, run, "", "entities")})
+    columns = [Column(str(step), "Follow-up calls") for step in steps]
+    rows = []
+    for run in runs:
+        group = model_label(run, runs) if len(runs) > 1 else ""
+        for metric, (name, high, variant, paper) in SCORES.items():
+            cells = [cell_of(inputs, run, str(step), "", metric, digits) for step in steps]
+            values = [cell.value for cell in cells]
+            turn = turning_point(values, high)
+            known = [value for value in values if value is not None]
+            best = (max if high else min)(known) if known else None
+            cells = [
+                replace(
+                    cell,
+                    bold=cell.value is not None and cell.value == best,
+                    reported=paper and printed(2, variant, paper, f"{step} iterations"),
+                )
+                for cell, step in zip(cells, steps, strict=True)
+            ]
+            cells.append(Cell(text="" if turn is None else str(steps[turn])))
+            rows.append(Row(f"{name} {'↑' if high else '↓'}", tuple(cells), group))
+        rows.append(_entities(inputs, run, steps, group))
+    shown = [cell for row in rows for cell in row.cells]
+    return Table(
+        "iterations",
+        inputs.caption("Quality of the extraction by the number of follow-up calls, without a reference."),
+        [*columns, Column("Turning point")],
+        rows,
+        row_header="Score",
+        group_header="Model",
+        notes=chosen(
+            "Means over documents. Column k holds what the first call and k follow-up calls of each part brought in "
+            "one extraction. ↑: higher is better, ↓: lower. Bold: best value of the row.",
+            f"Turning point: the number of follow-up calls after which the score never again improves by "
+            f"{100 * GAIN:g} % or more.",
+            "Scores compare extractions of one document with one another; they are no absolute measure.",
+            coverage_note(inputs, runs),
+            f"{REPORTED} {PRIVATE}" if any(cell.reported is not None for cell in shown) else "",
+            "–: not defined." if any(cell.value is None and cell.text is None for cell in shown) else "",
+        ),
+    )
+
+
+def turning_point(values: list[float | None], high: bool) -> int | None:
+    """Return the index of the last value that improves on the best one before it by at least :data:`GAIN`."""
+    best, turn = None, None
+    for index, value in enumerate(values):
+        if value is None:
+            continue
+        gain = None if best is None else (value - best if high else best - value)
+        if best is None or gain > 0 and gain >= GAIN * abs(best):
+            best, turn = value, index
+    return turn
+
+
+def _entities(inputs: TableInputs, run: RunKey, steps: list[int], group: str) -> Row:
+    cells = [cell_of(inputs, run, str(step), "", "entities", 1) for step in steps]
+    return Row("entities", (*cells, Cell(text="")), group)
+
+
+def told_middle(inputs: TableInputs) -> str:
+    found = []
+    runs = runs_of(inputs, "parts")
+    for run in runs:
+        parts = [part for part in strata_of(inputs, run, "", "redundancy") if part.isdigit()]
+        values = [cell_of(inputs, run, part, "", "redundancy", 3).value for part in sorted(parts, key=int)]
+        if len(values) > 1 and None not in values:
+            most = values.index(max(values))
+            found.append(
+                f"{model_label(run, runs)} repeats {number(values[0], 3)} of what it found in the first part and "
+                f"{number(values[-1], 3)} in the last of {len(values)}"
+                + ("" if len(values) < 3 else f", most in part {most + 1} ({number(values[most], 3)})")
+            )
+    return f"{several(found)}." if found else NOT_MEASURED
+
+
+def told_iterations(inputs: TableInputs) -> str:
+    found = []
+    runs = runs_of(inputs, "iterations")
+    for run in runs:
+        steps = sorted((s for s in strata_of(inputs, run, "", "entities") if s.isdigit()), key=int)
+        if len(steps) > 1:
+            first, last = (cell_of(inputs, run, step, "", "entities", 1).shown for step in (steps[0], steps[-1]))
+            found.append(f"{model_label(run, runs)} from {first} to {last} entities after {steps[-1]} follow-up calls")
+    return f"In the mean over documents — {several(found)}." if found else NOT_MEASURED
+
+
+LOST_IN_THE_MIDDLE = TableSpec(
+    name="lost-in-the-middle",
+    order=27,
+    build=lost_in_the_middle,
+    needs="needles",
+    possible=lambda study: bool(study.config["needles"].get("models") and study.config["needles"].get("parts")),
+    question="Does a model lose what stands in the middle of a document?",
+    answer=told_middle,
+)
+ITERATIONS = TableSpec(
+    name="iterations",
+    order=28,
+    build=iterations,
+    needs="needles",
+    possible=lambda study: bool(study.config["needles"].get("models")),
+    question="What do follow-up calls add?",
+    answer=told_iterations,
+)

@@ -1,0 +1,89 @@
+"""``collection``: what an extractor found in large text collections, and how fast (this project's own)."""
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.files import read_json
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.words import NOT_MEASURED, several
+
+KIND = "collection"  # of the input files: the ``shards.json`` of each collection
+LINES = {
+    "lines": "Lines",
+    "empty": "Empty",
+    "broken": "Broken, left out",
+    "too_long": "Too long, left out",
+    "sentences": "Sentences",
+}
+SENTENCES = {
+    "let_through": "Let through to the extractor",
+    "cut": "Cut to what the encoder takes",
+    "with_triples": "With triples",
+}
+
+
+def build(inputs: TableInputs) -> Table:
+    """Build from the lists of shards: one column a collection; lines, sentences, triples by relation, and cost."""
+    found = [read_json(path) for path in inputs.files.get(KIND, [])]
+    rows = [
+        Row(label, tuple(Cell(one["counts"].get(key, 0), 0) for one in found), "Input") for key, label in LINES.items()
+    ]
+    rows += [
+        Row(label, tuple(Cell(one["counts"].get(key, 0), 0) for one in found), "Sentences")
+        for key, label in SENTENCES.items()
+    ]
+    rows.append(Row("All", tuple(Cell(one["counts"]["triples"], 0) for one in found), "Triples"))
+    relations = dict.fromkeys(relation for one in found for relation in one["relations"])
+    for relation in sorted(relations, key=lambda name: -sum(one["relations"].get(name, 0) for one in found)):
+        rows.append(Row(relation, tuple(Cell(one["relations"].get(relation, 0), 0) for one in found), "Triples"))
+    rows += [
+        Row("Shards", tuple(Cell(len(one["shards"]), 0) for one in found), "Cost"),
+        Row("Hours of all jobs", tuple(Cell(_hours(one), inputs.digits(2)) for one in found), "Cost"),
+        Row("Sentences a second of one job", tuple(Cell(_rate(one), 1) for one in found), "Cost"),
+        Row("Most memory of a job, MB", tuple(Cell(one["peak_mb"], 0) for one in found), "Cost"),
+    ]
+    return Table(
+        "collection",
+        inputs.caption("Triples extracted from text collections."),
+        [Column(one["collection"]) for one in found],
+        rows,
+        row_header="Quantity",
+        group_header="Of",
+        notes=tuple(_made(one) for one in found) + ("Hours take in loading the models, sentences a second do not.",),
+    )
+
+
+def _made(one: dict) -> str:
+    gate = f" behind the gate of {one['gate'].upper()}" if one["gate"] else " without a gate"
+    return f"{one['collection']}: {labels.extractor(one['extractor'])}{gate} on {' and '.join(one['device'])}."
+
+
+def _hours(one: dict) -> float:
+    return (one["seconds"]["start"] + one["seconds"]["all"]) / 3600
+
+
+def _rate(one: dict) -> float:
+    return one["counts"]["sentences"] / one["seconds"]["all"] if one["seconds"]["all"] else 0.0
+
+
+def told_collection(inputs: TableInputs) -> str:
+    found = []
+    for path in inputs.files.get(KIND, []):
+        one = read_json(path)
+        counts = one["counts"]
+        found.append(
+            f"{one['collection']}: {counts['triples']:,} triples in {counts['with_triples']:,} of "
+            f"{counts['sentences']:,} sentences"
+        )
+    return f"The extractor found — {several(found)}." if found else NOT_MEASURED
+
+
+COLLECTION = TableSpec(
+    name="collection",
+    order=40,
+    build=build,
+    needs=KIND,
+    possible=lambda study: bool(study.config["collections"]),
+    question="What do the text collections hold, and how fast were they read?",
+    answer=told_collection,
+)

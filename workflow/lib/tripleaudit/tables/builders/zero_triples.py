@@ -1,0 +1,354 @@
+"""The tables about zero-triple sentences (zero-cardinality, tables 3 to 5)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.rows import split_two_step, two_step_name
+from tripleaudit.scoring.scores import CLASSIFICATION
+from tripleaudit.tables import labels, reported
+from tripleaudit.tables.builders.generalisation import base_runs, f1_of, name_of
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.grid import (
+    FRACTION,
+    LAST_WORDS_ONLY,
+    PRF,
+    ScoreColumn,
+    ScoreRow,
+    as_columns,
+    as_rows,
+    is_extractor,
+    notes,
+    score_grid,
+)
+from tripleaudit.tables.score_index import RunKey, mean_difference
+from tripleaudit.tables.words import NOT_MEASURED, Pair, contrast, sentences
+
+PARTIAL = "partial-last"
+PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
+PARTIAL_EXTRACTOR = "pfn"
+PARTIAL_NOTE = (
+    "PFN*: partial matching, as the paper scores it: entities are compared by their last word. It is not compared with "
+    "the other rows."
+)
+SETTINGS_NOTE = (
+    "NZ: sentences with triples only; WZ: with zero-triple sentences too. Zero-triple sentences can add wrong triples "
+    "only, so recall is the same for NZ and WZ testing."
+)
+
+
+def rows_of(
+    inputs: TableInputs, extractors: Sequence[str], run: Callable[[str], RunKey], group: str, *, noise: str = "none"
+) -> list[ScoreRow]:
+    """Return one row for each extractor, and ``PFN*`` under partial matching.
+
+    ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else, behind ``PFN``, the same
+    trainings as ``PFN``, unless the whole table matches partially.
+    """
+    rows = []
+    for extractor in extractors:
+        label = labels.extractor(extractor, noise)
+        if extractor == LAST_WORDS_ONLY:
+            rows.append(ScoreRow(label, run(extractor), PARTIAL, group, contest=f"{group} partial"))
+            continue
+        rows.append(ScoreRow(label, run(extractor), inputs.matching, group))
+        if extractor == PARTIAL_EXTRACTOR and inputs.matching == PRIMARY and LAST_WORDS_ONLY not in extractors:
+            rows.append(ScoreRow(f"{label}*", run(extractor), PARTIAL, group, contest=f"{group} partial"))
+    return rows
+
+
+def variant_of(row: ScoreRow) -> str | None:
+    """Return the paper's variant of a row, ``None`` where the paper uses another matching rule for the extractor."""
+    if (row.run.extractor.rpartition("+")[2] in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != (row.matching == PARTIAL):
+        return None
+    if row.run.noise != "none" or row.matching not in (PRIMARY, PARTIAL):
+        return None
+    return "partial entity match" if row.matching == PARTIAL else "exact entity match"
+
+
+def prf_columns(group: str, of: Callable[[RunKey], RunKey]) -> list[ScoreColumn]:
+    return [ScoreColumn(label, metric, group=group, of=of) for metric, label in PRF]
+
+
+def end_to_end(inputs: TableInputs) -> Table:
+    """Build from scores on the original protocol.
+
+    The last two columns are drops of F1 in percentage points: from NZ to WZ testing of the same extractor, and, in WZ
+    rows, from the usual evaluation (NZ training and testing) to the realistic one (WZ training and testing).
+    """
+    runs = [
+        run
+        for run in inputs.scores.runs
+        if run.protocol == "original" and is_extractor(run.extractor) and "wz" in (run.training, run.testing)
+    ]
+    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
+    noises = inputs.names("noises", ["none"])
+    rows: list[ScoreRow] = []
+    for corpus in corpora:
+        found = [run.extractor for run in runs if run.corpus == corpus]
+        for training, noise in ((training, noise) for training in labels.SETTINGS for noise in noises):
+            rows += rows_of(
+                inputs,
+                inputs.names("extractors", found, labels.cardinality_order()),
+                lambda name, corpus=corpus, training=training, noise=noise: RunKey(
+                    corpus, "original", training, "", name, noise
+                ),
+                f"{labels.corpus(corpus)}, trained {labels.SETTINGS[training]}",
+                noise=noise,
+            )
+    columns = [
+        column
+        for testing, label in labels.SETTINGS.items()
+        for column in prf_columns(f"Test {label}", lambda run, testing=testing: run._replace(testing=testing))
+    ]
+    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
+    grid = score_grid(inputs.scores, rows, columns, reported=_reported_end_to_end, **shape)
+    table_rows = [
+        Row(row.label, (*cells, _drop(inputs, row), _realistic_drop(inputs, row)), row.group)
+        for row, cells in zip(rows, grid, strict=True)
+    ]
+    cells = [cell for row in table_rows for cell in row.cells]
+    return Table(
+        "end-to-end",
+        inputs.caption("End-to-end extraction with and without zero-triple sentences in training and testing."),
+        [*as_columns(columns), Column("NZ→WZ", "Drop (points)"), Column("NZ/NZ→WZ/WZ", "Drop (points)")],
+        table_rows,
+        row_header="Model",
+        group_header="Training",
+        notes=notes(
+            cells,
+            inputs.matching,
+            SETTINGS_NOTE,
+            "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
+            "trained and tested on WZ.",
+            PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
+        ),
+    )
+
+
+def _reported_end_to_end(row: ScoreRow, column: ScoreColumn) -> str | None:
+    run, variant = column.of(row.run), variant_of(row)
+    if variant is None:
+        return None
+    setting = f"train {run.training.upper()} / test {run.testing.upper()}"
+    metric = reported.METRICS[column.metric]
+    return reported.cardinality(3, run.corpus, setting, metric, model=run.extractor, variant=variant)
+
+
+def _drop(inputs: TableInputs, row: ScoreRow) -> Cell:
+    nz, wz = (_f1_values(inputs, row, row.run.training, testing) for testing in ("nz", "wz"))
+    setting = f"train {row.run.training.upper()} / test NZ vs WZ"
+    return replace(mean_difference(nz, wz), reported=_reported_drop(row, setting))
+
+
+def _realistic_drop(inputs: TableInputs, row: ScoreRow) -> Cell:
+    if row.run.training != "wz":
+        return Cell(text="")
+    usual, realistic = _f1_values(inputs, row, "nz", "nz"), _f1_values(inputs, row, "wz", "wz")
+    setting = "train NZ / test NZ vs train WZ / test WZ"
+    return replace(mean_difference(usual, realistic), reported=_reported_drop(row, setting))
+
+
+def _f1_values(inputs: TableInputs, row: ScoreRow, training: str, testing: str) -> dict[str, float]:
+    return inputs.scores.values(row.run._replace(training=training, testing=testing), "all", row.matching, "f1")
+
+
+def _reported_drop(row: ScoreRow, setting: str) -> str | None:
+    variant = variant_of(row)
+    if variant is None:
+        return None
+    run = row.run
+    return reported.cardinality(3, run.corpus, setting, "F1_drop_points", model=run.extractor, variant=variant)
+
+
+def zcc(inputs: TableInputs) -> Table:
+    """Build from scores of the classifiers, trained and tested on WZ."""
+    index = inputs.scores
+    runs = [run for run in index.runs if CLASSIFICATION in index.matchings(run)]
+    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
+    classifiers = inputs.names("classifiers", [run.extractor for run in runs], labels.cardinality_order())
+    rows = [
+        ScoreRow(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
+        for name in classifiers
+    ]
+    columns = [
+        column
+        for corpus in corpora
+        for column in prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
+    ]
+    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
+    grid = score_grid(index, rows, columns, reported=_reported_zcc, **shape)
+    return Table(
+        "zcc",
+        inputs.caption("The zero-cardinality classifier (ZCC): does a sentence have triples?"),
+        as_columns(columns),
+        as_rows(rows, grid),
+        row_header="Classifier",
+        notes=notes(
+            (cell for cells in grid for cell in cells),
+            None,
+            "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
+            "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
+        ),
+    )
+
+
+def _reported_zcc(row: ScoreRow, column: ScoreColumn) -> str | None:
+    run = column.of(row.run)
+    return reported.cardinality(
+        4,
+        run.corpus,
+        "train WZ / test WZ",
+        reported.METRICS[column.metric],
+        model=run.extractor,
+        variant="zero-cardinality classification",
+    )
+
+
+def two_step(inputs: TableInputs) -> Table:
+    """Build from scores of two-step extraction on WZ test sets, with the change against end-to-end WZ training."""
+    runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0]]
+    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
+    pairs = [split_two_step(run.extractor) for run in runs]
+    classifiers = inputs.names("classifiers", [one for one, _ in pairs], labels.cardinality_order())
+    noises = inputs.names("noises", ["none"])
+    rows: list[ScoreRow] = []
+    for classifier in classifiers:
+        found = [extractor for one, extractor in pairs if one == classifier]
+        extractors = inputs.names("extractors", found, labels.cardinality_order())
+        for noise in noises:
+            for row in rows_of(
+                inputs,
+                extractors,
+                lambda name, noise=noise: RunKey("", "original", "nz", "wz", name, noise),
+                labels.extractor(classifier),
+                noise=noise,
+            ):
+                name = two_step_name(classifier, row.run.extractor)
+                rows.append(replace(row, run=row.run._replace(extractor=name)))
+    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
+    columns: list[Column] = []
+    cells: list[list[Cell]] = [[] for _ in rows]
+    for corpus in corpora:
+        scores = prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
+        grid = score_grid(inputs.scores, rows, scores, reported=_reported_two_step, **shape)
+        columns += [Column(column.label, column.group) for column in scores]
+        columns.append(Column("Change (points)", labels.corpus(corpus)))
+        for row, row_cells, whole in zip(rows, grid, cells, strict=True):
+            whole += [*row_cells, _change(inputs, row, corpus)]
+    table_rows = [Row(row.label, tuple(whole), row.group) for row, whole in zip(rows, cells, strict=True)]
+    return Table(
+        "two-step",
+        inputs.caption(
+            "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted."
+        ),
+        columns,
+        table_rows,
+        row_header="Model",
+        group_header="Classifier",
+        notes=notes(
+            (cell for whole in cells for cell in whole),
+            inputs.matching,
+            "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
+            "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
+            "that the paper heads with %).",
+            PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
+        ),
+    )
+
+
+def _setting(row: ScoreRow) -> str:
+    head = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], "")
+    return f"two-step: {head} classifier, extractor trained NZ, test WZ"
+
+
+def _paper_two_step(row: ScoreRow, corpus: str, metric: str) -> str | None:
+    variant = variant_of(row)
+    if variant is None:
+        return None
+    extractor = split_two_step(row.run.extractor)[1]
+    return reported.cardinality(5, corpus, _setting(row), metric, model=extractor, variant=variant)
+
+
+def _reported_two_step(row: ScoreRow, column: ScoreColumn) -> str | None:
+    return _paper_two_step(row, column.of(row.run).corpus, reported.METRICS[column.metric])
+
+
+def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
+    run = row.run._replace(corpus=corpus)
+    end_to_end = run._replace(training="wz", extractor=split_two_step(run.extractor)[1])
+    values = (inputs.scores.values(one, "all", row.matching, "f1") for one in (run, end_to_end))
+    return replace(mean_difference(*values, digits=2), reported=_paper_two_step(row, corpus, "F1_gain_points"))
+
+
+def told_end_to_end(inputs: TableInputs) -> str:
+    runs = [run for run in base_runs(inputs) if run.noise == "none"]
+    first = contrast(
+        [Pair(name_of(run, runs), f1_of(inputs, run), f1_of(inputs, run._replace(testing="wz"))) for run in runs],
+        "on sentences with triples",
+        "when sentences without triples are added to the test",
+    )
+    trained = [run._replace(training="wz", testing="wz") for run in runs]
+    pairs = [
+        Pair(name_of(run, runs), f1_of(inputs, run._replace(training="nz")), f1_of(inputs, run)) for run in trained
+    ]
+    if any(pair.second.value is not None for pair in pairs):
+        second = contrast(pairs, "trained without zero-triple sentences", "trained with them")
+        return sentences(first, "On that test, " + second[0].lower() * (second[0] == "F") + second[1:])
+    return first
+
+
+def told_zcc(inputs: TableInputs) -> str:
+    found = []
+    for run in inputs.scores.runs:
+        if CLASSIFICATION in inputs.scores.matchings(run):
+            cell = inputs.scores.cell(run, "f1", matching=CLASSIFICATION)
+            if cell.value is not None:
+                found.append((cell.value, f"{labels.extractor(run.extractor)} on {labels.corpus(run.corpus)}", run))
+    if not found:
+        return NOT_MEASURED
+    value, name, run = max(found, key=lambda item: item[:2])
+    recall = inputs.scores.cell(run, "recall", matching=CLASSIFICATION)
+    lost = "" if recall.value is None else f"; it lets {recall.shown} % of the sentences with triples through"
+    lowest = f", the lowest {number(min(found, key=lambda item: item[:2])[0], 1)} %" if len(found) > 1 else ""
+    best = f"The best F1 on the class “has triples” is {number(value, 1)} % ({name}){lowest}"
+    return f"{best}{lost}."
+
+
+def told_two_step(inputs: TableInputs) -> str:
+    runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0] and run.noise == "none"]
+    pairs = []
+    for run in runs:
+        gate, extractor = split_two_step(run.extractor)
+        alone = run._replace(training="wz", extractor=extractor)
+        name = f"{name_of(alone, runs)} behind {labels.extractor(gate)}"
+        pairs.append(Pair(name, f1_of(inputs, alone), f1_of(inputs, run)))
+    return contrast(pairs, "end to end, trained with zero-triple sentences,", "in two steps")
+
+
+END_TO_END = TableSpec(
+    name="end-to-end",
+    order=10,
+    build=end_to_end,
+    possible=lambda study: bool(study.extractors) and "wz" in study.settings,
+    question="Does an extractor know when there is nothing to extract?",
+    answer=told_end_to_end,
+)
+ZCC = TableSpec(
+    name="zcc",
+    order=11,
+    build=zcc,
+    possible=lambda study: bool(study.classifiers),
+    question="Can a classifier tell the sentences that have triples from those that have none?",
+    answer=told_zcc,
+)
+TWO_STEP = TableSpec(
+    name="two-step",
+    order=12,
+    build=two_step,
+    possible=lambda study: bool(study.classifiers and study.extractors),
+    question="Does a classifier before the extractor beat training it with zero-triple sentences?",
+    answer=told_two_step,
+)

@@ -1,0 +1,122 @@
+"""What a table is made from, read once: scores, counts, audits, facts of the trainings, and options."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
+from tripleaudit.scoring.matching import PRIMARY, check_matching
+from tripleaudit.scoring.scores import read_scores
+from tripleaudit.tables import labels
+from tripleaudit.tables.score_index import ScoreIndex
+
+OPTIONS = ("matching", "digits", "caption", "corpora", "protocols", "extractors", "noises", "classifiers")
+
+
+@dataclass
+class TableInputs:
+    """Everything that a builder may read.
+
+    Attributes:
+        scores: the study's scores with per-sentence counts.
+        audits: ``(corpus, protocol)`` -> audit (:mod:`tripleaudit.tables.audits`).
+        runs: facts of each training: ``keys``, and ``seconds_per_epoch`` or ``seconds``.
+        options: of the table, :data:`OPTIONS`; lists of names say which rows and columns to show even if empty.
+        files: further files by kind, for tables that need something else.
+    """
+
+    scores: ScoreIndex = field(default_factory=ScoreIndex)
+    audits: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, list[Path]] = field(default_factory=dict)
+
+    @property
+    def matching(self) -> str:
+        """The matching rule of the table."""
+        return check_matching(self.options.get("matching", PRIMARY))
+
+    def digits(self, default: int) -> int:
+        """The decimals to show."""
+        return int(self.options.get("digits", default))
+
+    def caption(self, default: str) -> str:
+        return self.options.get("caption") or default
+
+    def names(self, kind: str, found: Sequence[str], order: Sequence[str] = ()) -> list[str]:
+        """Return the names that an option lists, in its order, else those found, in a paper's order."""
+        asked = self.options.get(kind)
+        return list(asked) if asked is not None else labels.ordered(found, order)
+
+
+def load_inputs(
+    *,
+    scores: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
+    audits: Sequence[str | Path] = (),
+    runs: Sequence[str | Path] = (),
+    options: Mapping[str, Any] | str | None = None,
+    files: Mapping[str, Sequence[str | Path]] | None = None,
+) -> TableInputs:
+    """Read the inputs of tables.
+
+    Args:
+        scores, counts, audits, runs: files of each kind; any may be missing.
+        options: a mapping, or JSON.
+        files: further files by kind.
+
+    Raises:
+        UserError: a file is bad, an option is unknown, or an audit occurs twice.
+    """
+    if isinstance(options, str):
+        try:
+            options = json.loads(options)
+        except json.JSONDecodeError as error:
+            raise UserError(f"options of the table: not valid JSON ({error.msg})") from error
+    if options is not None and not isinstance(options, Mapping):
+        raise UserError(f"options of the table: expected an object, got {options!r}")
+    for name in options or {}:
+        if name not in OPTIONS:
+            raise UserError(f"options of the table: unknown option {name!r}; expected one of {', '.join(OPTIONS)}")
+    by_key: dict[tuple[str, str], dict[str, Any]] = {}
+    for path in audits:
+        audit = read_json(path)
+        keys = audit.get("keys", {}) if isinstance(audit, dict) else {}
+        if "corpus" not in keys or "protocol" not in keys:
+            raise UserError(f"{path}: not an audit; expected 'keys' with 'corpus' and 'protocol'")
+        key = (keys["corpus"], keys["protocol"])
+        if key in by_key:
+            raise UserError(f"{path}: a second audit of corpus {key[0]!r} and protocol {key[1]!r}")
+        by_key[key] = audit
+    facts = []
+    for path in runs:
+        found = read_json(path)
+        for fact in found if isinstance(found, list) else [found]:
+            if not isinstance(fact, dict):
+                raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
+            facts.append(fact)
+    return TableInputs(
+        scores=ScoreIndex(read_scores(list(scores)), counts),
+        audits=by_key,
+        runs=facts,
+        options=dict(options or {}),
+        files={kind: [Path(path) for path in paths] for kind, paths in (files or {}).items()},
+    )
+
+
+def parse_files(items: Sequence[str]) -> dict[str, list[str]]:
+    """Turn ``KIND=FILE`` arguments into files by kind.
+
+    Raises:
+        UserError: an argument has another form.
+    """
+    files: dict[str, list[str]] = {}
+    for item in items:
+        kind, equals, path = item.partition("=")
+        if not (equals and kind and path):
+            raise UserError(f"--file {item}: expected KIND=FILE")
+        files.setdefault(kind, []).append(path)
+    return files
