@@ -22,7 +22,6 @@ from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import prepared
-from tripleaudit.extractors.registry import HEADS
 from tripleaudit.fields import Rate, among
 
 HEADS = ("binary", "mcml")
