@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from support.extractors import toy_sentences
@@ -97,7 +98,7 @@ def test_a_process_that_trains_alone():
     assert (distributed.rank(), distributed.world_size()) == (0, 1)
     assert distributed.broadcast("x") == "x"
     assert distributed.gather(3) == [3]
-    distributed.join(gpu=False)
+    assert distributed.join(torch.device("cpu")) == torch.device("cpu")
     distributed.barrier()
     distributed.leave()
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TypeVar
 
+import torch
 import torch.distributed as dist
 
 PATIENCE = datetime.timedelta(days=2)  # the other ranks wait while rank 0 validates and writes
@@ -48,15 +49,20 @@ def launched() -> bool:
     return "LOCAL_RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
-def join(gpu: bool) -> None:
-    """Meet the other processes; does nothing in a process that was not launched."""
-    if not launched() or dist.is_initialized():
-        return
-    if gpu:
-        import torch
+def join(device: torch.device) -> torch.device:
+    """Meet the other processes; does nothing in a process that was not launched.
 
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    Returns:
+        this rank's device, where ``device`` is the first of its kind.
+    """
+    if not launched() or dist.is_initialized():
+        return device
+    gpu = device.type == "cuda"
+    if gpu:
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(device)
     dist.init_process_group("nccl" if gpu else "gloo", timeout=PATIENCE)
+    return device
 
 
 def leave() -> None:

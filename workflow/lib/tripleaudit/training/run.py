@@ -6,6 +6,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def train_to(
     seed: int,
     score: Score,
     inputs: Mapping[str, Path],
-    gpu: bool = False,
+    on: Callable[[], AbstractContextManager[torch.device]] = lambda: contextlib.nullcontext(torch.device("cpu")),
 ) -> TrainingResult:
     """Train an extractor or classifier and save it to ``out``.
 
@@ -90,7 +91,7 @@ def train_to(
         seed: of everything random.
         score: compares gold and predicted sentences of the validation set, ``{"f1": …}``.
         inputs: role -> file, for the provenance.
-        gpu: use the first CUDA device.
+        on: takes the device, when all that the host does before is done, and gives it back.
 
     Raises:
         UserError: bad settings, data or encoder; all are checked before training starts. Or another process trains
@@ -119,16 +120,19 @@ def train_to(
         "code": code.digest_with(extractor, "commands.train"),
     }
     with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
-        result = train_extractor(
-            model,
-            dataset,
-            settings,
-            seed=seed,
-            folder=out / CHECKPOINTS,
-            validate=validation(model, valid, settings, score) if valid else None,
-            fingerprint=fingerprint,
-            gpu=gpu,
-        )
+        validate = validation(model, valid, settings, score) if valid else None
+        with on() as device:
+            result = train_extractor(
+                model,
+                dataset,
+                settings,
+                seed=seed,
+                folder=out / CHECKPOINTS,
+                validate=validate,
+                fingerprint=fingerprint,
+                device=device,
+            )
+            model.cpu()
         if noise is not None:
             counts = sum(distributed.gather(noise.counts), start=Counter())
             counts["nested"] = noise.counts["nested"]  # every process counted all sentences
@@ -172,7 +176,7 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
     fresh = out / CHECKPOINTS / "final"
     shutil.rmtree(fresh, ignore_errors=True)
     with storage.whole_folder(fresh):
-        model.cpu().save_pretrained(fresh)
+        model.save_pretrained(fresh)
     record = provenance(
         command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
     )

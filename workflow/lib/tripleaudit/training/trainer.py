@@ -36,6 +36,7 @@ Validate = Callable[[Extractor], dict[str, float]]
 
 LOOK_EVERY = 50  # steps after which processes that train together agree whether a checkpoint is due
 LOGS_PER_EPOCH = 10
+CPU = torch.device("cpu")
 NO_SKILL = 1e-4  # validation F1 below which patience does not run out (Wei et al. 2020, official code)
 
 
@@ -323,7 +324,7 @@ def train_extractor(
     folder: Path,
     validate: Validate | None = None,
     fingerprint: dict[str, Any] | None = None,
-    gpu: bool = False,
+    device: torch.device = CPU,
 ) -> TrainingResult:
     """Train ``model`` in place and leave it with its best weights.
 
@@ -337,7 +338,7 @@ def train_extractor(
         validate: scores the model on the validation set, ``{"f1": …, …}``; None trains to the end and keeps the last
             weights.
         fingerprint: what decides the result; see :func:`tripleaudit.training.checkpoints.prepare`.
-        gpu: use the first CUDA device.
+        device: to train on.
 
     Raises:
         UserError: there is nothing to train on, no GPU, or training diverged.
@@ -347,16 +348,17 @@ def train_extractor(
             "no training sentence is left: every one lost its triples (entities not in the text, truncation) or was "
             f"dropped; counts: {dict(dataset.counts)}"
         )
-    if gpu and not torch.cuda.is_available():
-        raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
     model.config.bf16 = settings.bf16  # prediction keeps to it
     rank = distributed.rank()
     checkpoint = distributed.broadcast(checkpoints.prepare(folder, fingerprint or {}) if rank == 0 else None)
-    device = torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
     model.chunks = Chunks(settings.relation_chunk)
     with (
         memory.out_of_memory_advice(
-            "training", "batch_size", settings.batch_size, keep=True, chunk=lambda: model.chunks.largest
+            "training",
+            "batch_size",
+            min(settings.batch_size, len(dataset)),
+            keep=True,
+            chunk=lambda: model.chunks.largest,
         ),
         captured_stream(device),
     ):
@@ -373,6 +375,6 @@ def train_extractor(
         progress=trainer.progress,
         steps=trainer.step,
         epochs=trainer.epoch,
-        device=torch.cuda.get_device_name() if gpu else "cpu",
+        device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
         counts=dict(dataset.counts),
     )
