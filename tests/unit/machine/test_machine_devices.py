@@ -116,10 +116,8 @@ def test_jobs_of_a_study_share_a_device(machine, monkeypatch):
 @pytest.mark.parametrize("share", ["0", "5", "half"])
 def test_a_share_that_does_not_divide_a_device(monkeypatch, share):
     monkeypatch.setenv(devices.SHARE, share)
-    with (
-        pytest.raises(UserError, match=f"gpu_share is '{share}', expected one of 1, 2, 3, 4, 6, 12"),
-        devices.gpu_slot(),
-    ):
+    message = f"gpu_share is '{share}', expected one of 1, 2, 3, 4, 6, 12"
+    with pytest.raises(UserError, match=message), devices.gpu_slot():
         pass
 
 

@@ -90,7 +90,7 @@ def test_shares_are_parts_of_the_batches_of_one_process():
 
 
 def test_more_processes_than_sentences_in_a_batch():
-    with pytest.raises(UserError, match="a batch of 2 sentences cannot be divided"):
+    with pytest.raises(UserError, match="3 processes cannot divide a batch of 2 sentences"):
         TrainingSettings(batch_size=2, processes=3)
 
 

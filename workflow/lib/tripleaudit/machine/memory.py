@@ -12,12 +12,7 @@ from tripleaudit.errors import UserError
 # PyTorch has a class of its own for GPUs alone; on the CPU the allocator's words are all there is.
 CPU = ("DefaultCPUAllocator", "not enough memory: you tried to allocate")
 # what CUDA's libraries say where another program holds the memory
-GPU = (
-    "CUDA error: out of memory",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "CUDNN_STATUS_ALLOC_FAILED",
-    "_STATUS_NOT_INITIALIZED",
-)
+GPU = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED", "_STATUS_NOT_INITIALIZED")
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of mallopt(3)
 VARIABLES = ("MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")

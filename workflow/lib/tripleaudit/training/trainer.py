@@ -352,11 +352,12 @@ def train_extractor(
     rank = distributed.rank()
     checkpoint = distributed.broadcast(checkpoints.prepare(folder, fingerprint or {}) if rank == 0 else None)
     model.chunks = Chunks(settings.relation_chunk)
+    size = min(settings.batch_size, len(dataset))
     with (
         memory.out_of_memory_advice(
             "training",
             "batch_size",
-            min(settings.batch_size, len(dataset)),
+            size,
             keep=True,
             chunk=lambda: model.chunks.largest,
         ),
