@@ -1,8 +1,9 @@
 """Mutation testing of the rooms that results hang on: a sample of small changes, each of which a test should notice.
 
 ``python -m tests.benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a
-copy of the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that
-import the module until one fails, and prints the share caught; survivors come with file and line. Below ``--goal`` the exit status is 1.
+copy of the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that import the
+module until one fails, and prints the share caught; survivors come with file and line. Below ``--goal`` the exit
+status is 1.
 """
 
 import argparse

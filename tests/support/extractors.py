@@ -9,7 +9,7 @@ import torch
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, token_triples
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.randomness import generator
 from tripleaudit.training.data import Collator, TrainingSentences
@@ -106,11 +106,21 @@ def build(
     return extractor.from_encoder(encoder, relations, **settings)
 
 
-def training_batch(model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0) -> dict:
-    """Collate sentences exactly as training does."""
+def training_batch(
+    model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0, length: int = 0
+) -> dict:
+    """Collate sentences exactly as training does, padded to ``length`` tokens or to the longest of them."""
     dataset = TrainingSentences(sentences, model)
     collator = Collator(type(model), model.config, model.aligner.pad_id, seed)
-    return collator([dataset[epoch, index] for index in range(len(dataset))])
+    examples = [dataset[epoch, index] for index in range(len(dataset))]
+    return collator(examples, Shape(len(examples), length) if length else None)
+
+
+class Zeros:
+    """Random numbers that are all 0: the first of everything is drawn."""
+
+    def random(self, size, dtype=np.float64):
+        return np.zeros(size, dtype=dtype)
 
 
 def gold(sentences: Sequence[Sentence]) -> set[tuple]:
@@ -268,12 +278,7 @@ def check_padding_invariance(model: Extractor, *, tolerance: float = 1e-8) -> No
         assert all(abs(row[-1] - scores[row[:-1]]) < 1e-5 for row in single)
     for each in sentences:
         batch = training_batch(model, [each])
-        wide = dict(batch)
-        extra = 7
-        for key, value in batch.items():
-            if value.dim() == 2 and value.shape == batch["input_ids"].shape and key != "draws":
-                fill = {"input_ids": model.aligner.pad_id, "word_ids": -1}.get(key, 0)
-                wide[key] = torch.nn.functional.pad(value, (0, extra), value=fill)
+        wide = training_batch(model, [each], length=batch["input_ids"].shape[1] + 7)
         first, second = model(**batch).loss.item(), model(**wide).loss.item()
         assert abs(first - second) <= tolerance * max(1.0, abs(first)), (each.id, first, second)
 

@@ -59,13 +59,13 @@ def test_training_uses_the_zero_triple_sentences(model):
 
 
 def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkeypatch):
-    predicted, batches = [], CasRel.predict_batch
+    predicted, rows = [], CasRel.predict_rows
 
-    def watched(self, batch):
-        predicted.append(len(batch["input_ids"]))
-        return batches(self, batch)
+    def watched(self, input_ids, **batch):
+        predicted.append(len(input_ids))
+        return rows(self, input_ids, **batch)
 
-    monkeypatch.setattr(CasRel, "predict_batch", watched)
+    monkeypatch.setattr(CasRel, "predict_rows", watched)
     data = [str(home / "valid.jsonl"), str(home / "train.jsonl")]
     out = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
     assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
