@@ -136,7 +136,7 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
 
     fails("unknown extractor 'casrell'; did you mean casrel", extractor="casrell")
     fails("--settings: expected a JSON object", settings=[1])
-    fails("unknown training setting 'epoch'", settings={"epoch": 1})
+    fails("training: unknown key 'epoch', did you mean 'epochs'?", settings={"epoch": 1})
     fails("has triples, expected sentences without any", "--train-zero", str(home / "train.jsonl"))
     fails("unknown matching 'exactly'", settings={"matching": "exactly"})
     save_sentences(tmp_path / "zero.jsonl", [Sentence("z", "it rains .")])

@@ -1,5 +1,7 @@
 """BiRTE: draws, decoding in both directions, losses against naive formulas, and whole models."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -21,6 +23,7 @@ from support.extractors import (
 )
 from support.webnlg import read_triple_list
 from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, mean_at, relation_term, tagger_term
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.training import data
@@ -287,15 +290,18 @@ def test_its_three_stages_draw_apart(tiny_encoder):
     )
     example = TrainingSentences([rows], model).examples[0]
     batch = Collator(BiRTE, model.config, 0, seed=0)([example])
-    terms = {}
+    shape, terms = Shape.of([len(example.alignment)]), {}
+
+    def drawn(numbers: list[float]) -> dict[str, torch.Tensor]:
+        uniforms = SimpleNamespace(random=lambda count, dtype: np.array(numbers, dtype))
+        return BiRTE.collate_targets(model.config, [example.rows], [uniforms], shape)
+
     for name, draws in {
         "none": [0.1] * 4, "object_given_subject": [0.9, 0.1, 0.1, 0.1], "subject_given_object": [0.1, 0.9, 0.1, 0.1],
         "relation": [0.1, 0.1, 0.9, 0.1],
     }.items():  # fmt: skip
-        found = model(**{**batch, "draws": torch.tensor([draws])}).terms
+        found = model(**{**batch, **drawn(draws)}).terms
         terms[name] = {term: round(value.item(), 6) for term, value in found.items()}
     for name in ("object_given_subject", "subject_given_object", "relation"):
         changed = {term for term in terms["none"] if terms[name][term] != terms["none"][term]}
         assert changed == {name}
-    draws = Collator(BiRTE, model.config, 0, seed=3)([example, example])["draws"]
-    assert len(set(draws[0].tolist())) == BiRTE.draws
