@@ -5,6 +5,7 @@ measured in turn until the time is up; what was measured is written after each o
 """
 
 import argparse
+import collections
 import csv
 import dataclasses
 import os
@@ -299,7 +300,8 @@ def loop_milliseconds(bench: Bench, size: int, steps: int = 500) -> tuple[float,
     with tempfile.TemporaryDirectory() as folder, captured_stream(device):
         model = bench.made().to(device)
         trainer = ExtractorTrainer(model, bench.data, settings, seed=0, folder=Path(folder), validate=None)
-        update, times, batches = trainer.update, [], []
+        # no more batches are kept than are timed, so that page-locked memory is used again
+        update, times, batches = trainer.update, [], collections.deque(maxlen=LAST)
 
         def noted(batch: Packed, share: int, last: bool) -> None:
             update(batch, share, last)
@@ -310,7 +312,7 @@ def loop_milliseconds(bench: Bench, size: int, steps: int = 500) -> tuple[float,
         trainer.train()
         torch.cuda.synchronize()
         windows = [times[at] - times[at - 10] for at in range(len(times) - LAST, len(times), 10)]
-        return 100 * statistics.median(windows), timed(update, batches[-LAST:], rounds=2)
+        return 100 * statistics.median(windows), timed(update, list(batches), rounds=2)
 
 
 class Noted:

@@ -256,7 +256,7 @@ def test_split_and_whole_lstms_equal_packed_ones(tiny_encoder):
         packed = pack_padded_sequence(torch.cat(parts, dim=-1), words.mask.sum(dim=0), enforce_sorted=False)
         packed = pad_packed_sequence(lstm(packed)[0], total_length=len(words.vectors))[0]
         split = run_split(split_lstm(lstm, words.vectors, words.back), words.back, hidden, part)
-        whole = run_whole(whole_lstm(lstm, words.mask), words.vectors, hidden, part)
+        whole = run_whole(whole_lstm(lstm, words.mask, torch.float64), words.vectors, hidden, part)
         assert torch.allclose(packed[words.mask], split[words.mask], atol=1e-12)
         assert torch.allclose(packed[words.mask], whole[words.mask], atol=1e-12)
 

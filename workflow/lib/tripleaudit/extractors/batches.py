@@ -100,7 +100,9 @@ def pad_batch(
         attention[row, :length] = 1
     batch = {"input_ids": input_ids, "attention_mask": attention, "content_mask": (word_ids >= 0).astype(np.int64)}
     if words:
-        count = shape.length if shape.static else int(word_ids.max(initial=-1)) + 1
+        count = int(word_ids.max(initial=-1)) + 1
+        if shape.static:
+            count = max(LENGTHS_OF, -(-count // LENGTHS_OF) * LENGTHS_OF)
         batch.update(word_ids=word_ids, **_word_edges(word_ids, count))
     return {key: torch.from_numpy(value) for key, value in batch.items()}
 
@@ -194,6 +196,11 @@ def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
     finally:
         stopped.set()
         thread.join()
+
+
+def joined(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Concatenate tensors, without a copy of a single one."""
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts), dim=dim)
 
 
 def slices(size: int, most: int) -> Iterator[slice]:

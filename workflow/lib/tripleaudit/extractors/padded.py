@@ -9,13 +9,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from tripleaudit.extractors.batches import slices
+from tripleaudit.extractors.batches import joined, slices
 from tripleaudit.extractors.formulation import Chunks, cells_at_once
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features
+
+TILE = 8  # columns; beside whole tiles a matrix product takes twice as long or more
 
 
 class Pairs:
@@ -123,8 +126,19 @@ def cell_loss(
         the scaled sum (scalar), and the unscaled sum of each column [G], detached.
     """
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (left, right, weight, bias))
+    columns = weight.shape[1]
     with torch.autocast(left.device.type, enabled=False):
-        return _CellLoss.apply(left, right, weight, bias, features, pairs, cells, scale, need)
+        if columns % TILE:
+            scale = F.pad(bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
+        weight, bias = whole_tiles(weight, bias)
+        loss, sums = _CellLoss.apply(left, right, weight, bias, features, pairs, cells, scale, need)
+    return loss, sums[:columns]
+
+
+def whole_tiles(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Add columns of zeros, whose classes are equally likely, up to whole tiles of matrix units."""
+    extra = -weight.shape[1] % TILE
+    return (F.pad(weight, (0, 0, 0, extra)), F.pad(bias, (0, extra))) if extra else (weight, bias)
 
 
 class _CellLoss(torch.autograd.Function):
@@ -167,11 +181,11 @@ class _CellLoss(torch.autograd.Function):
             if need:
                 dx = dx * mask.to(dtype)[:, None]
                 grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
-        total = torch.cat([torch.stack(each).sum(dim=0) for each in sums])  # [G]
-        more, column = (torch.cat(each) for each in zip(*positive, strict=True))
+        total = joined([torch.stack(each).sum(dim=0) for each in sums])  # [G]
+        more, column = (joined(each) for each in zip(*positive, strict=True))
         loss = total @ factors + more @ factors[column]
         if need:
-            d_left, d_right = (torch.cat(each) for each in zip(*grads, strict=True))
+            d_left, d_right = (joined(each) for each in zip(*grads, strict=True))
             if scale is not None:
                 d_weight, d_bias = d_weight * factors[:, None], d_bias * factors
             ctx.save_for_backward(d_left, d_right, d_weight.to(weight.dtype), d_bias.to(bias.dtype))
@@ -207,8 +221,8 @@ def find_cells(left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, featur
 
     Waits for the device twice a block, however many sentences it has. Args: as in :func:`cell_loss`.
     """
+    weight, bias = whole_tiles(weight.to(left.dtype), bias.to(left.dtype))
     classes, columns, _ = weight.shape
-    weight, bias = weight.to(left.dtype), bias.to(left.dtype)
     sentences, chunks = pairs.blocks(classes, columns)
     found = []
     with torch.autocast(left.device.type, enabled=False):
@@ -228,7 +242,7 @@ def find_cells(left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, featur
                 scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
                 place = pair + block.start * pairs.count
                 found.append((torch.stack([place, column + chunk.start, class_]), scores))
-    numbers, scores = (torch.cat(each, dim=-1).cpu() for each in zip(*found, strict=True))
+    numbers, scores = (joined(each, dim=-1).cpu() for each in zip(*found, strict=True))
     place, column, class_ = numbers
     sentence, place = place // pairs.count, place % pairs.count
     if pairs.upper:

@@ -9,6 +9,7 @@ and a sentence leaves the batch after its last step. In the device formulation e
 LSTMs are PyTorch's own (cuDNN's on a GPU) over the padded batch, where padding cannot enter a cell.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Annotated, NamedTuple
 
@@ -27,9 +28,13 @@ from tripleaudit.extractors.recurrence import two_way
 from tripleaudit.fields import Number, Rate, among
 from tripleaudit.randomness import generator
 
+# weights that are padded for each batch cannot lie in one piece
+warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk of memory")
+
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
 STEPS_OF = 3  # static batches have a multiple of so many steps
+TILE = 8
 SHUT = -1e4  # to an input gate: nothing enters the cell
 POINTERS = "subject_start", "subject_end", "object_start", "object_end"
 ORDERS = ("epoch", "once")
@@ -75,14 +80,14 @@ class SplitLSTM(NamedTuple):
 
 
 class WholeLSTM(NamedTuple):
-    """A two-way LSTM over padded batches, with one more input that is 1 at padding and shuts the input gates.
+    """A two-way LSTM over padded batches, with one more input, which is 1 at padding and shuts the input gates.
 
     The direction that begins in the padding arrives at the last word with empty cell and state, as if it began there.
 
     Attributes:
         weights: of both directions, as PyTorch's LSTM wants them.
-        padding: [W, B, 1].
-        zero: [2, B, D], the first state.
+        padding: [W, B, …], 1 at padding and 0 elsewhere in the first column.
+        zero: [2, B, at least D], the first state.
     """
 
     weights: list[Tensor]
@@ -286,7 +291,7 @@ class PtrNet(Extractor):
         back = torch.where(mask, lengths - 1 - places, places)
         pointers = self.subject_lstm, self.object_lstm
         if on_device(vectors):
-            lstms = tuple(whole_lstm(lstm, mask) for lstm in pointers)
+            lstms = tuple(whole_lstm(lstm, mask, vectors.dtype) for lstm in pointers)
         else:
             lstms = tuple(split_lstm(lstm, vectors, back) for lstm in pointers)
         return Words(mask, vectors, self.attention_keys(vectors), lstms, back)
@@ -438,26 +443,34 @@ def reverse(values: Tensor, back: Tensor) -> Tensor:
 
 
 def run_whole(lstm: WholeLSTM, vectors: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
-    """A pointer LSTM over ``[words; hidden; before]`` of a padded batch, in float32 under autocast; [W, B, 2 D]."""
+    """A pointer LSTM over ``[words; hidden; before]`` of a padded batch; returns [W, B, 2 D]."""
     parts = [vectors, hidden.expand(len(vectors), -1, -1), *([] if before is None else [before]), lstm.padding]
     with torch.autocast(vectors.device.type, enabled=False):
-        inputs = torch.cat([raise_precision(part) for part in parts], dim=-1)
+        inputs = torch.cat([part.to(lstm.zero.dtype) for part in parts], dim=-1)
         keep = torch.is_grad_enabled()  # what the backward pass needs
-        return torch.lstm(inputs, (lstm.zero, lstm.zero), lstm.weights, True, 1, 0.0, keep, True, False)[0]
+        states = torch.lstm(inputs, (lstm.zero, lstm.zero), lstm.weights, True, 1, 0.0, keep, True, False)[0]
+        return states.unflatten(-1, (2, -1))[..., : hidden.shape[-1]].flatten(-2)
 
 
-def whole_lstm(lstm: nn.LSTM, mask: Tensor) -> WholeLSTM:
-    """Prepare a pointer LSTM for :func:`run_whole`; mask [W, B] of the words."""
+def whole_lstm(lstm: nn.LSTM, mask: Tensor, dtype: torch.dtype) -> WholeLSTM:
+    """Prepare a pointer LSTM for :func:`run_whole` in a precision; mask [W, B] of the words.
+
+    Inputs and states are padded to whole tiles of matrix units; a unit whose weights are 0 stays 0.
+    """
     width = lstm.hidden_size
-    shut = F.pad(lstm.weight_ih_l0.new_full((width, 1), SHUT), (0, 0, 0, 3 * width))  # the input gate comes first
+    columns, units = TILE - lstm.input_size % TILE, -width % TILE  # at least one column
+    shut = F.pad(lstm.weight_ih_l0.new_full((width, 1), SHUT), (0, columns - 1, 0, 3 * width))  # of the input gate
     weights = []
     for way in ("", "_reverse"):
-        inputs, *others = (
+        inputs, states, *biases = (
             getattr(lstm, f"{name}_l0{way}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
-        weights += [torch.cat([inputs, shut], dim=1), *others]
-    padding = (~mask)[..., None].to(shut.dtype)
-    return WholeLSTM(weights, padding, shut.new_zeros(2, mask.shape[1], width))
+        inputs = F.pad(torch.cat([inputs, shut], dim=1).unflatten(0, (4, width)), (0, 0, 0, units))
+        states = F.pad(states.unflatten(0, (4, width)), (0, units, 0, units))
+        biases = [F.pad(bias.unflatten(0, (4, width)), (0, units)) for bias in biases]
+        weights += [each.flatten(0, 1).to(dtype) for each in (inputs, states, *biases)]
+    padding = F.pad((~mask)[..., None].to(dtype), (0, columns - 1))
+    return WholeLSTM(weights, padding, padding.new_zeros(2, mask.shape[1], width + units))
 
 
 def run_split(lstm: SplitLSTM, back: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:

@@ -116,14 +116,16 @@ def train_to(
         noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed, pieces)
     dataset = TrainingSentences(train, model, noise)
     report_unknown_relations(valid, relations, "validation")
-    fingerprint = {
-        "extractor": name,
-        "settings": digest(deciding(values)),
-        "seed": seed,
-        "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
-        "encoder": sha256(encoder / "model.safetensors"),
-        "code": code.digest_with(extractor, "commands.train"),
-    }
+    fingerprint = {}
+    if distributed.rank() == 0:  # the checkpoints are its own
+        fingerprint = {
+            "extractor": name,
+            "settings": digest(deciding(values)),
+            "seed": seed,
+            "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
+            "encoder": sha256(encoder / "model.safetensors"),
+            "code": code.digest_with(extractor, "commands.train"),
+        }
     with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
         validate = validation(model, valid, settings, score) if valid else None
         with on() as device:
