@@ -25,10 +25,7 @@ def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout
     """Write a random BERT and a fast WordPiece tokenizer with a small vocabulary ([unused1] included) to ``folder``."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
-    pieces = [*letters, *(f"##{letter}" for letter in letters), *SYLLABLES, *(f"##{part}" for part in SYLLABLES)]
-    specials = ["[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
+    vocabulary = tiny_vocabulary("[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=True)
@@ -46,6 +43,39 @@ def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout
     )
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+def save_tiny_mpnet(folder: Path, *, seed: int = 0) -> Path:
+    """Write a random MPNet (relative attention, ``<s>`` and ``</s>``, padding id 1) and its tokenizer to ``folder``."""
+    from transformers import MPNetConfig, MPNetModel, MPNetTokenizerFast
+
+    vocabulary = tiny_vocabulary("<s>", "<pad>", "</s>", "[unused1]", "[UNK]", "<mask>")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    MPNetTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = MPNetConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=162,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    MPNetModel(config).save_pretrained(folder)
+    return folder
+
+
+def tiny_vocabulary(*specials: str) -> list[str]:
+    """The words and pieces of the toy sentences behind the special tokens."""
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
+    pieces = [*letters, *(f"##{letter}" for letter in letters), *SYLLABLES, *(f"##{part}" for part in SYLLABLES)]
+    return list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
 
 
 def sentence(text: str, *triples: tuple[str, str, str], id: str = "s") -> Sentence:

@@ -5,6 +5,7 @@ See ``docs/extending.md`` for how to add one.
 
 import contextlib
 import difflib
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
@@ -216,6 +217,9 @@ class Extractor(PreTrainedModel):
         if on_device(input_ids):
             keys = torch.cat([torch.ones_like(attention_mask[:, :1]), attention_mask[:, 1:]], dim=1)  # dummies see one
             attention_mask = keys.bool()[:, None, None].expand(-1, 1, input_ids.shape[1], -1)  # [B, 1, L, L]
+            if adds_masks(self.encoder):
+                nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
+                attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
         return self.encoder(input_ids=input_ids, attention_mask=attention_mask)
 
     @property
@@ -431,6 +435,15 @@ def by_sentence(rows: Tensor, scores: Tensor, content_mask: Tensor) -> list[list
         sorted(((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1]))
         for found in result
     ]
+
+
+def adds_masks(encoder: PreTrainedModel) -> bool:
+    """Whether an encoder adds a mask for pairs to its attention scores, as transformers' plain attention does.
+
+    Fused attention takes booleans, and so do encoders that make no masks by transformers' common function.
+    """
+    common = hasattr(sys.modules[type(encoder).__module__], "create_bidirectional_mask")
+    return common and encoder.config._attn_implementation == "eager"
 
 
 def encoder_limit(config: PreTrainedConfig) -> int:
