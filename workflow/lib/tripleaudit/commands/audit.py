@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.protocols.leakage import leakage
     from tripleaudit.protocols.strata import audit_corpus
 
     columns = parse_columns(args.column)
@@ -32,11 +33,13 @@ def run(args: argparse.Namespace) -> int:
     # Reading removes repetitions, so that only the reader's report still knows of them.
     value["duplicates"] = test.report.duplicates
     value["missing_entities"] = test.report.found.get("missing", 0)
+    value["leakage"] = leakage(train.sentences, test.sentences)
     print(json.dumps(value, ensure_ascii=False, indent=2) if args.json else _readable(value))
     return 0
 
 
 def _readable(value: dict) -> str:
+    from tripleaudit.commands.check import readable_leakage
     from tripleaudit.tables.render.escape import clean
 
     train = value["train"]
@@ -63,6 +66,7 @@ def _readable(value: dict) -> str:
         lines.append(f"Relations that training lacks, with their test triples: {names}")
     else:
         lines.append("Relations that training lacks: none")
+    lines += ["", *readable_leakage(value["leakage"], "Test sentences that are in training")]
     return "\n".join(lines)
 
 
