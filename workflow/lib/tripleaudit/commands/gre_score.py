@@ -25,6 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="whether the relation is in second or in third place (default: by the number of different ones)",
     )
     parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
+    parser.add_argument(
+        "--factualness-by",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="stored judgements of further judges: their FS, and their agreement with the first (Cohen's kappa)",
+    )
     parser.add_argument("--granularity", metavar="FILE", help="stored answers of a splitting prompt")
     parser.add_argument("--similarities", metavar="FILE", help="stored cosines of gold and extracted triples, for CS")
     parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
@@ -88,6 +95,12 @@ def run(args: argparse.Namespace) -> int:
     system = read_system(args.triples, order="sro")
     gold = read_system(args.reference, args.reference_order) if args.reference else None
     verdicts = read_verdicts(args.factualness) if args.factualness else None
+    further = {}
+    for given in args.factualness_by:
+        name, equals, path = given.partition("=")
+        if not name or not equals:
+            raise UserError(f"--factualness-by: expected NAME=FILE, got {given!r}")
+        further[name] = read_verdicts(path)
     splits = read_splits(args.granularity) if args.granularity else None
     judged = {}
     if args.endpoint:
@@ -113,6 +126,7 @@ def run(args: argparse.Namespace) -> int:
             read_similarities(args.similarities) if args.similarities else None,
             topics,
             elements,
+            further,
         ),
         Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed),
     )

@@ -89,6 +89,7 @@ FORMAT = CorpusFormat(
     name="pairs",
     order=11,
     read=read,
+    keys=("text", "relation", "h", "t"),
     detects=lambda probe: (
         (probe.line.count("\t") >= TABS and probe.line.rstrip().endswith(END))
         or (
