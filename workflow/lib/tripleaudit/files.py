@@ -188,8 +188,8 @@ def _encoding(start: bytes) -> str:
         return "utf-8-sig"
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    zeros = [byte == 0 for byte in start]
-    return {(False, True, False, True): "utf-16-le", (True, False, True, False): "utf-16-be"}.get(tuple(zeros), "utf-8")
+    zeros = "".join("0" if byte == 0 else "x" for byte in start)
+    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros, "utf-8")
 
 
 def sha256(path: str | Path) -> str:

@@ -63,7 +63,7 @@ def readable_verdicts(system: System, verdicts: Verdicts) -> dict[str, float]:
     return {text: sum(result is not None for result in row) / len(row) for text, row in rows.items() if row}
 
 
-def agreement(system: System, first: Verdicts, second: Verdicts) -> list[tuple[int, int, int, int]]:
+def agreement(system: System, first: Verdicts, second: Verdicts) -> list[tuple[int, ...]]:
     """Return per text how often two judges agreed about its usable triples: both yes, only one of them, neither.
 
     A verdict that either of them lacks is left out.

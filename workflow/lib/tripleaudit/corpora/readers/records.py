@@ -163,7 +163,7 @@ class Mapped:
 
     def lacks(self, row: Any) -> list[str]:
         """Return the roles that a row lacks to be read."""
-        named = [role for role in ("text", "tokens") if role in self.given] or ["text", "tokens"]
+        named: list[str] = [role for role in ("text", "tokens") if role in self.given] or ["text", "tokens"]
         missing = [] if any(self.find(row, role) is not ABSENT for role in named) else named[:1]
         if self._lists(row):
             return missing
@@ -316,7 +316,7 @@ class _Arguments:
             if name:
                 return name, None
         if isinstance(value, list | tuple) and len(value) == 2 and all(type(edge) is int for edge in value):
-            return self._span(*value, None, role)
+            return self._span(value[0], value[1], None, role)
         state = "is missing" if value is ABSENT else f"is {shown(value)}"
         raise UserError(
             f"{self.where}: the {role} of {shown(item)} {state}, expected a string, a span, or an entity; "
