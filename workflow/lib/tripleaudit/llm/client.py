@@ -64,9 +64,13 @@ class Client(Sender):
         if self.ledger is not None:
             self.ledger.close()
 
-    def estimate(self, requests: Iterable[Request]) -> Estimate:
-        """Say what the requests would take: how many are stored, tokens, money. Sends nothing."""
-        return estimate(self, requests)
+    def estimate(self, requests: Iterable[Request], length: float | None = None) -> Estimate:
+        """Say what the requests would take: how many are stored, tokens, money. Sends nothing.
+
+        Args:
+            length: tokens of an answer elsewhere, for requests of which none is stored.
+        """
+        return estimate(self, requests, length)
 
     def estimate_embeddings(self, texts: Iterable[str]) -> Estimate:
         """Say what the embeddings of the texts would take; a text counts as one request. Sends nothing.

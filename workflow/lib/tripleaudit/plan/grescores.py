@@ -282,17 +282,17 @@ class GreScores:
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """The extractions by language models from the texts of a data set."""
         models, texts = self.study.language_models, self.datasets[dataset].generative
-        return [
-            Planned(
-                system,
-                {"extractor": system, "setting": models.config.systems[system].setting},
-                {"triples": f"{self.study.places.study}/generative/{texts}/{system}/answers.jsonl"},
-                DETAILS if judge else (),
-                tuple(self.judges[1:]) if judge else (),
-            )
-            for name, system in models.extractions
-            if texts is not None and name == texts
-        ]
+        found = []
+        for name, run in models.extractions:
+            if texts is None or name != texts:
+                continue
+            system, number, _ = models.runs[run]
+            chosen = models.config.systems[system]
+            keys = {"extractor": system, "setting": chosen.setting}
+            keys |= {"seed": str(number)} if chosen.samples > 1 else {}
+            files = {"triples": f"{self.study.places.study}/generative/{texts}/{run}/answers.jsonl"}
+            found.append(Planned(run, keys, files, DETAILS if judge else (), tuple(self.judges[1:]) if judge else ()))
+        return found
 
     def _trained(self, dataset: str) -> list[Planned]:
         """The trained extractors that a data set scores: those of its corpus, trained on the original split."""

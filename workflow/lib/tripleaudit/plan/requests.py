@@ -78,9 +78,15 @@ def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, A
             unknown.append(dataset)
         elif not done:
             sentences = load_sentences(texts)
-            task = build_task(system, section["datasets"][dataset], sentences)
-            with Client(settings.endpoint(section, system["endpoint"]), cache) as client:
-                figures = client.estimate(request for _, _, request in task.requests(sentences))
+            examples = results / "corpora" / section["datasets"][dataset]["corpus"] / "train.jsonl"
+            shown = load_sentences(examples) if system.get("examples") and examples.exists() else ()
+            if system.get("examples") and not shown:
+                unknown.append(f"{dataset}/{name} (its examples are not there yet)")
+            else:
+                task = build_task(system, section["datasets"][dataset], sentences, shown)
+                with Client(settings.endpoint(section, system["endpoint"]), cache) as client:
+                    asked_for = [request for _, _, request in task.requests(sentences)]
+                    figures = client.estimate(asked_for, _length(results, section, system["endpoint"]))
         total += figures
         jobs.append(
             {"dataset": dataset, "system": name, "endpoint": system["endpoint"], "done": done, **asdict(figures)}
@@ -94,6 +100,16 @@ def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, A
         "budget": models.config.budget,
         "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
     }
+
+
+def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float | None:
+    """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
+    tokens = answers = 0
+    for path in (results / "generative").glob("*/*/report.json"):
+        if (section["systems"].get(path.parent.name) or {}).get("endpoint") == endpoint:
+            report = read_json(path)
+            tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
+    return tokens / answers if answers else None
 
 
 def as_table(result: Mapping[str, Any]) -> str:
