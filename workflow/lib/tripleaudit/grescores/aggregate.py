@@ -62,7 +62,7 @@ def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int = 1000, 
     return scores
 
 
-def kappa_score(tables: Iterable[tuple[int, int, int, int]], resamples: int = 1000, seed: int = 0) -> Score | None:
+def kappa_score(tables: Iterable[tuple[int, ...]], resamples: int = 1000, seed: int = 0) -> Score | None:
     """Return Cohen's kappa of two judges with a 95 % percentile bootstrap interval over texts.
 
     Args:
