@@ -94,7 +94,7 @@ FORMAT = CorpusFormat(
         (probe.line.count("\t") >= TABS and probe.line.rstrip().endswith(END))
         or (
             "relation" in probe.value
-            and ({"h", "t"} <= probe.value.keys() or {"head", "tail", "sentence"} <= probe.value.keys())
+            and ({"h", "t", "text"} <= probe.value.keys() or {"head", "tail", "sentence"} <= probe.value.keys())
         )
     ),
 )

@@ -94,7 +94,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "relation": ("relation", "predicate", "rel", "type", "relation_type", "label"),
     "object": ("object", "obj", "tail", "t"),
     "entities": ("entities",),
-    "name": ("text", "name", "word", "mention"),
+    "name": ("text", "name", "word", "mention", "@value"),
     "key": ("id",),
     "start": ("start", "start_offset", "begin"),
     "end": ("end", "end_offset"),
@@ -167,7 +167,11 @@ class Mapped:
         missing = [] if any(self.find(row, role) is not ABSENT for role in named) else named[:1]
         if self._lists(row):
             return missing
-        parts = [role for role in ("subject", "relation", "object") if self.find(row, role) is ABSENT]
+        parts = [
+            role
+            for role in ("subject", "relation", "object")
+            if self.find(row, role) is ABSENT and (role == "relation" or self.find(row, f"{role}_start") is ABSENT)
+        ]
         if parts == ["subject", "relation", "object"]:
             parts = ["triples"]
         return missing + parts
