@@ -48,7 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the judge's answers; more is an error (default: %(default)s)",
     )
-    parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
+    parser.add_argument(
+        "--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+    )
     parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=float, metavar="X", help="similarity threshold (default: the embedder's)")
@@ -150,10 +152,9 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     from tripleaudit.errors import UserError
     from tripleaudit.grescores.judging import judge, split
     from tripleaudit.llm.client import Client, Endpoint, Prices
+    from tripleaudit.llm.prices import listed
     from tripleaudit.llm.prompts import load_prompt
 
-    if args.budget is not None and args.prices is None:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
     endpoint = Endpoint(
         args.endpoint,
         args.model,
@@ -161,8 +162,10 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
         concurrency=args.concurrency,
         temperature=args.temperature,
         reasoning_effort=args.reasoning_effort,
-        prices=Prices(*args.prices) if args.prices else Prices(),
+        prices=Prices(*args.prices) if args.prices else listed(args.endpoint, args.model),
     )
+    if args.budget is not None and not endpoint.prices:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
     reports = {}
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     for name in ("httpx", "httpx2", "openai"):
@@ -176,6 +179,6 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
             splits, report = split(system, client, load_prompt("split"), args.most_unreadable)
             reports["gs"] = report.to_json()
         sent = client.totals
-    cost = f", cost {sent.cost:.4f}" if args.prices else ""
+    cost = f", cost {sent.cost:.4f}" if endpoint.prices else ""
     print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)
     return verdicts, splits, reports

@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-untouched", action="store_true", help="do not extract the documents without needles")
     parser.add_argument("--casefold", action="store_true", help="compare names and keywords without case")
     parser.add_argument("--seed", type=int, default=0, help="of needles and their places (default: 0)")
-    parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
+    parser.add_argument(
+        "--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+    )
     parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
@@ -50,14 +52,11 @@ def run(args: argparse.Namespace) -> int:
     import logging
     import sys
 
-    from tripleaudit.errors import UserError
     from tripleaudit.llm.conversation import TokenCounter
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
     from tripleaudit.needles.rehearsal import as_text, rehearse
 
-    if args.budget is not None and args.prices is None:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
     documents = read_documents(args.documents, args.max_chars)
     plan = Plan(
         schema=args.schema,
@@ -83,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         generator = client if args.needle_source == "model" else None
         stages = rehearse(documents, plan, client, counter, generator)
         to_send = sum(stage.to_pay for stage in stages.values())
-        print(as_text(stages, documents, args.model, args.prices is not None), file=sys.stderr)
+        print(as_text(stages, documents, args.model, bool(client.endpoint.prices)), file=sys.stderr)
         if args.estimate:
             return 0
         if to_send and not args.yes and not _confirmed():
@@ -102,6 +101,7 @@ def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
     from tripleaudit.llm.client import Client
     from tripleaudit.llm.endpoint import Endpoint, Prices
+    from tripleaudit.llm.prices import listed
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")
@@ -118,9 +118,11 @@ def _client(args: argparse.Namespace):
         temperature=args.temperature,
         reasoning_effort=args.reasoning_effort,
         concurrency=args.concurrency,
-        prices=Prices(*args.prices) if args.prices else Prices(),
+        prices=Prices(*args.prices) if args.prices else listed(args.endpoint, args.model),
         serve={"source": str(args.model_dir)} if args.model_dir else None,
     )
+    if args.budget is not None and not endpoint.prices:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
     return Client(endpoint, args.cache, budget=args.budget, server=server)
 
 

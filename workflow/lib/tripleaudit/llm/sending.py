@@ -13,6 +13,7 @@ from tripleaudit.llm import capabilities
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, answer_of, tokens_at_most, usage_of
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
+from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
 from tripleaudit.llm.transport import RequestRejected, Transport
 
@@ -72,6 +73,8 @@ class Sender:
         self._answers: dict[str, Answer] = {}
         self._server = server
         self._state: _LoopState | None = None
+        if old := warning(endpoint.prices):
+            log.warning("endpoint '%s': %s", endpoint.name, old)
 
     def key(self, request: Request) -> str:
         """Return the cache key of a request at this endpoint."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Text, checked_fields, hint
+from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Share, Text, checked_fields, hint
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 
@@ -24,12 +24,14 @@ class Serve(Section):
 
 
 class Prices(Section):
-    """Money per million tokens; null for an endpoint that costs nothing."""
+    """Money per million tokens."""
 
     input: NotNegative = 0
     """Per million prompt tokens."""
     output: NotNegative = 0
     """Per million completion tokens."""
+    batch: Share = 0.5
+    """Share of these prices that the service's batch API charges."""
     cached_input: NotNegative | None = None
     """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
 
@@ -46,7 +48,8 @@ class Server(Section):
     serve: Serve | None = None
     """A local model that the job starts with `transformers serve` and stops again."""
     prices: Prices | None = None
-    """Money per million tokens; null for an endpoint that costs nothing."""
+    """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
+    """
     temperature: NotNegative | None = 0
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
