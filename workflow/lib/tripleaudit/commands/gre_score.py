@@ -39,6 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
     parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="stored answers of the endpoint")
     parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="requests in flight (default: 4)")
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=1,
+        metavar="N",
+        help="times that the judge is asked; more show its FS each time, and how far it agrees with itself",
+    )
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument(
@@ -88,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    if args.samples < 1 or args.samples > 1 and (args.temperature == 0 or not args.endpoint):
+        raise UserError(f"--samples {args.samples}: expected 1, or more with an --endpoint and a --temperature above 0")
     if bool(args.endpoint) != bool(args.model):
         raise UserError("--endpoint and --model belong together; expected both or neither")
     if args.similarities and args.embedder:
@@ -106,7 +115,8 @@ def run(args: argparse.Namespace) -> int:
     splits = read_splits(args.granularity) if args.granularity else None
     judged = {}
     if args.endpoint:
-        verdicts, splits, judged = _ask(args, system, verdicts, splits)
+        verdicts, splits, judged, again = _ask(args, system, verdicts, splits)
+        further |= again
     topics = None
     if args.lda:
         topics = TopicModel.load(args.lda)
@@ -178,7 +188,12 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
         if splits is None:
             splits, report = split(system, client, load_prompt("split"), args.most_unreadable)
             reports["gs"] = report.to_json()
+        again = {}
+        for client.draw in range(1, args.samples):
+            details, report = judge(system, client, load_prompt("judge"), args.most_unreadable)
+            again[f"sample{client.draw + 1}"] = {text: entry["results"] for text, entry in details.items()}
+            reports[f"fs:sample{client.draw + 1}"] = report.to_json()
         sent = client.totals
     cost = f", cost {sent.cost:.4f}" if endpoint.prices else ""
     print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)
-    return verdicts, splits, reports
+    return verdicts, splits, reports, again

@@ -134,7 +134,8 @@ class Endpoint:
                     f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, "
                     "'cached_input' for prompt tokens from the server's cache and 'batch', the share for batches"
                 )
-            prices = Prices(**{side: float(price) for side, price in prices.items() if price is not None})
+            sides: dict[str, Any] = {side: float(price) for side, price in prices.items() if price is not None}
+            prices = Prices(**sides)
         if values["base_url"] is None and not values.get("serve"):
             raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
         return cls(**values, prices=prices)

@@ -40,6 +40,8 @@ class Asker(Protocol):
 
     endpoint: Endpoint
 
+    def key(self, request: Request) -> str: ...
+
     def lookup(self, request: Request) -> Answer | None: ...
 
 
@@ -48,7 +50,7 @@ def estimate(client: Asker, requests: Iterable[Request], length: float | None = 
     endpoint, seen = client.endpoint, set()
     cached = to_pay = prompt = limit = answered = 0
     for request in requests:
-        key = request.key(endpoint)
+        key = client.key(request)
         if key in seen:
             continue
         seen.add(key)

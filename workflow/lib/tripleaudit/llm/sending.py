@@ -11,7 +11,16 @@ from typing import Any, Protocol
 
 from tripleaudit.llm import capabilities
 from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, answer_of, tokens_at_most, usage_of
+from tripleaudit.llm.endpoint import (
+    Answer,
+    Endpoint,
+    Request,
+    Usage,
+    answer_of,
+    canonical_key,
+    tokens_at_most,
+    usage_of,
+)
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
 from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
@@ -55,6 +64,9 @@ class Sender:
         ledger: the file that records spending (default ``<cache_dir>/ledger.jsonl``); it exists only for endpoints
             with prices. All jobs that share a budget share the file.
         server: started before the first request is sent, for an endpoint without an address of its own.
+
+    Attributes:
+        draw: number of the draw; in another one every request is a new one.
     """
 
     def __init__(
@@ -70,6 +82,7 @@ class Sender:
         self.totals = Totals()
         self.ledger = Ledger(ledger or Path(cache_dir) / "ledger.jsonl", budget) if endpoint.prices else None
         self.known = capabilities.load(self.cache.folder, endpoint)
+        self.draw = 0
         self._answers: dict[str, Answer] = {}
         self._server = server
         self._state: _LoopState | None = None
@@ -77,8 +90,11 @@ class Sender:
             log.warning("endpoint '%s': %s", endpoint.name, old)
 
     def key(self, request: Request) -> str:
-        """Return the cache key of a request at this endpoint."""
-        return request.key(self.endpoint)
+        """Return the cache key of a request at this endpoint, in this draw."""
+        return canonical_key(self._canonical(request))
+
+    def _canonical(self, request: Request) -> dict[str, Any]:
+        return request.canonical(self.endpoint) | ({"draw": self.draw} if self.draw else {})
 
     def lookup(self, request: Request) -> Answer | None:
         """Return the stored answer of a request, or None; sends nothing."""
@@ -152,7 +168,7 @@ class Sender:
 
     async def _send(self, request: Request, key: str, state: "_LoopState") -> Answer:
         """Send a request as the server takes it, learning from its errors; store the answer and account for it."""
-        canonical = request.canonical(self.endpoint)
+        canonical = self._canonical(request)
         at_most = tokens_at_most(canonical)
         usage, cost, known = Usage(), 0.0, self.known
         tried = {known}
