@@ -52,6 +52,7 @@ class Endpoint:
         headers, query: further headers and query parameters of every request; a value ``env:NAME`` is read from the
             environment variable NAME.
         requests_per_minute, tokens_per_minute: limits over all jobs that share a cache; None for no limit.
+        batch: send requests as batches, where the server offers them.
         context: how many tokens prompt and answer may have together, where the caller must know it.
         backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
         serve: where a local model comes from (see :mod:`tripleaudit.llm.local_lm`); None for a remote one.
@@ -79,6 +80,7 @@ class Endpoint:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     context: int | None = None
+    batch: bool = False
     backoff: float = 1.0
     max_backoff: float = 60.0
     serve: Mapping[str, Any] | None = None

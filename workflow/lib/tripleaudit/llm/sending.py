@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tripleaudit.llm import capabilities
+from tripleaudit.errors import UserError
+from tripleaudit.llm import batches, capabilities
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.endpoint import (
     Answer,
@@ -114,6 +115,8 @@ class Sender:
             if self.ledger and self.ledger.orphaned(answer.key):  # stored, then killed before it was entered
                 self.ledger.settle(answer.key, answer.cost)
             self.totals.cached += 1
+        elif self.endpoint.batch:
+            answer = await self._batched(request)
         else:
             answer = await self._pending(request)
         if answer.status != "error":
@@ -127,6 +130,30 @@ class Sender:
         self._settle(key, cost)
         self._count(usage, cost, texts)
         return payload
+
+    async def _batched(self, request: Request) -> Answer:
+        """Wait until everything that is being asked waits, too, and send all of it as one batch."""
+        state, key = self._loop_state(), self.key(request)
+        state.gathered.setdefault(key, []).append(request)
+        while key in state.gathered:
+            waiting = sum(map(len, state.gathered.values()))
+            if waiting < state.talking or state.sending.locked():
+                await asyncio.sleep(POLL)
+                continue
+            async with state.sending:
+                gathered = {one: same[0] for one, same in state.gathered.items()}
+                try:
+                    if not self.known.settled:  # what the service takes is learned from one request
+                        await self._pending(request)
+                    await batches.send(self, await state.transport(), gathered)
+                except UserError as error:
+                    state.broken = error
+                finally:
+                    state.gathered.clear()
+        if state.broken is not None:
+            raise state.broken
+        answer = self.lookup(request)
+        return await self._pending(request) if answer is None else dataclasses.replace(answer, cached=False)
 
     async def _pending(self, request: Request) -> Answer:
         """Send a request unless this process is doing so already."""
@@ -196,19 +223,27 @@ class Sender:
                 break
             self._settle(key, paid)  # all of the limit went into thought: once more, with room for it
             known = learned
-        sent = {name: value for name, value in body.items() if name != "messages"}
-        stored = {
-            name: value for name, value in dataclasses.asdict(answer).items() if value and name not in ("key", "cached")
-        }
-        stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
         try:
-            await asyncio.to_thread(self.cache.put, key, {"request": canonical, "sent": sent, "answer": stored})
+            await asyncio.to_thread(self._store, key, canonical, body, payload, usage, cost)
         finally:
             self._settle(key, paid)
         self._count(usage, cost, 1)
         state.slots.faster()
         self.totals.truncated += answer.status == "truncated"
         self.totals.refused += answer.status == "refused"
+        return answer
+
+    def _store(
+        self, key: str, canonical: dict, body: dict[str, Any], payload: dict[str, Any], usage: Usage, cost: float
+    ) -> Answer:
+        """Store the answer in a response, with the request as it was meant and as it was sent."""
+        answer = answer_of(payload, usage, cost, key)
+        stored = {
+            name: value for name, value in dataclasses.asdict(answer).items() if value and name not in ("key", "cached")
+        }
+        stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
+        sent = {name: value for name, value in body.items() if name != "messages"}
+        self.cache.put(key, {"request": canonical, "sent": sent, "answer": stored})
         return answer
 
     def _fixed(self, known: capabilities.Capabilities, other: capabilities.Capabilities) -> bool:
@@ -290,6 +325,10 @@ class _LoopState:
         self.loop = loop
         self.slots = Slots(folder, endpoint)
         self.pending: dict[str, asyncio.Future[Answer]] = {}
+        self.talking = 0  # conversations that go on
+        self.gathered: dict[str, list[Request]] = {}  # what those of them ask that wait for a batch
+        self.sending = asyncio.Lock()
+        self.broken: UserError | None = None  # why the last batch was not sent
         self.first_sent = False
         self.settled = asyncio.Event()
         self._endpoint = endpoint

@@ -78,6 +78,8 @@ class Server(Section):
     """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
     context: Number | None = None
     """Tokens that prompt and answer may have together; iterated extraction restarts its thread there."""
+    batch: bool = False
+    """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
     concurrency: Number | None = None
     """Most requests in flight; null is 4, or 2 for a local model."""
     timeout: Positive | None = None
