@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm import batches, capabilities
+from tripleaudit.llm import batched, capabilities
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.endpoint import (
     Answer,
@@ -145,7 +145,7 @@ class Sender:
                 try:
                     if not self.known.settled:  # what the service takes is learned from one request
                         await self._pending(request)
-                    await batches.send(self, await state.transport(), gathered)
+                    await batched.send(self, await state.transport(), gathered)
                 except UserError as error:
                     state.broken = error
                 finally:

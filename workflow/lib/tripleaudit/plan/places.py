@@ -40,9 +40,10 @@ class Places:
         if path in registry.raw_files():
             yield from self.problems_of_raw(where, registry.raw_file(path))
         elif not Path(self.file(path)).exists():
+            root = f"under raw_root ({self.raw_root})" if self.raw_root else "under raw_root, which is not set"
             yield (
-                f"{where}: {path}: no such file or folder, neither here nor under raw_root ({self.raw_root}); name one "
-                "of your own, or set raw_root to a folder that has it"
+                f"{where}: {path}: no such file or folder, neither here nor {root}; name one of your own, or set "
+                "raw_root to a folder that has it"
             )
 
     def problems_of_raw(self, where: str, *files: registry.RawFile) -> Iterator[str]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply
-from tripleaudit.llm import batches
+from tripleaudit.llm import batched
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request
 
 
@@ -65,7 +65,7 @@ def test_a_killed_run_finds_its_batch_again(tmp_path, monkeypatch, moment):
     """Killed before it is sent, before its id is noted, while waiting, before its answers are stored."""
     with FakeEndpoint(lambda body: REPLY) as fake:
         client = settled(fake.url, tmp_path)
-        original = getattr(batches, moment)
+        original = getattr(batched, moment)
 
         def die(*args):
             if moment != "write_json" or args[1]["id"]:
@@ -73,7 +73,7 @@ def test_a_killed_run_finds_its_batch_again(tmp_path, monkeypatch, moment):
             return original(*args)
 
         with monkeypatch.context() as patch:
-            patch.setattr(batches, moment, die)
+            patch.setattr(batched, moment, die)
             with pytest.raises(Killed):
                 client.complete_all(requests(6))
         client.close()  # its locks vanish as those of a dead process do
