@@ -87,6 +87,42 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
             assert KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.slow
+def test_samples_and_examples(tmp_path):
+    texts = iter(range(99))
+
+    def draw(body):
+        return Reply(json.dumps([["Person0", "leads", f"Company{next(texts)}"]]), prompt_tokens=10, completion_tokens=5)
+
+    with FakeEndpoint(answer=draw) as fake:
+        study(tmp_path, fake.url)
+        config = yaml.safe_load((tmp_path / "study.yaml").read_text())
+        rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
+        for row in rows:
+            row["text"] += " So they say."
+        (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        config["generative"]["systems"] = {
+            "warm": {"endpoint": "fake", "samples": 2, "temperature": 1, "examples": 2, "examples_seed": 1}
+        }
+        config["grescores"] = {
+            "embedder": None,
+            "bootstrap": 50,
+            "datasets": {"few": {"generative": "few", "level": "sentence"}},
+        }
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        table = "results/lm/tables/gre-sentence.md"
+        result = snakemake(tmp_path, "--", table, RULES_LM_KEY=KEY)
+        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        assert fake.count == 10
+        assert all(str(body["messages"]).count("So they say.") == 2 for body in fake.requests)
+        row = next(line for line in (tmp_path / table).read_text().splitlines() if "warm" in line)
+        assert "±" in row and "sample" not in row
+        config["generative"]["systems"]["warm"]["samples"] = 3
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        planned = jobs(snakemake(tmp_path, "-n", "--quiet", "rules", "--", table, RULES_LM_KEY=KEY))
+        assert planned["generate"] == 1  # the first two stand
+
+
 def test_what_cannot_work_is_said_before_anything_runs(tmp_path):
     study(tmp_path, "http://127.0.0.1:9/v1")
     config = yaml.safe_load((tmp_path / "study.yaml").read_text())

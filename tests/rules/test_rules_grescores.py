@@ -21,7 +21,7 @@ def study(tmp_path):
     stored = {text: {"score": 0.5, "results": [True, False]} for text in TEXTS}
     (tmp_path / "fs.json").write_text(json.dumps(stored), encoding="utf-8")
 
-    def write(url="http://127.0.0.1:9/v1", endpoint=None, **changes):
+    def write(url="http://127.0.0.1:9/v1", endpoint=None, others=(), **changes):
         dataset = {
             "level": "sentence",
             "gold": {"triples": "gold.json"},
@@ -34,12 +34,15 @@ def study(tmp_path):
         config = {
             "study": "gre",
             "generative": {
-                "endpoints": {"judge": {"base_url": url, "model": "fake", "max_retries": 0, **(endpoint or {})}}
+                "endpoints": {
+                    name: {"base_url": url, "model": f"fake-{name}", "max_retries": 0, **(endpoint or {})}
+                    for name in ("judge", "second")
+                }
             },
             "grescores": {
                 "embedder": None,
                 "bootstrap": 20,
-                "judge": {"endpoint": "judge"},
+                "judge": {"endpoint": "judge", "others": list(others)},
                 "datasets": {"mine": {**dataset, **changes}},
             },
         }
@@ -63,7 +66,9 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     assert "gre,mine,gre-sentence-open,,,stored,,,all,default,fs,0.5," in scores
     assert ",judged,,,all,default,gs,1," in scores and ",stored,,,all,default,gs," not in scores
     assert ",ts," in scores and ",us," not in scores
-    report = json.loads((results / "gre" / "mine" / "judged" / "judged" / "report.json").read_text(encoding="utf-8"))
+    report = json.loads(
+        (results / "gre" / "mine" / "judged" / "judged" / "judge" / "report.json").read_text(encoding="utf-8")
+    )
     assert report["factualness"]["asked"] == 12
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert jobs(snakemake(folder, "-n")) == {}
@@ -77,6 +82,25 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     assert again.returncode == 0, again.stdout[-3000:] + again.stderr[-3000:]
 
 
+@pytest.mark.slow
+def test_a_second_judge_stands_beside_the_first(study):
+    def answer(body):
+        if "Claim" not in str(body):
+            return '{"parts": []}'
+        return "true" if body["model"] == "fake-judge" or "lives in" not in str(body["messages"][-1]) else "false"
+
+    with FakeEndpoint(answer=answer) as fake:
+        folder = study(fake.url, others=["second"])
+        result = snakemake(folder)
+        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    scores = (folder / "results/gre/gre/scores.csv").read_text(encoding="utf-8")
+    assert ",judged,,,all,default,fs,1," in scores and ",judged,,,all,default,fs:second,0.5," in scores
+    table = (folder / "results/gre/tables/gre-sentence.md").read_text(encoding="utf-8")
+    assert "FS (second)" in table and "Cohen's kappa" in table
+    # another judge judges; the first one's answers stand
+    assert "judge_triples" not in jobs(snakemake(study(others=[]), "-n"))
+
+
 def test_only_what_depends_on_a_change_is_planned(study):
     first = {"train_topics", "judge_triples", "score_triples", "merge_gre_scores", "table"}
     assert set(jobs(snakemake(study(), "-n"))) >= first
@@ -88,6 +112,7 @@ def test_only_what_depends_on_a_change_is_planned(study):
     [
         ({"corpus": "nyt"}, "grescores/datasets/mine: expected exactly one of gold, corpus, generative"),
         ({"gold": None, "corpus": "nyt"}, "unknown corpus 'nyt'"),
+        ({"others": ["judge"]}, "grescores/judge/others: a judge is named twice"),
         ({"level": "page"}, "level: expected one of 'sentence', 'bag' or 'document', got 'page'"),
         ({"systems": {"a": {"triple": "x"}}}, "unknown key 'triple', did you mean 'triples'?"),
     ],

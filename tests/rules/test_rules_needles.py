@@ -49,5 +49,5 @@ def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
 
 def test_a_document_that_is_not_there(study):
     result = snakemake(study("http://127.0.0.1:9/v1", documents=["nowhere"]), "--dry-run")
-    message = "needles/documents: nowhere: no such file or folder, neither here nor under raw_root"
+    message = "needles/documents: nowhere: no such file or folder, neither here nor under raw_root, which is not set"
     assert result.returncode != 0 and message in result.stdout + result.stderr, result.stdout

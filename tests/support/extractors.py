@@ -9,7 +9,7 @@ import torch
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, token_triples
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.randomness import generator
 from tripleaudit.training.data import Collator, TrainingSentences
@@ -25,10 +25,7 @@ def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout
     """Write a random BERT and a fast WordPiece tokenizer with a small vocabulary ([unused1] included) to ``folder``."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
-    pieces = [*letters, *(f"##{letter}" for letter in letters), *SYLLABLES, *(f"##{part}" for part in SYLLABLES)]
-    specials = ["[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
+    vocabulary = tiny_vocabulary("[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=True)
@@ -46,6 +43,39 @@ def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout
     )
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+def save_tiny_mpnet(folder: Path, *, seed: int = 0) -> Path:
+    """Write a random MPNet (relative attention, ``<s>`` and ``</s>``, padding id 1) and its tokenizer to ``folder``."""
+    from transformers import MPNetConfig, MPNetModel, MPNetTokenizerFast
+
+    vocabulary = tiny_vocabulary("<s>", "<pad>", "</s>", "[unused1]", "[UNK]", "<mask>")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    MPNetTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = MPNetConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=162,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    MPNetModel(config).save_pretrained(folder)
+    return folder
+
+
+def tiny_vocabulary(*specials: str) -> list[str]:
+    """The words and pieces of the toy sentences behind the special tokens."""
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
+    pieces = [*letters, *(f"##{letter}" for letter in letters), *SYLLABLES, *(f"##{part}" for part in SYLLABLES)]
+    return list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
 
 
 def sentence(text: str, *triples: tuple[str, str, str], id: str = "s") -> Sentence:
@@ -106,11 +136,21 @@ def build(
     return extractor.from_encoder(encoder, relations, **settings)
 
 
-def training_batch(model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0) -> dict:
-    """Collate sentences exactly as training does."""
+def training_batch(
+    model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0, length: int = 0
+) -> dict:
+    """Collate sentences exactly as training does, padded to ``length`` tokens or to the longest of them."""
     dataset = TrainingSentences(sentences, model)
     collator = Collator(type(model), model.config, model.aligner.pad_id, seed)
-    return collator([dataset[epoch, index] for index in range(len(dataset))])
+    examples = [dataset[epoch, index] for index in range(len(dataset))]
+    return collator(examples, Shape(len(examples), length) if length else None)
+
+
+class Zeros:
+    """Random numbers that are all 0: the first of everything is drawn."""
+
+    def random(self, size, dtype=np.float64):
+        return np.zeros(size, dtype=dtype)
 
 
 def gold(sentences: Sequence[Sentence]) -> set[tuple]:
@@ -268,12 +308,7 @@ def check_padding_invariance(model: Extractor, *, tolerance: float = 1e-8) -> No
         assert all(abs(row[-1] - scores[row[:-1]]) < 1e-5 for row in single)
     for each in sentences:
         batch = training_batch(model, [each])
-        wide = dict(batch)
-        extra = 7
-        for key, value in batch.items():
-            if value.dim() == 2 and value.shape == batch["input_ids"].shape and key != "draws":
-                fill = {"input_ids": model.aligner.pad_id, "word_ids": -1}.get(key, 0)
-                wide[key] = torch.nn.functional.pad(value, (0, extra), value=fill)
+        wide = training_batch(model, [each], length=batch["input_ids"].shape[1] + 7)
         first, second = model(**batch).loss.item(), model(**wide).loss.item()
         assert abs(first - second) <= tolerance * max(1.0, abs(first)), (each.id, first, second)
 

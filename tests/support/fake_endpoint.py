@@ -150,6 +150,8 @@ class FakeEndpoint:
         reject_schema: status of the error for requests with ``response_format``, None to accept them.
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
+        batches: whether files and batches are offered; ``batch_polls`` looks at a batch until it ends, and
+            ``batch_answers`` requests of it are answered before it expires (None: all).
         echo_key: put the Authorization header into every error message, as careless servers do.
 
     Attributes:
@@ -170,10 +172,16 @@ class FakeEndpoint:
         echo_key: bool = False,
         rules: Rules | None = None,
         fingerprint: str | None = None,
+        batches: bool = True,
+        batch_polls: int = 1,
+        batch_answers: int | None = None,
     ) -> None:
         self.answer, self.faults, self.latency = answer, faults, latency
         self.reject_schema, self.echo_key = reject_schema, echo_key
         self.rules, self.fingerprint = rules, fingerprint
+        self.offers_batches, self.batch_polls, self.batch_answers = batches, batch_polls, batch_answers
+        self.files: dict[str, str] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
         self.books: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.answered: list[dict[str, Any]] = []
@@ -190,10 +198,16 @@ class FakeEndpoint:
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("Content-Length", 0))
-                body = json.loads(self.rfile.read(length))
-                fake._work(self, body)
+                data = self.rfile.read(length)
+                if self.path.endswith(("/files", "/batches")):
+                    fake._take_batch(self, data)
+                else:
+                    fake._work(self, json.loads(data))
 
             def do_GET(self) -> None:
+                if "/batches" in self.path or "/files" in self.path:
+                    fake._give_batch(self)
+                    return
                 fake._send(self, 200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})
 
             def log_message(self, *args: Any) -> None:
@@ -276,6 +290,64 @@ class FakeEndpoint:
             position = len(self.answered) - 1
         payload = self._embeddings(body) if "input" in body else self._completion(position, body)
         self._send(handler, 200, payload)
+
+    def _take_batch(self, handler: BaseHTTPRequestHandler, data: bytes) -> None:
+        if not self.offers_batches:
+            self._send(handler, 404, {"error": {"message": "unknown url"}})
+        elif handler.path.endswith("/files"):
+            assert b'name="purpose"' in data and b"batch" in data
+            name = f"file-{len(self.files)}"
+            lines = [line for line in data.decode().splitlines() if line.startswith('{"custom_id"')]
+            self.files[name] = "\n".join(lines)
+            self._send(
+                handler,
+                200,
+                {
+                    "id": name,
+                    "object": "file",
+                    "purpose": "batch",
+                    "bytes": len(data),
+                    "created_at": 0,
+                    "filename": "batch.jsonl",
+                    "status": "processed",
+                },
+            )
+        else:
+            body = json.loads(data)
+            assert (body["endpoint"], body["completion_window"]) == ("/v1/chat/completions", "24h")
+            name = f"batch-{len(self.batches)}"
+            self.batches[name] = {**body, "id": name, "status": "in_progress", "polls": 0}
+            self._send(handler, 200, self.batches[name])
+
+    def _give_batch(self, handler: BaseHTTPRequestHandler) -> None:
+        parts = handler.path.partition("?")[0].split("/")
+        if not self.offers_batches:
+            self._send(handler, 404, {"error": {"message": "unknown url"}})
+        elif parts[-1] == "batches":
+            self._send(handler, 200, {"object": "list", "data": list(self.batches.values())})
+        elif parts[-1] == "content":
+            self._send(handler, 200, self.files[parts[-2]])
+        else:
+            batch = self.batches[parts[-1]]
+            batch["polls"] += 1
+            if batch["polls"] > self.batch_polls and batch["status"] == "in_progress":
+                self._work_batch(batch)
+            self._send(handler, 200, batch)
+
+    def _work_batch(self, batch: dict[str, Any]) -> None:
+        rows = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
+        done = []
+        for row in rows[: self.batch_answers]:
+            broken = self.rules.problem(row["body"]) if self.rules else None
+            if broken is None:
+                self.answered.append(row["body"])
+            payload = json.loads(broken.body) if broken else self._completion(len(self.answered) - 1, row["body"])
+            response = {"status_code": broken.code if broken else 200, "body": payload}
+            done.append({"custom_id": row["custom_id"], "response": response, "error": None})
+        name = f"file-{len(self.files)}"
+        self.files[name] = "\n".join(map(json.dumps, reversed(done)))
+        complete = self.batch_answers is None or self.batch_answers >= len(rows)
+        batch |= {"status": "completed" if complete else "expired", "output_file_id": name}
 
     def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
         answer = self.answer

@@ -51,7 +51,7 @@ rule extract_shard:
     params:
         deciding=lambda wildcards: COLLECTIONS.deciding_json(wildcards.collection),
         settings=lambda wildcards, input: COLLECTIONS.settings_json(wildcards.collection),
-        gate=lambda wildcards, input: ["--gate", str(Path(input.gate).parent)] if input.gate else [],
+        gate=lambda wildcards, input: ["--gate", str(Path(str(input.gate)).parent)] if input.gate else [],
         code=lambda wildcards: jobs.extractor_code("collection extract", COLLECTIONS.extractor(wildcards.collection)),
     shell:
         "python -m tripleaudit collection extract --index {input.index:q} --shard {wildcards.shard:q} "

@@ -60,7 +60,7 @@ except UserError as error:
 config = STUDY.config
 
 # a job that another machine runs sees no network; whatever is fetched is fetched by local rules
-jobs.export_environment(folder, config["gpu"], offline=workflow.remote_exec)
+jobs.export_environment(folder, config["gpu"], config["gpu_share"], offline=workflow.remote_exec)
 PYTHON = sys.executable
 
 

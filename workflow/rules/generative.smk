@@ -76,6 +76,7 @@ rule generate:
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
         model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
+        examples=lambda wildcards: STUDY.language_models.examples(wildcards.dataset, wildcards.system),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
         predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
@@ -101,6 +102,7 @@ rule generate:
     shell:
         "python -m tripleaudit generate --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
+        "--examples {input.examples:q} "
         "--answers {output.answers:q} --predictions {output.predictions:q} --report {output.report:q} "
         "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
 

@@ -26,21 +26,21 @@ rule train_topics:
 
 
 rule judge_triples:
-    """Ask a language model about the triples of one system; answered requests come from the cache."""
+    """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
         triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
-        model=STUDY.language_models.served(GRE.judge_endpoint),
+        model=lambda wildcards: STUDY.language_models.served(wildcards.judge),
     output:
-        factualness="<study>/gre/{dataset}/judged/{system}/factualness.json",
-        granularity="<study>/gre/{dataset}/judged/{system}/granularity.json",
-        report="<study>/gre/{dataset}/judged/{system}/report.json",
+        factualness="<study>/gre/{dataset}/judged/{system}/{judge}/factualness.json",
+        granularity="<study>/gre/{dataset}/judged/{system}/{judge}/granularity.json",
+        report="<study>/gre/{dataset}/judged/{system}/{judge}/report.json",
     log:
-        job="<logs>/judge_triples/{dataset}/{system}.log",
-        server="<logs>/judge_triples/{dataset}/{system}.server.log",
+        job="<logs>/judge_triples/{dataset}/{system}/{judge}.log",
+        server="<logs>/judge_triples/{dataset}/{system}/{judge}.server.log",
     benchmark:
-        "<benchmarks>/judge_triples/{dataset}/{system}.jsonl"
+        "<benchmarks>/judge_triples/{dataset}/{system}/{judge}.jsonl"
     priority: 20
-    localrule: STUDY.language_models.need_network(GRE.judge_endpoint)
+    localrule: STUDY.language_models.need_network(*GRE.judges)
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards, input: config["threads"] if input.model else 1
@@ -49,16 +49,14 @@ rule judge_triples:
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        judge=config["grescores"]["judge"],
-        answering=GRE.judge_identity(),
-        kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].asked,
+        prompts=GRE.judge_options(),
+        answering=lambda wildcards: GRE.judge_identity(wildcards.judge),
+        kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
         section=section_for_job,
         study=STUDY.name,
     shell:
         "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
-        "--endpoint {params.judge[endpoint]:q} --most-unreadable {params.judge[most_unreadable]} --triples {input.triples:q} --kinds {params.kinds:q} "
-        "--factualness-prompt {params.judge[factualness_prompt]:q} "
-        "--granularity-prompt {params.judge[granularity_prompt]:q} "
+        "--endpoint {wildcards.judge:q} {params.prompts:q} --triples {input.triples:q} --kinds {params.kinds:q} "
         "--factualness {output.factualness:q} --granularity {output.granularity:q} --report {output.report:q} "
         "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
 

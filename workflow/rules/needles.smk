@@ -116,9 +116,10 @@ rule rate_needles:
         "../../envs/light.yaml"
     params:
         thresholds=config["needles"]["thresholds"],
+        identification=config["needles"]["identification"],
     shell:
         "python -m tripleaudit rate-needles --folder $(dirname {input.matches:q}) --thresholds {params.thresholds} "
-        "> {log:q} 2>&1"
+        "--identification {params.identification} > {log:q} 2>&1"
 
 
 rule score_needles:

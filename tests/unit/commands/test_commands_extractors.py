@@ -59,13 +59,13 @@ def test_training_uses_the_zero_triple_sentences(model):
 
 
 def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkeypatch):
-    predicted, batches = [], CasRel.predict_batch
+    predicted, rows = [], CasRel.predict_rows
 
-    def watched(self, batch):
-        predicted.append(len(batch["input_ids"]))
-        return batches(self, batch)
+    def watched(self, input_ids, **batch):
+        predicted.append(len(input_ids))
+        return rows(self, input_ids, **batch)
 
-    monkeypatch.setattr(CasRel, "predict_batch", watched)
+    monkeypatch.setattr(CasRel, "predict_rows", watched)
     data = [str(home / "valid.jsonl"), str(home / "train.jsonl")]
     out = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
     assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
@@ -136,7 +136,7 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
 
     fails("unknown extractor 'casrell'; did you mean casrel", extractor="casrell")
     fails("--settings: expected a JSON object", settings=[1])
-    fails("unknown training setting 'epoch'", settings={"epoch": 1})
+    fails("training: unknown key 'epoch', did you mean 'epochs'?", settings={"epoch": 1})
     fails("has triples, expected sentences without any", "--train-zero", str(home / "train.jsonl"))
     fails("unknown matching 'exactly'", settings={"matching": "exactly"})
     save_sentences(tmp_path / "zero.jsonl", [Sentence("z", "it rains .")])

@@ -87,6 +87,15 @@ def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
     assert score(capsys, files, ["triples"], *more) == found  # the endpoint is gone; all answers are stored
 
 
+def test_a_judge_that_is_asked_again_is_compared_with_itself(capsys, files, tmp_path):
+    said = iter(["true", "true", "true", "false"])
+    with FakeEndpoint(answer=lambda body: next(said) if "Claim" in str(body) else '{"parts": []}') as fake:
+        more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache"), "--concurrency", "1"]
+        found = score(capsys, files, ["triples"], *more, "--samples", "2", "--temperature", "1")
+    assert (found["fs"], found["fs:sample2"], found["kappa:sample2"]) == (1, 0.5, 0)
+    assert set(found["record"]["judge"]) == {"fs", "gs", "fs:sample2"}
+
+
 def test_readable_output_names_texts(capsys, files):
     assert main(["gre-score", "--triples", files["triples"]]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -99,6 +108,8 @@ def test_readable_output_names_texts(capsys, files):
         (["--endpoint", "http://localhost:1/v1"], "--endpoint and --model belong together"),
         (["--similarities", "x.json"], "--similarities needs --reference"),
         (["--factualness", "missing.json"], "missing.json: no such file"),
+        (["--factualness-by", "x.json"], "--factualness-by: expected NAME=FILE, got 'x.json'"),
+        (["--samples", "2"], "--samples 2: expected 1, or more with an --endpoint and a --temperature above 0"),
     ],
 )
 def test_errors_are_one_line(capsys, files, more, message):

@@ -50,6 +50,46 @@ def test_estimate_first_then_yes(document, tmp_path, capsys, monkeypatch):
     assert main(["minea", *common, "--yes"]) == 0  # and no endpoint is needed
 
 
+def test_several_samples_have_a_mean_and_a_deviation(document, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sent = []
+
+    def model(body):  # the second extraction finds nothing
+        sent.append(body)
+        key = json.dumps(body["messages"])
+        return '{"entities": []}' if [json.dumps(b["messages"]) for b in sent].count(key) > 1 else finder(body)
+
+    finder = NeedleModel()
+    common = [str(document), "--schema", "demo", "--model", "m", "--needle-source", "templates", "--iterations", "0"]
+    common += [
+        "--piece-chars",
+        "3000",
+        "--reserve",
+        "300",
+        "--no-judge",
+        "--no-untouched",
+        "--yes",
+        "--concurrency",
+        "1",
+    ]
+    with FakeEndpoint(model) as fake:
+        common += ["--endpoint", fake.url]
+        assert main(["minea", *common, "--samples", "2"]) == 1
+        assert "--samples 2: expected 1, or more with a --temperature above 0" in capsys.readouterr().err
+        common += ["--temperature", "0.5"]
+        assert main(["minea", *common, "--json"]) == 0
+        one, first = json.loads(capsys.readouterr().out), fake.count
+        assert main(["minea", *common, "--samples", "2", "--json", "--out", "out"]) == 0
+        two = json.loads(capsys.readouterr().out)
+    assert fake.count == 2 * first  # the first sample was stored
+    values = [sample["minea"]["minea"] for sample in two["samples"]]
+    assert values[0] == one["minea"]["minea"]
+    assert two["minea"]["mean"] == pytest.approx(sum(values) / 2)
+    assert two["minea"]["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
+    assert {(tmp_path / "out" / name / "entities.jsonl").is_file() for name in ("model", "sample2")} == {True}
+    assert "±" in (tmp_path / "out" / "tables" / "minea.md").read_text(encoding="utf-8")
+
+
 def test_budget_stops_before_it_is_exceeded(document, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with FakeEndpoint(NeedleModel()) as fake:
@@ -114,6 +154,7 @@ def test_workflow_steps(tmp_path, monkeypatch, capsys):
         model = ["--section", section(fake.url), "--endpoint", "fake"]
         assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", *model, "--out", "c"]) == 0
         assert main(["needles", "extract", "--plan", plan, "--corpus", "c", *model, "--out", "m"]) == 0
+        assert main(["rate-needles", "--folder", "m", "--thresholds", "0.5", "0.6", "0.7"]) == 0
         score = [
             "needles",
             "score",
@@ -178,7 +219,7 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
         ([str(document), *good, "--schema", "broken.json"], "broken.json line 2: not valid JSON"),
         (["short.txt", *good], "document 'short': its 17 characters need between 2 and 7 characters of needles"),
         ([str(document), *good, "--types", "Persn"], "type 'Persn' is not in the schema, did you mean 'Person'?"),
-        ([str(document), *good, "--context", "100"], "must exceed the output reserve"),
+        ([str(document), *good, "--context", "100"], "4095 tokens kept free leave none of a context of 100"),
         ([str(document), *good, "--context", "4400"], "cannot hold the instructions"),
         ([str(document), "--model", "m"], "expected one of --endpoint URL and --model-dir DIR"),
     ):

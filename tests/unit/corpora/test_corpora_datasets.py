@@ -46,8 +46,7 @@ def test_triples_as_lists_under_other_names(tmp_path):
 
 def test_triples_as_objects_under_other_names(tmp_path):
     rows = [{"text": "Rome is in Italy", "triples": [{"head": "Rome", "type": "in", "tail": "Italy"}]}]
-    names = {"subject": "head", "relation": "type", "object": "tail"}
-    corpus = read_corpus(saved(tmp_path, rows), names=names)
+    corpus = read_corpus(saved(tmp_path, rows))
     assert corpus.sentences[0].triples[0].object == Span(11, 16, "Italy")
 
 
@@ -59,7 +58,7 @@ def test_tokens_entities_and_relations(tmp_path):
             "relations": [{"type": "leads", "head": 0, "tail": 1}],
         }
     ]
-    corpus = read_corpus(saved(tmp_path, rows), columns={"entities": "ents"}, names={"start": "from"})
+    corpus = read_corpus(saved(tmp_path, rows), columns={"entities": "ents", "start": "from"})
     assert corpus.sentences[0].triples[0].subject == Span(0, 8, "Tim Cook")
 
 
@@ -75,11 +74,11 @@ def test_one_triple_a_row(tmp_path):
 
 def test_bad_data_sets_are_one_clear_sentence(tmp_path):
     path = saved(tmp_path, [{"words": ["x"], "label": 1}])
-    with pytest.raises(UserError, match="the columns label, words do not make a corpus"):
+    with pytest.raises(UserError, match="known to be the subject and the object; .* columns are words, label"):
         read_corpus(path)
-    with pytest.raises(UserError, match=r"there is no column 'sent' \(text\); columns are label, words"):
+    with pytest.raises(UserError, match=r"no column 'sent' \(text\); the columns are words, label"):
         read_corpus(path, columns={"text": "sent"})
-    with pytest.raises(UserError, match="unknown column role 'body', expected some of id, text"):
+    with pytest.raises(UserError, match="unknown key 'body'; known are end, entities, id"):
         read_corpus(path, columns={"body": "words"})
     to_dataset_dict({"train": SENTENCES, "test": SENTENCES}).save_to_disk(str(tmp_path / "two"))
     with pytest.raises(UserError, match="the data set has the splits train, test; name one"):

@@ -1,5 +1,8 @@
 """BiRTE: draws, decoding in both directions, losses against naive formulas, and whole models."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -7,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    Zeros,
     build,
     ceiling,
     check_extractor,
@@ -19,7 +23,10 @@ from support.extractors import (
 )
 from support.webnlg import read_triple_list
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, relation_term, tagger_term
+from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, mean_at, relation_term, tagger_term
+from tripleaudit.extractors.casrel import draw_subjects, tag_cells
+from tripleaudit.training import data
 from tripleaudit.training.data import Collator, TrainingSentences
 
 
@@ -108,37 +115,35 @@ def nearest(spans: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 def test_worked_example(tiny_encoder):
     batch = training_batch(build(BiRTE, tiny_encoder), [worked_example()])
-    triples = batch["triples"]
-    low, high = torch.tensor([0.2]), torch.tensor([0.7])
-    subject, object_, present, rows = draw_pairs(triples, high, low, 1)
-    assert [*map(int, (*subject, *object_))] == [4, 4, 6, 8]
-    assert present.tolist() == [True]
-    assert rows[:, 0].tolist() == [-1, 0]
-    assert rows[1].tolist() == [0, 4, 4, 1, 6, 8]
+    triples = batch["triples"].numpy()
+    low, high = np.array([0.2]), np.array([0.7])
+    subject, object_, drawn = draw_pairs(triples, high, low, 1)
+    assert [int(part[0]) for part in (*subject, *object_)] == [4, 4, 6, 8]
+    assert drawn.tolist() == [False, True]
     logits = torch.zeros(1, 11, 2, dtype=torch.float64)
     labels = torch.zeros_like(logits)
     labels[0, [1, 4], 0] = labels[0, [2, 4], 1] = 1
     logits = labels * 60 - 30
-    assert tagger_term(logits, triples[:, :3], batch["attention_mask"]) < 1e-9
+    cells = torch.from_numpy(tag_cells(11, triples[:, 0], triples[:, 1], triples[:, 2]))
+    assert tagger_term(logits, cells, torch.ones(4), batch["attention_mask"]) < 1e-9
     decoded, scores = oracle(batch, 4)
     assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
     assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 5)
 
 
 def test_pairs_are_drawn_uniformly_subject_first():
-    triples = torch.tensor(
+    triples = np.array(
         [[1, 3, 3, 0, 5, 5], [1, 3, 3, 1, 5, 5], [1, 3, 3, 0, 6, 7], [1, 4, 5, 2, 6, 7], [2, 1, 1, 0, 2, 2]]
     )
     counts: dict[tuple, int] = {}
-    steps = torch.linspace(0.01, 0.99, 20)
+    steps = np.linspace(0.01, 0.99, 20)
     for one in steps:
         for two in steps:
-            subject, object_, present, rows = draw_pairs(triples, one.expand(3), two.expand(3), 3)
+            subject, object_, drawn = draw_pairs(triples, np.full(3, one), np.full(3, two), 3)
             key = tuple(int(part[1]) for part in (*subject, *object_))
             counts[key] = counts.get(key, 0) + 1
-            assert present.tolist() == [False, True, True]
-            expected = [row[0] if tuple(row[1:3] + row[4:6]) == key else -1 for row in triples.tolist()[:4]]
-            assert rows[:, 0].tolist() == [*expected, 2]
+            assert drawn.tolist() == [*(tuple(row[1:3] + row[4:6]) == key for row in triples.tolist()[:4]), True]
+            assert draw_subjects(triples, np.full(3, one), 3)[2].tolist() == [False, True, True]
     assert counts == {(3, 3, 5, 5): 100, (3, 3, 6, 7): 100, (4, 5, 6, 7): 200}
 
 
@@ -214,10 +219,10 @@ def test_folded_tagger_equals_the_plain_one():
         torch.testing.assert_close(fast[row], tagger(tokens[number] * mean + pooled[number]), rtol=0, atol=1e-12)
 
 
-def test_fast_loss_equals_the_naive_one(tiny_encoder):
+def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
     model = build(BiRTE, tiny_encoder, dropout=0.0).double()
+    monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
     batch = training_batch(model, toy_sentences())
-    batch["draws"] = torch.zeros_like(batch["draws"])
     with torch.no_grad():
         model.biaffine.mul_(20)
     fast, naive = model(**batch).loss, naive_loss(model, batch)
@@ -233,8 +238,9 @@ def test_prediction_scores_pairs_as_training_does(tiny_encoder):
     subjects = tuple(map(torch.tensor, ([0, 0, 2], [1, 3, 2], [2, 3, 5])))
     pairs = torch.tensor([0, 0, 1, 2])
     objects = subjects[0][pairs], torch.tensor([4, 5, 1, 7]), torch.tensor([4, 6, 1, 7])
-    grouped = model.relation_logits(e, subjects, objects, pairs)
-    single = model.relation_logits(e, tuple(part[pairs] for part in subjects), objects)
+    means = mean_at(e, objects)
+    grouped = model.relation_logits(mean_at(e, subjects), means, pairs)
+    single = model.relation_logits(mean_at(e, tuple(part[pairs] for part in subjects)), means)
     torch.testing.assert_close(grouped, single, rtol=0, atol=1e-12)
 
 
@@ -245,9 +251,9 @@ def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
         "subject": True, "object": True, "object_given_subject": False, "subject_given_object": False, "relation": False
     }  # fmt: skip
     logits = torch.randn(2, 3, dtype=torch.float64)
-    rows = torch.tensor([[0, 1, 1, 2, 2, 3], [-1, 1, 1, 1, 2, 3]])
     expected = (F.softplus(logits[0]).sum() - logits[0, 2]) / 3
-    torch.testing.assert_close(relation_term(logits, rows, torch.tensor([True, False])), expected)
+    term = relation_term(logits, torch.tensor([2]), torch.tensor([True]), torch.tensor([True, False]))
+    torch.testing.assert_close(term, expected)
 
 
 def test_whole_model(tiny_encoder, tmp_path):
@@ -284,15 +290,18 @@ def test_its_three_stages_draw_apart(tiny_encoder):
     )
     example = TrainingSentences([rows], model).examples[0]
     batch = Collator(BiRTE, model.config, 0, seed=0)([example])
-    terms = {}
+    shape, terms = Shape.of([len(example.alignment)]), {}
+
+    def drawn(numbers: list[float]) -> dict[str, torch.Tensor]:
+        uniforms = SimpleNamespace(random=lambda count, dtype: np.array(numbers, dtype))
+        return BiRTE.collate_targets(model.config, [example.rows], [uniforms], shape)
+
     for name, draws in {
         "none": [0.1] * 4, "object_given_subject": [0.9, 0.1, 0.1, 0.1], "subject_given_object": [0.1, 0.9, 0.1, 0.1],
         "relation": [0.1, 0.1, 0.9, 0.1],
     }.items():  # fmt: skip
-        found = model(**{**batch, "draws": torch.tensor([draws])}).terms
+        found = model(**{**batch, **drawn(draws)}).terms
         terms[name] = {term: round(value.item(), 6) for term, value in found.items()}
     for name in ("object_given_subject", "subject_given_object", "relation"):
         changed = {term for term in terms["none"] if terms[name][term] != terms["none"][term]}
         assert changed == {name}
-    draws = Collator(BiRTE, model.config, 0, seed=3)([example, example])["draws"]
-    assert len(set(draws[0].tolist())) == BiRTE.draws

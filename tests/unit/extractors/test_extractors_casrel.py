@@ -1,5 +1,6 @@
 """CasRel: targets, decoding, losses against naive formulas, and whole models."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    Zeros,
     build,
     ceiling,
     check_extractor,
@@ -21,7 +23,9 @@ from support.extractors import (
 )
 from support.webnlg import read_triple_list
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects, object_term, subject_term
+from tripleaudit.extractors.batches import last_rows
+from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects, tag_cells, tag_term
+from tripleaudit.training import data
 
 
 def oracle(batch: dict, relations: int):
@@ -78,23 +82,22 @@ def test_worked_example(tiny_encoder):
     model = build(CasRel, tiny_encoder)
     batch = training_batch(model, [worked_example()])
     assert batch["triples"].tolist() == [[0, 1, 2, 0, 4, 4], [0, 4, 4, 1, 6, 8]]
-    start, end, present, rows = draw_subjects(batch["triples"], torch.tensor([0.2]), 1)
-    assert (start.tolist(), end.tolist(), present.tolist()) == ([1], [2], [True])
-    assert rows.tolist() == [[0, 1, 2, 0, 4, 4], [-1, 4, 4, 1, 6, 8]]
-    start, end, _, rows = draw_subjects(batch["triples"], torch.tensor([0.7]), 1)
-    assert (start.tolist(), end.tolist(), rows[:, 0].tolist()) == ([4], [4], [-1, 0])
+    start, end, present, drawn = draw_subjects(batch["triples"].numpy(), np.array([0.2]), 1)
+    assert (start.tolist(), end.tolist(), present.tolist(), drawn.tolist()) == ([1], [2], [True], [True, False])
+    start, end, _, drawn = draw_subjects(batch["triples"].numpy(), np.array([0.7]), 1)
+    assert (start.tolist(), end.tolist(), drawn.tolist()) == ([4], [4], [False, True])
     decoded, scores = oracle(batch, 4)
     assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
     assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 4)
 
 
 def test_subjects_are_drawn_uniformly_over_distinct_spans():
-    triples = torch.tensor(
+    triples = np.array(
         [[1, 3, 3, 0, 5, 5], [1, 3, 3, 1, 6, 6], [1, 4, 5, 0, 1, 1], [1, 3, 3, 0, 1, 2], [2, 1, 1, 0, 2, 2]]
     )
     counts = {(3, 3): 0, (4, 5): 0}
-    for draw in torch.linspace(0, 0.999, 100):
-        start, end, present, _ = draw_subjects(triples, draw.expand(3), 3)
+    for draw in np.linspace(0, 0.999, 100):
+        start, end, present, _ = draw_subjects(triples, np.full(3, draw), 3)
         counts[int(start[1]), int(end[1])] += 1
         assert present.tolist() == [False, True, True]
         assert (int(start[2]), int(end[2])) == (1, 1)
@@ -139,10 +142,10 @@ def test_no_subject_gives_no_triple():
     assert scores.shape == (0,)
 
 
-def test_fast_loss_equals_the_naive_one(tiny_encoder):
+def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
     model = build(CasRel, tiny_encoder).double()
+    monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))  # the first subject of every sentence
     batch = training_batch(model, toy_sentences())
-    batch["draws"] = torch.zeros_like(batch["draws"])  # the first subject of every sentence
     chosen = {}
     for row in batch["triples"].tolist():
         chosen.setdefault(row[0], (row[1], row[2]))
@@ -156,15 +159,18 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder):
 def test_sentences_without_subjects_leave_the_object_term():
     logits = torch.randn(2, 4, 2, 3, dtype=torch.float64)
     mask = torch.ones(2, 4, dtype=torch.long)
-    triples = torch.tensor([[0, 1, 1, 2, 2, 3]])
-    both = object_term(logits, triples, mask, torch.tensor([True, False]))
-    alone = object_term(logits[:1], triples, mask[:1], torch.tensor([True]))
+    cells = tag_cells(4, np.array([0]), np.array([2]), np.array([3])) * 3 + 2
+    cells, last = torch.from_numpy(cells), torch.from_numpy(last_rows(cells))
+    both = tag_term(logits, cells, last, mask * torch.tensor([[1], [0]]))
+    alone = tag_term(logits[:1], cells, last, mask[:1])
     torch.testing.assert_close(both, alone)
-    nothing = object_term(logits, triples[:0], mask, torch.tensor([False, False]))
+    expected = F.softplus(logits[0]).sum() - logits[0, 2, 0, 2] - logits[0, 3, 1, 2]
+    torch.testing.assert_close(alone, expected / 4)
+    nothing = tag_term(logits, cells[:0], last[:0], mask * 0)
     assert nothing.item() == 0
     subject = torch.randn(1, 4, 2, dtype=torch.float64)
     expected = F.softplus(subject).sum() / 4
-    torch.testing.assert_close(subject_term(subject, triples[:0], mask[:1]), expected)
+    torch.testing.assert_close(tag_term(subject, cells[:0], last[:0], mask[:1]), expected)
 
 
 def test_pseudo_subjects_are_content_spans_and_train_empty_objects(tiny_encoder):
@@ -195,8 +201,8 @@ def test_a_chain_is_beyond_the_linear_object_taggers(tiny_encoder):
     hidden = torch.randn(1, 4, 8, dtype=torch.float64)
     model = build(CasRel, tiny_encoder, relations=["r"]).double()
     model.object = torch.nn.Linear(8, 2).double()
-    a, b = torch.tensor([1]), torch.tensor([2])
-    from_a, from_b = model.object_logits(hidden, a, a)[0], model.object_logits(hidden, b, b)[0]
+    a, b = torch.tensor([[1, 1]]), torch.tensor([[2, 2]])
+    from_a, from_b = model.object_logits(hidden, a)[0], model.object_logits(hidden, b)[0]
     torch.testing.assert_close(from_a[2] + from_b[1], from_a[1] + from_b[2])
 
 

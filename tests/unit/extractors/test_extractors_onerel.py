@@ -19,7 +19,7 @@ from support.pairs import dense_classes, listed, perfect
 from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.onerel import OneRel, decode, targets
+from tripleaudit.extractors.onerel import OneRel, decode, plain_logits, targets
 
 
 def oracle(batch: dict, relations: int):
@@ -35,15 +35,11 @@ def exclusive_oracle(batch: dict, relations: int):
 
 
 def naive_loss(model: OneRel, batch: dict) -> torch.Tensor:
-    """Concatenated pairs and dense labels, without dropout."""
+    """Dense logits and labels, without dropout."""
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
-    size, length, width = hidden.shape
-    relations = len(model.config.relations)
-    joined = torch.cat(
-        [hidden[:, :, None].expand(-1, -1, length, -1), hidden[:, None].expand(-1, length, -1, -1)], dim=-1
-    )
-    logits = model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, relations))
-    labels = dense_classes(targets(batch["triples"], model.config.end_exclusive), size, length, relations)
+    size, length, _ = hidden.shape
+    logits = plain_logits(model, hidden)
+    labels = dense_classes(targets(batch["triples"], model.config.end_exclusive), size, length, logits.shape[-1])
     loss = F.cross_entropy(logits.movedim(3, 1), labels, reduction="none").sum(dim=-1)
     valid = batch["attention_mask"].double()
     valid = valid[:, :, None] * valid[:, None]
@@ -90,8 +86,8 @@ def test_decoding_follows_the_official_scan(seed, exclusive):
 
 @pytest.mark.parametrize("options", [{}, {"layout": "subword", "end_exclusive": True}])
 def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, options):
-    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 50)
-    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 400)
+    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 50)
+    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 400)
     model = build(OneRel, tiny_encoder, **options).double().eval()
     batch = training_batch(model, toy_sentences())
     fast, naive = model(**batch).loss, naive_loss(model, batch)

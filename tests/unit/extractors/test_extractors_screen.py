@@ -50,7 +50,7 @@ def test_no_pair_that_could_be_positive_is_lost(seed, name, power):
 @pytest.mark.parametrize("upper", [False, True])
 def test_decoded_cells_are_those_of_whole_tables(monkeypatch, name, upper):
     arguments = table(3, FEATURES[name])
-    blocks = plan([(1, 12), (0, 13)], torch.device("cpu"), upper=upper)
+    blocks = plan([(1, 12), (0, 13)], upper=upper)
     found = []
     for at_once, used in ((20, True), (1024, True), (0, False)):
         monkeypatch.setattr(screen, "available", lambda used=used: used)

@@ -20,7 +20,7 @@ from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.pairs import find_cells, plan, spans_of
-from tripleaudit.extractors.tplinker import TPLinker, decode, features, targets
+from tripleaudit.extractors.tplinker import TPLinker, decode, features, plain_logits, targets
 
 
 def oracle(batch: dict, relations: int):
@@ -30,27 +30,25 @@ def oracle(batch: dict, relations: int):
 
 
 def naive_loss(model: TPLinker, batch: dict, valid: torch.Tensor) -> torch.Tensor:
-    """Concatenated pairs, dense labels, one map after the other."""
+    """Dense logits and labels, one map after the other."""
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     relations = len(model.config.relations)
-    weight = model.links.weight.view(3, 2, relations, -1)
-    bias = model.links.bias.view(3, 2, relations)
+    entities, links = plain_logits(model, hidden)
     entity_loss, link_loss, count = 0.0, 0.0, 0
     for number in range(len(hidden)):
         rows = [row for row in batch["triples"].tolist() if row[0] == number]
         places = torch.nonzero(valid[number])[:, 0].tolist()
         for i in places:
             for j in [place for place in places if place >= i]:
-                x = torch.tanh(model.pair(torch.cat([hidden[number, i], hidden[number, j]])))
                 entity = any((i, j) in ((row[1], row[2]), (row[4], row[5])) for row in rows)
-                entity_loss = entity_loss + F.cross_entropy(model.entity(x)[None], torch.tensor([int(entity)]))
+                entity_loss = entity_loss + F.cross_entropy(entities[number, i, j][None], torch.tensor([int(entity)]))
                 for side in (0, 1):
                     labels = torch.zeros(relations, dtype=torch.long)
                     for row in rows:
                         one, two = row[1 + side], row[4 + side]
                         if (min(one, two), max(one, two)) == (i, j):
                             labels[row[3]] = 1 if one <= two else 2
-                    logits = (weight[:, side] @ x + bias[:, side]).T
+                    logits = links[number, i, j, :, side].T
                     link_loss = link_loss + F.cross_entropy(logits, labels, reduction="sum")
                 count += 1
     entity_weight, link_weight = model.loss_weights()
@@ -106,8 +104,8 @@ def test_decoding_follows_the_official_joins(seed):
 
 
 def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
-    monkeypatch.setitem(pairs.PAIRS_AT_ONCE, "cpu", 30)
-    monkeypatch.setitem(pairs.LOGITS_AT_ONCE, "cpu", 200)
+    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 30)
+    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 200)
     model = build(TPLinker, tiny_encoder).double()
     model.step = 2500
     for chosen, overrides in (([1, 2], {}), ([2, 4], {"padded_cells": True, "max_length": 14})):
@@ -146,7 +144,7 @@ def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkey
     batch = training_batch(model, toy_sentences())
     with torch.inference_mode():
         hidden = model.encode(batch["input_ids"], batch["attention_mask"])
-        blocks = plan(spans_of(batch["content_mask"]), hidden.device, upper=True)
+        blocks = plan(spans_of(batch["content_mask"]), upper=True)
         cells = find_cells(*model.tables(hidden), features, blocks)
     assert torch.bincount(cells.sentence).tolist() == [50] * 8
     rows, scores = decode(cells, 4, hidden.shape[1])

@@ -19,7 +19,7 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.pfn import PFN, PFNConfig, decode, last_of_word, partition_step, table_spans
+from tripleaudit.extractors.pfn import PFN, PFNConfig, decode, last_of_word, partition_step, plain_logits, table_spans
 
 
 def with_words(batch: dict) -> dict:
@@ -70,30 +70,20 @@ def naive_partition(model: PFN, hidden: torch.Tensor) -> list[torch.Tensor]:
 
 
 def naive_loss(model: PFN, batch: dict) -> torch.Tensor:
-    """The loss sentence by sentence, with concatenated pairs and dense labels."""
+    """The loss sentence by sentence, with dense logits and labels."""
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     total = 0.0
     for number in range(len(hidden)):
         length = int(batch["attention_mask"][number].sum())
-        entity, relation, share = naive_partition(model, hidden[number, :length])
+        entities, relations = plain_logits(model, hidden[number, :length])
         own = batch["triples"][batch["triples"][:, 0] == number]
         starts, ends = table_spans(own, batch["word_ids"], batch["word_first"], model.config)
-        labels = torch.zeros(length, length, len(model.config.relations), dtype=torch.float64)
+        labels, spans = torch.zeros_like(relations), torch.zeros_like(entities)
         labels[starts[:, 0], starts[:, 1], own[:, 3]] = 1
-        spans = torch.zeros(length, length, dtype=torch.float64)
         spans[starts.flatten(), ends.flatten()] = 1
-        for features, pool, pair, norm, out, wanted in (
-            (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out, spans[..., None]),
-            (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out, labels),
-        ):
-            pooled = pool(torch.cat([share, features], dim=-1)).tanh().max(dim=0).values
-            for i in range(length):
-                for j in range(length):
-                    if out is model.entity_out and i > j:
-                        continue
-                    joined = torch.cat([features[i], features[j], pooled])
-                    logits = out(F.elu(norm(pair(joined))))
-                    total = total + F.binary_cross_entropy_with_logits(logits, wanted[i, j], reduction="sum")
+        upper = torch.ones_like(spans).triu()
+        total = total + F.binary_cross_entropy_with_logits(entities, spans, upper, reduction="sum")
+        total = total + F.binary_cross_entropy_with_logits(relations, labels, reduction="sum")
     return total / batch["attention_mask"].shape[1]
 
 

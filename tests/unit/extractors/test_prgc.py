@@ -29,12 +29,17 @@ def instances_of(triples: torch.Tensor) -> torch.Tensor:
     return torch.unique(triples[:, [0, 3]], dim=0).reshape(-1, 2)
 
 
+def labels_of(triples: torch.Tensor, places: tuple[int, int], instances: torch.Tensor, length: int) -> torch.Tensor:
+    """The tags [m, L] that training writes."""
+    return torch.from_numpy(tag_labels(triples.numpy(), places, list(map(tuple, instances.tolist())), length))
+
+
 def oracle(batch: dict, relations: int, **config):
     """Decode perfect logits (+10 / -10) built with the target functions."""
     triples = batch["triples"]
     size, length = batch["input_ids"].shape
     gold = instances_of(triples)
-    labels = [tag_labels(triples, places, gold, length) for places in ((1, 2), (4, 5))]
+    labels = [labels_of(triples, places, gold, length) for places in ((1, 2), (4, 5))]
     relation = dense((size, relations), triples[:, 0], triples[:, 3]) * 20 - 10
     pairs = dense((size, length, length), triples[:, 0], triples[:, 1], triples[:, 4]) * 20 - 10
 
@@ -111,8 +116,7 @@ def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
 def test_worked_example(tiny_encoder):
     batch = training_batch(build(PRGC, tiny_encoder), [worked_example()])
     assert batch["instances"].tolist() == [[0, 0], [0, 1]]
-    subject = tag_labels(batch["triples"], (1, 2), batch["instances"], 11)
-    object_ = tag_labels(batch["triples"], (4, 5), batch["instances"], 11)
+    subject, object_ = batch["subject_tags"], batch["object_tags"]
     assert subject.tolist() == [[0, 1, 2, *[0] * 8], [0, 0, 0, 0, 1, *[0] * 6]]
     assert object_.tolist() == [[0, 0, 0, 0, 1, *[0] * 6], [0, 0, 0, 0, 0, 0, 1, 2, 2, 0, 0]]
     decoded, scores = oracle(batch, 4)
@@ -133,7 +137,7 @@ def test_decoding_loses_only_what_one_layer_of_tags_cannot_hold(seed):
         sides = []
         for places in ((1, 2), (4, 5)):
             tags = naive_tags(own, places, length)
-            assert tag_labels(batch["triples"], places, instances, length)[place].tolist() == tags
+            assert labels_of(batch["triples"], places, instances, length)[place].tolist() == tags
             sides.append(naive_chunks(tags))
         heads = {(row[1], row[4]) for row in rows if row[0] == number}
         expected |= {(number, *s, relation, *o) for s in sides[0] for o in sides[1] if (s[0], o[0]) in heads}
@@ -234,10 +238,11 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
 def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tiny_encoder):
     model = build(PRGC, tiny_encoder)
     zero = [each for each in toy_sentences() if not each.triples]
-    drawn = [training_batch(model, zero, epoch=epoch)["instances"] for epoch in range(12)]
+    batches = [training_batch(model, zero, epoch=epoch) for epoch in range(12)]
+    drawn = [batch["instances"] for batch in batches]
     assert all(each[:, 0].tolist() == [0, 1] for each in drawn)
     assert {relation for each in drawn for relation in each[:, 1].tolist()} == {0, 1, 2, 3}
-    assert tag_labels(torch.zeros(0, 6, dtype=torch.long), (1, 2), drawn[0], 5).sum() == 0
+    assert all(batch["subject_tags"].sum() == batch["object_tags"].sum() == 0 for batch in batches)
 
 
 def test_settings(tiny_encoder):

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from support.extractors import (
     build,
@@ -25,6 +26,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
     IGNORED,
@@ -34,14 +36,16 @@ from tripleaudit.extractors.ptrnet import (
     PtrNetConfig,
     best_relation,
     best_spans,
-    run_packed,
+    plain_step,
     run_split,
+    run_whole,
     same_text,
     split_lstm,
     step_targets,
     token_rows,
+    whole_lstm,
 )
-from tripleaudit.extractors.recurrence import two_way
+from tripleaudit.extractors.recurrence import partition_filter, two_way
 from tripleaudit.randomness import generator
 
 UNK = 100
@@ -122,21 +126,7 @@ def plain_loss(model: PtrNet, batch: dict) -> torch.Tensor:
         h = c = torch.zeros(config.width, dtype=u.dtype)
         written = torch.zeros(9 * config.width, dtype=u.dtype)
         for row in [*rows, None]:
-            contexts = []
-            for k, (attention, query) in enumerate(
-                ((model.state_attention, h), (model.written_attention, model.query(written)))
-            ):
-                keys = F.linear(u, model.attention_keys.weight.chunk(2)[k])
-                contexts.append(((attention(query) + keys).tanh() @ model.attention_scores[k]).softmax(0) @ u)
-            h, c = model.cell(torch.cat([written, *contexts])[None], (h[None], c[None]))
-            h, c = h[0], c[0]
-            x = torch.cat([u, h.expand(len(u), -1)], dim=1)
-            a, _ = model.subject_lstm(x)
-            b, _ = model.object_lstm(torch.cat([x, a], dim=1))
-            logits = [*model.subject_pointers(a).T, *model.object_pointers(b).T]
-            s1, s2, o1, o2 = (each.softmax(0) for each in logits)
-            arguments = torch.cat([s2 @ a, s1 @ a, o2 @ b, o1 @ b])
-            scores = model.relation_out(torch.cat([h, arguments]))
+            h, c, logits, arguments, scores = plain_step(model, u, h, c, written)
             wanted = NONE if row is None else int(row[3]) + 2
             terms["relation"].append(-scores.log_softmax(0)[wanted])
             if row is not None:
@@ -181,7 +171,7 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 
     def steps(order: str, epoch: int) -> list[int]:
         rngs = [generator(0, epoch, str(number)) for number in range(3)]
-        return PtrNet.collate_targets(PtrNetConfig(order=order), rows, rngs)["steps"].tolist()
+        return PtrNet.collate_targets(PtrNetConfig(order=order), rows, rngs, Shape(3, 20))["steps"].tolist()
 
     for order in ("epoch", "once"):
         assert sorted(steps(order, 0)[:6]) == list(range(6))
@@ -245,23 +235,30 @@ def test_round_trip_loses_only_overlapping_arguments_and_surplus_triples(seed):
     assert set(map(tuple, decoded.tolist())) == fits
 
 
-def test_recurrence_has_the_right_gradients():
+def test_recurrences_have_the_right_gradients():
     torch.manual_seed(0)
     gates = torch.randn(4, 2, 3, 12, dtype=torch.float64, requires_grad=True)
     weight = torch.randn(2, 12, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(two_way, (gates, weight))
+    shapes = (4, 2, 15), (15, 3), (3, 9), (3,)
+    inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    assert torch.autograd.gradcheck(partition_filter, inputs)
 
 
-def test_split_lstms_equal_packed_ones(tiny_encoder):
+def test_split_and_whole_lstms_equal_packed_ones(tiny_encoder):
     model = build(PtrNet, tiny_encoder, width=6, dropout=0.0).double().eval()
     batch = training_batch(model, toy_sentences())
     words = model.read(batch["input_ids"], batch["attention_mask"], batch["word_first"])
     hidden = torch.randn(len(batch["input_ids"]), 6, dtype=torch.float64)
     before = torch.randn(*words.mask.shape, 12, dtype=torch.float64)
     for lstm, part in ((model.subject_lstm, None), (model.object_lstm, before)):
-        packed = run_packed(lstm, words, hidden, part)
+        parts = [words.vectors, hidden.expand(len(words.vectors), -1, -1), *([] if part is None else [part])]
+        packed = pack_padded_sequence(torch.cat(parts, dim=-1), words.mask.sum(dim=0), enforce_sorted=False)
+        packed = pad_packed_sequence(lstm(packed)[0], total_length=len(words.vectors))[0]
         split = run_split(split_lstm(lstm, words.vectors, words.back), words.back, hidden, part)
+        whole = run_whole(whole_lstm(lstm, words.mask, torch.float64), words.vectors, hidden, part)
         assert torch.allclose(packed[words.mask], split[words.mask], atol=1e-12)
+        assert torch.allclose(packed[words.mask], whole[words.mask], atol=1e-12)
 
 
 def test_loss_and_gradients_equal_the_plain_formulation(tiny_encoder):

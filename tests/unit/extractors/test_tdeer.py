@@ -13,6 +13,7 @@ from support.extractors import (
     check_extractor,
     dense,
     random_batch,
+    sentence,
     toy_sentences,
     training_batch,
     worked_example,
@@ -44,6 +45,13 @@ def oracle(batch: dict, relations: int, **limits):
     return decode(heads * 20 - 10, tails * 20 - 10, relation * 20 - 10, objects, content, **limits)
 
 
+def instances_of(batch: dict) -> list[list[int]]:
+    """(sentence, subject start, subject end, relation, count) of each instance."""
+    length = batch["input_ids"].shape[1]
+    rows = zip(batch["instances"].tolist(), (batch["subjects"] % length).tolist(), strict=True)
+    return [[number, *span, relation, count] for (number, relation, count), span in rows]
+
+
 def naive_objects(model: TDEER, hidden: torch.Tensor, mask: torch.Tensor, instance: list[int]) -> torch.Tensor:
     """Object-head logits [L] of one instance, as the paper writes the attention."""
     number, start, end, relation = instance
@@ -61,7 +69,7 @@ def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
     mask = batch["attention_mask"].double()
     size, length = mask.shape
     rows = batch["triples"].tolist()
-    copies = [each[:4] for each in batch["instances"].tolist() for _ in range(each[4])]
+    copies = [each[:4] for each in instances_of(batch) for _ in range(each[4])]
     numbers = [each[0] for each in copies]
     numbers += [number for number in range(size) if number not in numbers]
     if model.config.weighting == "uniform":
@@ -91,7 +99,7 @@ def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
 
 def test_worked_example(tiny_encoder):
     batch = training_batch(build(TDEER, tiny_encoder, neg_samples=5), [worked_example()])
-    found = {tuple(row[1:4]): row[4] for row in batch["instances"].tolist()}
+    found = {tuple(row[1:4]): row[4] for row in instances_of(batch)}
     positives = {(1, 2, 0): 1, (4, 4, 1): 1}
     assert found == positives | {(4, 4, 0): 1, (1, 2, 1): 1, (6, 8, 1): 1}
     decoded, scores = oracle(batch, 4)
@@ -156,9 +164,9 @@ def test_an_eager_model_stays_within_its_limits():
 @pytest.mark.parametrize("weighting", ["instances", "uniform"])
 def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
     model = build(TDEER, tiny_encoder, weighting=weighting).double()
-    batch = training_batch(model, toy_sentences())
-    assert batch["instances"][:, 4].max() == 1
-    batch["instances"][0, 4] = 2  # as if the first subject had two objects
+    several = sentence("tim cook leads apple .", ("tim cook", "C", "apple"), ("tim cook", "C", "leads"), id="several")
+    batch = training_batch(model, [*toy_sentences(), several])
+    assert batch["instances"][:, 2].max() == 2  # a subject with two objects
     with torch.no_grad():
         model.attention_bias.fill_(0.1)
     fast, naive = model(**batch).loss, naive_loss(model, batch)

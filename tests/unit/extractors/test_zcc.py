@@ -22,7 +22,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import load_extractor, resolve
-from tripleaudit.extractors.zcc import ZCC, has_triples, targets
+from tripleaudit.extractors.zcc import ZCC, has_triples
 
 HEADS = ("binary", "mcml")
 
@@ -51,10 +51,10 @@ def learnt(encoder, head, steps=60):
 
 
 def test_worked_example(tiny_encoder):
-    triples = training_batch(build(ZCC, tiny_encoder), [worked_example()])["triples"]
-    assert targets(triples, torch.zeros(1, 1)).tolist() == [[1]]
-    assert targets(triples, torch.zeros(1, 4)).tolist() == [[1, 1, 0, 0]]
-    assert targets(triples[:0], torch.zeros(2, 4)).sum() == 0
+    zero = [each for each in toy_sentences() if not each.triples]
+    for head, labels in (("binary", [1]), ("mcml", [1, 1, 0, 0])):
+        batch = training_batch(build(ZCC, tiny_encoder, head=head), [worked_example(), *zero])
+        assert batch["labels"].tolist() == [labels, *[[0] * len(labels)] * len(zero)]
 
 
 def test_the_strongest_relation_decides():

@@ -171,3 +171,35 @@ def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
     assert fake.count == 4 and [item.parse_status for item in results] == ["failed", "failed", "ok"]
     counts = summary(results)
     assert (counts["requests"], counts["prompt_tokens"], counts["completion_tokens"]) == (4, 400, 40)
+
+
+def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
+    training = [
+        sentence("t1", "Cy leads Omega.", ("Cy", "leaderOf", "Omega")),
+        sentence("t2", "Nothing here."),
+        sentence("t3", "Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme")),  # one of the texts
+    ]
+    system = {"setting": "open", "examples": 1}
+    task = build_task(system, {"verbalise": {"leaderOf": "leader of"}}, SENTENCES, training)
+    plain = build_task({"setting": "open"}, {}, SENTENCES)
+    for number, _, request in task.requests(SENTENCES):
+        *before, last = plain.request(SENTENCES[number]).messages
+        question, answer = request.messages[len(before) : -1]
+        assert (list(request.messages[: len(before)]), request.messages[-1]) == (before, last)
+        assert question["role"] == "user" and "Cy leads Omega." in question["content"]
+        assert answer == {"role": "assistant", "content": '{"triples": [["Cy", "leader of", "Omega"]]}'}
+    closed = build_task({**system, "setting": "closed"}, {}, SENTENCES, training)
+    (_, pair, request) = next(closed.requests(SENTENCES))
+    assert pair == ("Ada", "Acme") and request.messages[-2]["content"] == "leader of"
+    with pytest.raises(UserError, match="2 examples are asked for, and the training split has 1 to show"):
+        build_task({"examples": 2}, {}, SENTENCES, training)
+
+
+def test_each_sample_is_an_answer_of_its_own(tmp_path):
+    answers = [f'[["Ada","leads","Acme{number}"]]' for number in range(9)]
+    first, _, fake = run(tmp_path, answers, temperature=0.7)
+    again, _, nothing = run(tmp_path, answers[3:], temperature=0.7, sample=0)
+    second, _, further = run(tmp_path, answers[3:], temperature=0.7, sample=1)
+    assert (fake.count, nothing.count, further.count) == (3, 0, 3)
+    assert [item.triples for item in again] == [item.triples for item in first] != [item.triples for item in second]
+    assert all("sample" not in body for body in further.requests)  # it only tells the stored answers apart

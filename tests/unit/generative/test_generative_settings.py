@@ -65,6 +65,17 @@ def test_a_good_section_has_no_problems():
         ({"systems": {"a": {"endpoint": "paid", "datasets": ["x"]}}}, "unknown data set 'x'"),
         ({"systems": {"a": {"endpoint": "paid", "prompt": "opn"}}}, "did you mean 'open'"),
         ({"datasets": {"d": {"corpus": "nyt"}}, "systems": {}}, "unknown corpus 'nyt'"),
+        (
+            {"systems": {"a": {"endpoint": "paid", "samples": 3}}},
+            "systems/a/samples: 3 answers at temperature 0 are one",
+        ),
+        (
+            {
+                "systems": {"a": {"endpoint": "paid", "examples": 2}},
+                "datasets": {"d": {"corpus": "demo", "split": "train"}},
+            },
+            "systems/a/examples: the texts of 'd' are the training split",
+        ),
         ({"budget": 3}, "a budget needs 'prices'"),
         (
             {"endpoints": {"x": {"base_url": "https://h/v1", "model": "m", "api_key_env": "sk-1 2"}}, "systems": {}},
@@ -79,6 +90,32 @@ def test_what_cannot_work_is_said_before_anything_runs(changes, problem):
     (found,) = str(error.value).splitlines()[1:]
     assert problem in found
     assert "sk-1" not in found
+
+
+def test_each_sample_is_a_run_of_its_own():
+    systems = {"a": {"endpoint": "paid", "samples": 3, "temperature": 0.7, "seed": 5, "datasets": ["d"]}}
+    gre = {"embedder": None, "datasets": {"g": {"generative": "d", "level": "sentence"}}}
+    config = {**copy.deepcopy(SECTION), "systems": systems}
+    planned = Study({"study": "s", "corpora": CORPORA, "generative": config, "grescores": gre})
+    models = planned.language_models
+    assert models.extractions == [("d", "a"), ("d", "a-sample2"), ("d", "a-sample3")]
+    assert [models.section["systems"][name]["seed"] for _, name in models.extractions] == [5, 6, 7]
+    identities = [models.identity("d", name) for _, name in models.extractions]
+    one = study(systems={"a": {**systems["a"], "samples": 1}}).language_models
+    assert (
+        one.identity("d", "a") == identities[0] != identities[1] != identities[2]
+    )  # further samples cost no first one
+    rows = [(system.name, dict(system.keys)) for system in planned.grescores.systems("g")[1:]]
+    assert rows == [
+        (name, {"extractor": "a", "setting": "open", "seed": str(number)})  # one row: mean, deviation, interval
+        for number, name in enumerate(("a", "a-sample2", "a-sample3"), 1)
+    ]
+    alone = LanguageModels.alone(
+        {"endpoints": SECTION["endpoints"], "datasets": {"d": {"corpus": "x"}}, "systems": systems}
+    )
+    assert alone.extractions == models.extractions and set(alone.section["systems"]) == {
+        name for _, name in models.extractions
+    }
 
 
 def test_transport_does_not_decide_a_result():

@@ -144,7 +144,7 @@ def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
     assert [system.name for system in plan.systems("own")] == ["groundtruth", "smollm", run]
     assert plan.tables() == ["gre-sentence", "gre-document", "gre-hard-matching"]
     text, files = plan.spec("cdr")
-    judged = "results/s/gre/cdr/judged/openchat/granularity.json"
+    judged = "results/s/gre/cdr/judged/openchat/e/granularity.json"
     assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", judged, "m.jsonl"]
     assert not any(file in text for file in files)
     spec = json.loads(text)

@@ -88,6 +88,39 @@ def test_a_killed_job_frees_its_device(machine):
         assert names == ["0"]
 
 
+def test_jobs_of_a_study_share_a_device(machine, monkeypatch):
+    """Two halves fit beside each other, a third one and a whole device do not."""
+    machine(TWO.splitlines(keepends=True)[0])
+    context = multiprocessing.get_context("fork")
+
+    def free(share: int) -> bool:
+        monkeypatch.setenv(devices.SHARE, str(share))
+        job = context.Process(target=take, args=(0, context.Queue()))
+        job.start()
+        job.join(0.5)
+        waited = job.is_alive()
+        job.terminate()
+        job.join()
+        return not waited
+
+    monkeypatch.setenv(devices.SHARE, "2")
+    with devices.gpu_slot() as first:
+        assert (free(2), free(4), free(1)) == (True, True, False)
+        monkeypatch.setenv(devices.SHARE, "2")
+        with devices.gpu_slot() as second:
+            assert first == second == ["0"]
+            assert (free(2), free(12)) == (False, False)
+    assert free(1)
+
+
+@pytest.mark.parametrize("share", ["0", "5", "half"])
+def test_a_share_that_does_not_divide_a_device(monkeypatch, share):
+    monkeypatch.setenv(devices.SHARE, share)
+    message = f"gpu_share is '{share}', expected one of 1, 2, 3, 4, 6, 12"
+    with pytest.raises(UserError, match=message), devices.gpu_slot():
+        pass
+
+
 def test_zero_hides_all_gpus():
     for options in ({"wanted": "0"}, {"count": 0}):
         with devices.gpu_slot(**options) as names:

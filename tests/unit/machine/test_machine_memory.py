@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from support.extractors import build, toy_sentences, training_batch
+from support.extractors import build, toy_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.extractors import pairs
+from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.machine.memory import is_out_of_memory, out_of_memory_advice
-from tripleaudit.training.data import TrainingSentences
+from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.trainer import train_extractor
 
@@ -72,15 +72,21 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, erro
     assert "try batch_size: 2 with accumulation: 2 (the same optimiser step), or relation_chunk: " in str(caught.value)
 
 
-def test_relations_in_smaller_chunks_change_nothing_but_rounding(tiny_encoder, monkeypatch):
+@pytest.mark.parametrize("formulation", ["", "device"])
+def test_relations_in_smaller_chunks_change_nothing_but_rounding(tiny_encoder, monkeypatch, formulation):
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
     model = build(TPLinker, tiny_encoder).double()
-    batch = training_batch(model, toy_sentences())
-    whole = model(**batch).loss.item()
-    assert pairs.CHUNKS["largest"] > 2
-    monkeypatch.setitem(pairs.CHUNKS, "limit", 2)
-    monkeypatch.setitem(pairs.CHUNKS, "largest", 0)
-    assert model(**batch).loss.item() == pytest.approx(whole, rel=1e-9)
-    assert pairs.CHUNKS["largest"] == 2
+    examples = TrainingSentences(toy_sentences(), model)
+    collator = Collator(TPLinker, model.config, model.aligner.pad_id, 0, static=8 if formulation else 0)
+    batch = collator([examples[0, number] for number in range(len(examples))])
+    if formulation:
+        batch |= {name: torch.tensor(value) for name, value in model.schedule(0).items()}
+    score = model.device_loss if formulation else model
+    whole = score(**batch).loss.item()
+    assert model.chunks.largest > 2
+    model.chunks = Chunks(2)
+    assert score(**batch).loss.item() == pytest.approx(whole, rel=1e-9)
+    assert model.chunks.largest == 2
 
 
 def test_the_allocator_of_this_machine_is_understood():

@@ -4,8 +4,20 @@ import pytest
 
 from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import Entity
-from tripleaudit.needles.minea import CRITERIA, Index, identify, overall, rated, type_scores, wilson, with_judgement
-from tripleaudit.needles.needle import Needle
+from tripleaudit.needles.minea import (
+    CRITERIA,
+    IDENTIFICATIONS,
+    INDEPENDENT,
+    ONE_TO_ONE,
+    Index,
+    identify,
+    overall,
+    rated,
+    type_scores,
+    wilson,
+    with_judgement,
+)
+from tripleaudit.needles.needle import Needle, problem
 
 # needles found by the best criterion, of all, behind the rates of table 3
 TABLE_3 = {
@@ -93,8 +105,9 @@ def test_toy_example_of_table_4():
     needles, extracted = toy()
     event, product = identify(needles, extracted)
     event, product = with_judgement(event, 1), with_judgement(product, 2)
-    assert [int(rated(event.row())[c]) for c in CRITERIA] == [0, 1, 1, 0, 0, 1]
-    assert [int(rated(product.row())[c]) for c in CRITERIA] == [0, 0, 1, 1, 0, 1]
+    for rule in IDENTIFICATIONS:
+        rows = rated([event.row(), product.row()], identification=rule)
+        assert [[int(row[c]) for c in CRITERIA] for row in rows] == [[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 0, 1]]
     assert (event.ns_index, event.k_index, event.llm_index) == (0, 1, 1)
     assert event.k_ratio == 0.5 and product.k_ratio == pytest.approx(4 / 6)
 
@@ -104,7 +117,7 @@ def test_n_implies_ns_k_is_monotone_and_case_is_an_option():
     target = needle("Place", "Nova Ruda", ["hill, town"])
     (match,) = identify([target], [found])
     assert match.n and match.ns and match.k_ratio == 1
-    row = rated(match.row())
+    (row,) = rated([match.row()])
     assert row["k0.5"] and row["k0.6"] and row["k0.7"] and row["llm"] is None
     lower = entity(0, "Place", "nova ruda")
     assert not identify([target], [lower])[0].n and identify([target], [lower], casefold=True)[0].n
@@ -117,7 +130,59 @@ def test_the_name_of_one_entity_does_not_run_into_the_next_value():
 
 def test_three_of_five_keywords_reach_the_threshold_0_6():
     (match,) = identify([needle("T", "x", "abcde")], [entity(0, "T", "y", keywords=["a", "b", "c"])])
-    assert rated(match.row())["k0.6"] is True and rated(match.row())["k0.7"] is False
+    (row,) = rated([match.row()])
+    assert row["k0.6"] is True and row["k0.7"] is False
+
+
+def shares(needles, extracted):
+    return {
+        rule: [row["k_ratio"] for row in rated((m.row() for m in identify(needles, extracted)), (), rule)]
+        for rule in IDENTIFICATIONS
+    }
+
+
+def test_a_missed_needle_is_not_credited_with_another_needles_entity():
+    ada = needle("Person", "Ada Moss", "abcdef")
+    eva = needle("Person", "Eva Lund", "abcdxy")
+    named = entity(0, "Person", "Ada Moss", keywords=list("abcd"))  # no nearer to one than to the other, but named
+    assert shares([ada, eva], [named]) == {ONE_TO_ONE: [0.666667, 0], INDEPENDENT: [0.666667, 0.666667]}
+    again = entity(1, "Person", "A. Moss", keywords=list("abcde"))  # the same needle a second time
+    assert shares([ada, eva], [named, again])[ONE_TO_ONE] == [0.833333, 0]
+    own = entity(2, "Person", "E. Lund", keywords=list("abcxy"))
+    assert shares([ada, eva], [named, again, own])[ONE_TO_ONE] == [0.833333, 0.833333]
+    # one nameless record that fits both stands for one, two of them for both
+    assert sorted(shares([ada, eva], [entity(0, "Person", None, keywords=list("abcd"))])[ONE_TO_ONE]) == [0, 0.666667]
+    both = [entity(index, "Person", None, keywords=list("abcd")) for index in range(2)]
+    assert shares([ada, eva], both)[ONE_TO_ONE] == [0.666667, 0.666667]
+
+
+def test_overlapping_keywords_raise_no_score():
+    """Needles with five of six keywords in common, a quarter of them extracted: the rate is a quarter, not all."""
+    needles = [needle("T", f"Needle {number:02d}", [*"abcde", str(number)]) for number in range(40)]
+    extracted = [entity(i, "T", f"Needle {i:02d}", keywords=[*"abcde", str(i)]) for i in range(10)]
+    rows = {rule: rated((m.row() for m in identify(needles, extracted)), (0.7,), rule) for rule in IDENTIFICATIONS}
+    assert {rule: sum(row["k0.7"] for row in found) for rule, found in rows.items()} == {
+        ONE_TO_ONE: 10,
+        INDEPENDENT: 40,
+    }
+    assert [row["k_index"] for row in rows[ONE_TO_ONE]] == [*range(10), *[None] * 30]
+
+
+def test_one_entity_that_a_judge_sees_in_several_needles_counts_once():
+    needles, extracted = toy()
+    event, product = (with_judgement(match, 2) for match in identify(needles, extracted))
+    assert [row["llm"] for row in rated([event.row(), product.row()])] == [False, True]  # the one with its keywords
+    assert [row["llm"] for row in rated([event.row(), product.row()], identification=INDEPENDENT)] == [True, True]
+
+
+def test_needles_with_keywords_in_common_are_refused():
+    words = " ".join(["word"] * 45)
+    one, two, three = (
+        Needle(name, "d", "T", f"{name} {words}", name, "", tuple(keywords))
+        for name, keywords in (("Ada", "abcdef"), ("Eva", "ABcxyz"), ("Ida", "abuvwt"))
+    )
+    assert problem(two, "text", [one]) == "it shares 3 of 6 keywords with needle Ada"
+    assert problem(three, "text", [one, two]) is None and problem(two, "text", [one], overlap=0.6) is None
 
 
 def test_candidates_share_words_or_the_piece():

@@ -165,6 +165,49 @@ def test_iteration_table(study):
     assert table.cell("relevance ↑", "0").reported == "0.3409"
 
 
+def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
+    plan = dataclasses.replace(PLAN, parts=0, iterations=2, separate_runs=True)
+    corpus = study["corpus"]
+    with FakeEndpoint(NeedleModel()) as fake, Client(Endpoint(fake.url, "fake"), tmp_path / "cache") as client:
+        result = extract_corpus(corpus, plan, client.complete_all, "fake")
+        one = extract_corpus(corpus, dataclasses.replace(plan, separate_runs=False), client.complete_all, "fake")
+    assert (result.matches, result.displaced) == (one.matches, one.displaced)
+    stages = {call["stage"] for call in result.calls}
+    assert stages == {"enriched", "untouched", "0 follow-up calls", "1 follow-up calls"}
+    pieces = sum(call["stage"] == "0 follow-up calls" for call in result.calls)
+    assert sum(call["stage"] == "1 follow-up calls" for call in result.calls) == 2 * pieces
+    assert sum(call["stage"] == "untouched" for call in result.calls) == 3 * pieces
+    kept = [e for e in result.entities if e.variant != "untouched"]  # so the table can rest on the runs alone
+    kept += [e for e in result.entities if e.variant == "untouched" and e.iteration == 2]
+    save_result(dataclasses.replace(result, entities=kept), plan, tmp_path / "model")
+    scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "docs", "fake")
+    found = {s.stratum: s.value for s in scores if (s.key("protocol"), s.metric) == ("iterations", "entities")}
+    assert found == {"0": 0, "1": pieces, "2": pieces}
+
+
+def test_false_positives_are_judged_too(tmp_path):
+    """A judge that points at the first record: what it says of documents without needles are false positives."""
+    document = Document("report", make_document(60).text + "\n\nPerson Zero stood by the door.\n")
+    plan = dataclasses.replace(PLAN, parts=0, iterations=0)
+    corpus = corpus_from_needles([document], make_needles(), plan)
+
+    def model(body):
+        asked = "These records were extracted" in body["messages"][-1]["content"]
+        return json.dumps({"match": 1} if asked else {"entities": [{"type": "Person", "name": "Person Zero"}]})
+
+    with FakeEndpoint(model) as fake, Client(Endpoint(fake.url, "fake"), tmp_path / "cache") as client:
+        result = extract_corpus(corpus, plan, client.complete_all, "fake")
+    assert [match.llm for match in result.displaced] == [True] * 10
+    save_result(result, plan, tmp_path / "model")
+    scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "docs", "fake")
+    rates = {
+        s.matching: s.value
+        for s in scores
+        if (s.key("protocol"), s.stratum) == ("needles-untouched", "all") and s.metric == "rate"
+    }
+    assert rates == {"n": 0, "ns": 0, "k0.5": 0, "k0.6": 0, "k0.7": 0, "llm": 0.1}  # one record stands for one needle
+
+
 def test_tables(study):
     files = {"criteria": [study["folder"] / "model" / "criteria.jsonl"]}
     inputs = TableInputs(scores=ScoreIndex(study["scores"]), files=files)

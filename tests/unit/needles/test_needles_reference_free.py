@@ -68,10 +68,9 @@ def test_bias_avoidance():
     assert rf.supported_share([entity(0, "n/a")], "text") is None
     assert rf.supported_share([entity(0, "art")], "a party") == 0  # tokens, not substrings
     assert rf.supported_share([entity(0, "new york")], "York is not new") == 0
-    assert (
-        rf.supported_names([entity(0, "Paris Mars")], "Paris", lambda text: [w for w in text.split() if w.istitle()])
-        == 0.5
-    )
+    # by entities, as the paper: a note in other words is no invention, an entity listed twice counts once
+    assert rf.supported_entities([*values, entity(2, "Paris", note="lights")], "In 1999 in Paris.") == 0.5
+    assert rf.supported_entities([entity(0, None, year="1999")], "1999") is None
 
 
 def test_incompleteness():
@@ -118,7 +117,8 @@ def test_all_scores_of_an_extraction():
     one, two = rf.relevance("Person Ada Moss", pieces[0]), rf.relevance("Place Lyon a city", pieces[1])
     assert scores["relevance_spread"] == pytest.approx(rf.spread([one, two]))
     assert scores["redundancy_avoidance(0.2)"] == 1 == scores["redundancy_avoidance(0.5,name)"]
-    assert scores["bias_avoidance"] == pytest.approx(2 / 3)  # "a city" is not in the text
+    assert scores["bias_avoidance"] == 1
+    assert scores["supported_values"] == pytest.approx(2 / 3)  # "a city" is not in the text
     assert set(scores) >= {"semantic_similarity", "suswir", "redundancy_avoidance(0.1)"}
     nothing = rf.all_scores(pieces, [], load_schema("demo"))
     assert nothing.pop("entities") == 0 and set(nothing) == set(scores) - {"entities"}

@@ -69,7 +69,7 @@ def test_the_judge_of_the_grescores_is_counted_as_it_is_asked(study, capsys):
         capsys.readouterr()
         job = estimated(capsys)[0]["d", "mine (judge)"]
         assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (16, 16, 0, 0.0)
-        judge(fake.url, folder / "results/s/gre/d/judged/mine")
+        judge(fake.url, folder / "results/s/gre/d/judged/mine/e")
         capsys.readouterr()
         assert estimated(capsys)[0]["d", "mine (judge)"]["done"]
         assert fake.count == 16
@@ -90,7 +90,7 @@ def test_a_judge_without_triples_yet(study, capsys):
     )
     jobs, result = estimated(capsys)
     assert list(jobs) == [("d", "lm")]
-    assert result["unknown"] == ["d", "g/lm (judge: its triples are not there yet)"]
+    assert result["unknown"] == ["d", "g/lm (judge e: its triples are not there yet)"]
     assert result["missing_keys"] == ["NOT_SET_HERE"]
 
 

@@ -59,19 +59,24 @@ def test_batches_hold_every_sentence_once_and_similar_lengths():
     plain = LengthGroupedBatches(lengths, 8, seed=3, grouped=False)
     assert spread < 0.1 * np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in plain])
     assert list(sampler) == batches
-    sampler.set_epoch(1)
+    sampler.begin(1)
     assert {epoch for batch in sampler for epoch, _ in batch} == {1}
     other = LengthGroupedBatches(lengths, 8, seed=4)
     orders = [[[index for _, index in batch] for batch in each] for each in (batches, sampler, other)]
     assert orders[0] != orders[1] and orders[0] != orders[2]
     together = [{frozenset(batch) for batch in order} for order in orders]
     assert len(together[0] & together[1]) < 5  # not the same batches in another order either
+    whole = list(sampler)
+    sampler.begin(1, 5)
+    assert list(sampler) == whole[5:]
 
 
-def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
+def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(tiny_encoder):
+    model = build(CasRel, tiny_encoder, zero_subject="random")  # its batches carry what was drawn
+
     def draws(batch_size, seed=0, epoch=0):
         data = loader(model, toy_sentences(), seed=seed, batch_size=batch_size)
-        data.set_epoch(epoch)
+        data.batch_sampler.begin(epoch)
         rows = {}
         for batch in data:
             for ids, row in zip(batch["input_ids"].tolist(), batch["draws"].tolist(), strict=True):
@@ -86,8 +91,8 @@ def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
 def test_worker_processes_give_the_same_batches(model):
     own, others = loader(model, toy_sentences()), loader(model, toy_sentences(), workers=2)
     for epoch in range(2):
-        own.set_epoch(epoch)
-        others.set_epoch(epoch)
+        own.batch_sampler.begin(epoch)
+        others.batch_sampler.begin(epoch)
         for left, right in zip(own, others, strict=True):
             assert all(torch.equal(left[key], right[key]) for key in left)
 

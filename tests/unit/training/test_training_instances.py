@@ -54,15 +54,16 @@ def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encod
     example = TrainingSentences(toy_sentences(), model).examples[0]
     count = TDEER.instance_count(model.config, example.rows)
     collate = Collator(TDEER, model.config, 0, seed=0)
-    whole = collate([example])["instances"]
+
+    def drawn(batch: dict) -> list[tuple[int, ...]]:  # subject, relation, and how often it counts
+        return [tuple(row) for row in torch.cat([batch["subjects"], batch["instances"][:, 1:]], 1).tolist()]
+
+    whole = drawn(collate([example]))
     parts = [
-        collate([type(example)(example.id, example.alignment, example.rows, 0, n)])["instances"][0]
-        for n in range(count)
+        drawn(collate([type(example)(example.id, example.alignment, example.rows, 0, n)]))[0] for n in range(count)
     ]
-    assert sum(whole[:, 4].tolist()) == count
-    assert Counter(tuple(part[1:4].tolist()) for part in parts) == Counter(
-        {tuple(row[1:4].tolist()): int(row[4]) for row in whole}
-    )
+    assert sum(row[-1] for row in whole) == count
+    assert Counter(part[:-1] for part in parts) == Counter({row[:-1]: row[-1] for row in whole})
 
 
 def test_a_sentence_with_zero_triples_is_one_instance():

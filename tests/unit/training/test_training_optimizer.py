@@ -9,11 +9,11 @@ from support.extractors import build
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.optimizer import (
+    Rates,
     UncorrectedAdamW,
     clip_each,
     clip_gradients,
     make_optimizer,
-    make_schedule,
     parameter_groups,
     schedule_factor,
 )
@@ -76,11 +76,9 @@ def test_the_head_may_have_its_own_schedule(tiny_encoder):
         encoder_learning_rate=1.0, head_learning_rate=2.0, schedule="linear", head_schedule="constant"
     )
     optimizer = make_optimizer(model, settings)
-    schedule = make_schedule(optimizer, settings, 10, 5)
-    for _ in range(5):
-        optimizer.step()
-        schedule.step()
-    assert {(g["role"], g["lr"]) for g in optimizer.param_groups} == {("encoder", 0.5), ("head", 2.0)}
+    rates = Rates(optimizer, settings, 10, 5).at(5)
+    roles = [group["role"] for group in optimizer.param_groups]
+    assert set(zip(roles, rates, strict=True)) == {("encoder", 0.5), ("head", 2.0)}
 
 
 def test_each_tensor_is_clipped_on_its_own():

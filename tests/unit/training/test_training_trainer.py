@@ -136,9 +136,9 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
 
 
 def test_a_model_predicts_in_the_precision_of_its_training(home, reference, tmp_path):
-    assert load_extractor(home / "reference").config.precision == "bf16"
+    assert load_extractor(home / "reference").config.bf16 is True
     run(home, tmp_path / "exact", precision="float32")
-    assert load_extractor(tmp_path / "exact").config.precision == "float32"
+    assert load_extractor(tmp_path / "exact").config.bf16 is False
 
 
 def test_equal_seeds_give_equal_weights(home, reference, tmp_path):

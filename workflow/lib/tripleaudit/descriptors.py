@@ -205,11 +205,13 @@ class CorpusFormat(Descriptor):
         read: ``(path, **options) -> Iterator[RawSentence]``.
         options: names of the options that ``read`` understands.
         detects: ``(Probe) -> bool``, whether a file looks like this format; None for a format that must be named.
+        keys: of every object of the format, where it consists of objects; a refusal names formats that come near.
     """
 
     read: Callable[..., Iterator[Any]]
     options: tuple[str, ...] = ()
     detects: Callable[[Any], bool] | None = None
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

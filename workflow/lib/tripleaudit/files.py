@@ -1,8 +1,10 @@
 """Reading and writing files so that outputs appear whole or not at all."""
 
+import codecs
 import contextlib
 import gzip
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -14,6 +16,7 @@ from typing import IO, Any
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 
+ZSTD = b"\x28\xb5\x2f\xfd"  # how a zstd file begins
 SHARDS = "shards.json"  # lists the JSON-lines files of a folder that are read as one
 
 
@@ -126,26 +129,67 @@ def jsonl_parts(path: str | Path) -> list[Path]:
 
 @contextlib.contextmanager
 def open_text(path: str | Path) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file for reading, through gzip if its name ends in ``.gz``.
+    """Open a text file for reading: UTF-8 or UTF-16, with or without a byte-order mark, also through gzip or zstd.
 
     Line ends are left as they are (universal newlines off), because offsets depend on them.
 
     Raises:
-        UserError: the file is missing, is a folder, or is not UTF-8.
+        UserError: the file is missing, is a folder, is no text, or not a whole compressed file.
     """
     path = Path(path)
     if not path.exists():
         raise UserError(f"{path}: no such file")
     if path.is_dir():
         raise UserError(f"{path}: this is a folder, expected a file")
-    opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8", newline="") as stream:
-            yield stream
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start} of a block)") from error
+        with _opened(path) as content:
+            encoding = _encoding(content.peek(4)[:4])
+            with io.TextIOWrapper(content, encoding=encoding, newline="") as stream:
+                yield stream
+    except UnicodeError as error:
+        place = f" (byte {error.start} of a block)" if isinstance(error, UnicodeDecodeError) else ""
+        raise UserError(f"{path}: not UTF-8 text{place}") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise UserError(f"{path}: not a whole gzip file ({error})") from error
+
+
+def _opened(path: Path) -> io.BufferedReader | gzip.GzipFile:
+    """Open a file for reading bytes, decompressed."""
+    with open(path, "rb") as content:
+        start = content.read(4)
+    if path.suffix == ".gz" or start.startswith(b"\x1f\x8b"):
+        return gzip.open(path, "rb")
+    if start == ZSTD:
+        import pyarrow
+
+        return io.BufferedReader(_Zstd(pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd"), path))
+    return open(path, "rb")
+
+
+class _Zstd(io.RawIOBase):
+    """What pyarrow decompresses; a broken file is a broken file."""
+
+    def __init__(self, stream: Any, path: Path) -> None:
+        self.stream, self.path = stream, path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return self.stream.readinto(buffer)
+        except OSError as error:
+            raise UserError(f"{self.path}: not a whole zstd file ({error})") from error
+
+
+def _encoding(start: bytes) -> str:
+    """Return the encoding that the first four bytes of a text show."""
+    if start.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    zeros = "".join("0" if byte == 0 else "x" for byte in start)
+    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros, "utf-8")
 
 
 def sha256(path: str | Path) -> str:

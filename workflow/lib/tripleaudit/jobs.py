@@ -148,7 +148,7 @@ def pinned(entry: RawFile | Model) -> str:
     return entry.sha256 or str(entry.source)
 
 
-def export_environment(library: Path | None, gpu: str | int, offline: bool = False) -> None:
+def export_environment(library: Path | None, gpu: str | int, share: int = 1, offline: bool = False) -> None:
     """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
 
     ``library`` is the folder that the package is imported from, None where it is installed.
@@ -161,5 +161,6 @@ def export_environment(library: Path | None, gpu: str | int, offline: bool = Fal
         if known[0] != first:
             os.environ[name] = os.pathsep.join(filter(None, [first, *known]))
     os.environ["TRIPLEAUDIT_GPU"] = str(gpu)
+    os.environ["TRIPLEAUDIT_GPU_SHARE"] = str(share)
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"

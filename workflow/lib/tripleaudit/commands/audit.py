@@ -9,6 +9,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help="training set, any corpus format")
     parser.add_argument("test", metavar="TEST", help="test set, any corpus format")
     parser.add_argument("--format", default="auto", metavar="F", help="format of both files (default: auto)")
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
@@ -16,19 +23,23 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.protocols.leakage import leakage
     from tripleaudit.protocols.strata import audit_corpus
 
-    train = read_corpus(args.train, format=args.format)
-    test = read_corpus(args.test, format=args.format)
+    columns = parse_columns(args.column)
+    train, test = (read_corpus(path, format=args.format, columns=columns) for path in (args.train, args.test))
     value = audit_corpus(train.sentences, test.sentences)
     # Reading removes repetitions, so that only the reader's report still knows of them.
     value["duplicates"] = test.report.duplicates
     value["missing_entities"] = test.report.found.get("missing", 0)
+    value["leakage"] = leakage(train.sentences, test.sentences)
     print(json.dumps(value, ensure_ascii=False, indent=2) if args.json else _readable(value))
     return 0
 
 
 def _readable(value: dict) -> str:
+    from tripleaudit.commands.check import readable_leakage
     from tripleaudit.tables.render.escape import clean
 
     train = value["train"]
@@ -55,6 +66,7 @@ def _readable(value: dict) -> str:
         lines.append(f"Relations that training lacks, with their test triples: {names}")
     else:
         lines.append("Relations that training lacks: none")
+    lines += ["", *readable_leakage(value["leakage"], "Test sentences that are in training")]
     return "\n".join(lines)
 
 

@@ -1,13 +1,25 @@
-"""``tripleaudit export``: corpora of any format as one Hugging Face ``DatasetDict`` on disk."""
+"""``tripleaudit export``: corpora of any format as a Hugging Face ``DatasetDict``, CSV, Parquet, brat or DocRED."""
 
 import argparse
 
-HELP = "save corpora as a Hugging Face DatasetDict"
+HELP = "save corpora as a Hugging Face DatasetDict, JSON lines, CSV, Parquet, brat or DocRED"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.corpora.writers import WRITERS
+
     parser.add_argument("splits", nargs="+", metavar="SPLIT=FILE", help="for example train=train.jsonl test=test.jsonl")
     parser.add_argument("--format", default="auto", help="of all files (default: auto)")
+    parser.add_argument(
+        "--to", default="datasets", choices=("datasets", *WRITERS), help="what to write (default: datasets)"
+    )
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+    )
     parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
     parser.add_argument("--out", required=True, metavar="FOLDER", help="a folder that does not exist yet")
 
@@ -18,7 +30,9 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.corpora.store import to_dataset_dict
+    from tripleaudit.corpora.writers import WRITERS
     from tripleaudit.errors import UserError
 
     splits = {}
@@ -30,9 +44,18 @@ def run(args: argparse.Namespace) -> None:
     out = Path(args.out)
     if out.exists():
         raise UserError(f"{out}: exists already, expected a new folder")
-    corpora = {name: read_corpus(path, args.format, args.occurrence).sentences for name, path in splits.items()}
+    columns = parse_columns(args.column)
+    corpora = {
+        name: read_corpus(path, args.format, args.occurrence, columns=columns).sentences
+        for name, path in splits.items()
+    }
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as work:
-        to_dataset_dict(corpora).save_to_disk(f"{work}/data")
+        if args.to == "datasets":
+            to_dataset_dict(corpora).save_to_disk(f"{work}/data")
+        else:
+            ending, write = WRITERS[args.to]
+            for name, sentences in corpora.items():
+                write(Path(work) / "data" / f"{name}{ending}", sentences)
         os.replace(f"{work}/data", out)
     print(f"{out}: " + ", ".join(f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()))

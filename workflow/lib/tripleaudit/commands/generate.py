@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="config.json of the model that the endpoint serves",
     )
+    parser.add_argument("--examples", nargs="*", metavar="FILE", help="sentences that the system's examples come from")
     parser.add_argument("--threads", type=int, help="CPU threads of the local server")
     parser.add_argument("--server-log", metavar="FILE", help="output of the local server")
 
@@ -33,7 +34,8 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.store import load_sentences, save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json, write_jsonl
-    from tripleaudit.generative import extraction, settings
+    from tripleaudit.generative import extraction
+    from tripleaudit.llm import section as settings
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for name in ("httpx", "httpx2", "openai"):  # one line a request would drown everything else
@@ -45,7 +47,8 @@ def run(args: argparse.Namespace) -> None:
             raise UserError(f"generative/{kind}: '{name}' is not defined; known: {', '.join(section[kind]) or 'none'}")
     system = section["systems"][args.system]
     sentences = load_sentences(args.texts)
-    task = extraction.build_task(system, section["datasets"][args.dataset], sentences)
+    examples = load_sentences(args.examples[0]) if args.examples else ()
+    task = extraction.build_task(system, section["datasets"][args.dataset], sentences, examples)
     model_dir = Path(args.model_config[0]).parent if args.model_config else None
     endpoint = system["endpoint"]
     with settings.open_client(section, endpoint, study, model_dir, args.server_log, args.threads) as client:
@@ -65,6 +68,7 @@ def run(args: argparse.Namespace) -> None:
     save_sentences(args.predictions, (item.prediction(task.relations) for item in results))
     provenance = {"dataset": args.dataset, "system": args.system, "setting": task.setting, "model": model}
     provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
+    provenance |= {"examples": [sentence.id for sentence in task.examples], "sample": task.sample}
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
     identity = settings.identity(section, args.dataset, args.system)
     write_json(

@@ -25,6 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="whether the relation is in second or in third place (default: by the number of different ones)",
     )
     parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
+    parser.add_argument(
+        "--factualness-by",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="stored judgements of further judges: their FS, and their agreement with the first (Cohen's kappa)",
+    )
     parser.add_argument("--granularity", metavar="FILE", help="stored answers of a splitting prompt")
     parser.add_argument("--similarities", metavar="FILE", help="stored cosines of gold and extracted triples, for CS")
     parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
@@ -32,6 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
     parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="stored answers of the endpoint")
     parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="requests in flight (default: 4)")
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=1,
+        metavar="N",
+        help="times that the judge is asked; more show its FS each time, and how far it agrees with itself",
+    )
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument(
@@ -41,7 +55,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the judge's answers; more is an error (default: %(default)s)",
     )
-    parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
+    parser.add_argument(
+        "--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+    )
     parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=float, metavar="X", help="similarity threshold (default: the embedder's)")
@@ -79,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    if args.samples < 1 or args.samples > 1 and (args.temperature == 0 or not args.endpoint):
+        raise UserError(f"--samples {args.samples}: expected 1, or more with an --endpoint and a --temperature above 0")
     if bool(args.endpoint) != bool(args.model):
         raise UserError("--endpoint and --model belong together; expected both or neither")
     if args.similarities and args.embedder:
@@ -88,10 +106,17 @@ def run(args: argparse.Namespace) -> int:
     system = read_system(args.triples, order="sro")
     gold = read_system(args.reference, args.reference_order) if args.reference else None
     verdicts = read_verdicts(args.factualness) if args.factualness else None
+    further = {}
+    for given in args.factualness_by:
+        name, equals, path = given.partition("=")
+        if not name or not equals:
+            raise UserError(f"--factualness-by: expected NAME=FILE, got {given!r}")
+        further[name] = read_verdicts(path)
     splits = read_splits(args.granularity) if args.granularity else None
     judged = {}
     if args.endpoint:
-        verdicts, splits, judged = _ask(args, system, verdicts, splits)
+        verdicts, splits, judged, again = _ask(args, system, verdicts, splits)
+        further |= again
     topics = None
     if args.lda:
         topics = TopicModel.load(args.lda)
@@ -113,6 +138,7 @@ def run(args: argparse.Namespace) -> int:
             read_similarities(args.similarities) if args.similarities else None,
             topics,
             elements,
+            further,
         ),
         Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed),
     )
@@ -136,10 +162,9 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     from tripleaudit.errors import UserError
     from tripleaudit.grescores.judging import judge, split
     from tripleaudit.llm.client import Client, Endpoint, Prices
+    from tripleaudit.llm.prices import listed
     from tripleaudit.llm.prompts import load_prompt
 
-    if args.budget is not None and args.prices is None:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
     endpoint = Endpoint(
         args.endpoint,
         args.model,
@@ -147,8 +172,10 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
         concurrency=args.concurrency,
         temperature=args.temperature,
         reasoning_effort=args.reasoning_effort,
-        prices=Prices(*args.prices) if args.prices else Prices(),
+        prices=Prices(*args.prices) if args.prices else listed(args.endpoint, args.model),
     )
+    if args.budget is not None and not endpoint.prices:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
     reports = {}
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     for name in ("httpx", "httpx2", "openai"):
@@ -161,7 +188,12 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
         if splits is None:
             splits, report = split(system, client, load_prompt("split"), args.most_unreadable)
             reports["gs"] = report.to_json()
+        again = {}
+        for client.draw in range(1, args.samples):
+            details, report = judge(system, client, load_prompt("judge"), args.most_unreadable)
+            again[f"sample{client.draw + 1}"] = {text: entry["results"] for text, entry in details.items()}
+            reports[f"fs:sample{client.draw + 1}"] = report.to_json()
         sent = client.totals
-    cost = f", cost {sent.cost:.4f}" if args.prices else ""
+    cost = f", cost {sent.cost:.4f}" if endpoint.prices else ""
     print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)
-    return verdicts, splits, reports
+    return verdicts, splits, reports, again

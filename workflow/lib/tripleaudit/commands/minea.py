@@ -33,8 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-untouched", action="store_true", help="do not extract the documents without needles")
     parser.add_argument("--casefold", action="store_true", help="compare names and keywords without case")
     parser.add_argument("--seed", type=int, default=0, help="of needles and their places (default: 0)")
-    parser.add_argument("--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens")
+    parser.add_argument(
+        "--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+    )
     parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
+    parser.add_argument("--samples", type=int, default=1, metavar="N", help="extractions; more show mean and deviation")
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument("--concurrency", type=int, default=4, help="most requests in flight (default: 4)")
@@ -52,12 +55,13 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.errors import UserError
     from tripleaudit.llm.conversation import TokenCounter
+    from tripleaudit.llm.estimate import Estimate
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
     from tripleaudit.needles.rehearsal import as_text, rehearse
 
-    if args.budget is not None and args.prices is None:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
+    if args.samples < 1 or args.samples > 1 and args.temperature == 0:
+        raise UserError(f"--samples {args.samples}: expected 1, or more with a --temperature above 0")
     documents = read_documents(args.documents, args.max_chars)
     plan = Plan(
         schema=args.schema,
@@ -81,9 +85,12 @@ def run(args: argparse.Namespace) -> int:
 
     with _client(args) as client:
         generator = client if args.needle_source == "model" else None
-        stages = rehearse(documents, plan, client, counter, generator)
+        stages: dict[str, Estimate] = {}
+        for client.draw in range(args.samples):
+            again = rehearse(documents, plan, client, counter, None if client.draw else generator)
+            stages |= {name: stages.get(name, Estimate()) + stage for name, stage in again.items()}
         to_send = sum(stage.to_pay for stage in stages.values())
-        print(as_text(stages, documents, args.model, args.prices is not None), file=sys.stderr)
+        print(as_text(stages, documents, args.model, bool(client.endpoint.prices)), file=sys.stderr)
         if args.estimate:
             return 0
         if to_send and not args.yes and not _confirmed():
@@ -102,6 +109,7 @@ def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
     from tripleaudit.llm.client import Client
     from tripleaudit.llm.endpoint import Endpoint, Prices
+    from tripleaudit.llm.prices import listed
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")
@@ -118,9 +126,11 @@ def _client(args: argparse.Namespace):
         temperature=args.temperature,
         reasoning_effort=args.reasoning_effort,
         concurrency=args.concurrency,
-        prices=Prices(*args.prices) if args.prices else Prices(),
+        prices=Prices(*args.prices) if args.prices else listed(args.endpoint, args.model),
         serve={"source": str(args.model_dir)} if args.model_dir else None,
     )
+    if args.budget is not None and not endpoint.prices:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
     return Client(endpoint, args.cache, budget=args.budget, server=server)
 
 
@@ -146,6 +156,7 @@ def _confirmed() -> bool:
 
 
 def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
+    import dataclasses
     import json
     import tempfile
     from pathlib import Path
@@ -157,15 +168,21 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.tables.evidence import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
+    client.draw = 0
     corpus = build_corpus(documents, plan, client if args.needle_source == "model" else None, args.model)
-    result = extract_corpus(corpus, plan, client, args.model, counter)
+    results = []
+    for client.draw in range(args.samples):
+        results.append(extract_corpus(corpus, plan, client, args.model, counter))
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
         corpus.save(out / "corpus")
-        save_result(result, plan, out / "model")
-        stored = load_result(out / "model")
-        scores = score_result(corpus, stored, plan, "own", "documents", args.model)
-        write_scores(out / "scores.csv", scores)
+        scores = []
+        for number, result in enumerate(results):
+            folder = out / ("model" if number == 0 else f"sample{number + 1}")
+            save_result(result, plan, folder)
+            run = dataclasses.replace(plan, seed=plan.seed + number)  # tables show the mean of runs with several seeds
+            scores.append(score_result(corpus, load_result(folder), run, "own", "documents", args.model))
+        write_scores(out / "scores.csv", [score for run in scores for score in run])
         inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
         names = ["minea", "needle-criteria", "needle-example", "iterations"]
         names += ["lost-in-the-middle"] if plan.parts else []
@@ -174,14 +191,24 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
             for table in tables:
                 write_table(table, out / "tables" / table.name)
         if args.json:
-            print(json.dumps(as_object(scores, corpus.report, result.report), indent=2))
+            pairs = zip(scores, results, strict=True)
+            found = [as_object(run, corpus.report, result.report) for run, result in pairs]
+            print(json.dumps(found[0] if len(found) == 1 else {"samples": found, **over_samples(found)}, indent=2))
         else:
             print("\n".join(to_markdown(table) for table in tables))
-    incomplete = result.report["incomplete"]
+    incomplete = [piece for result in results for piece in result.report["incomplete"]]
     if incomplete:
         import sys
 
         print(f"warning: all calls about {len(incomplete)} pieces failed; the result is incomplete", file=sys.stderr)
+
+
+def over_samples(found: list[dict]) -> dict:
+    """Return mean and sample standard deviation of MINEA over samples."""
+    from statistics import fmean, stdev
+
+    values = [one["minea"]["minea"] for one in found]
+    return {"minea": {"mean": fmean(values), "sd": stdev(values)}}
 
 
 def as_object(scores, corpus_report: dict, report: dict) -> dict:

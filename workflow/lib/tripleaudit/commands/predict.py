@@ -40,7 +40,6 @@ def run(args: argparse.Namespace) -> int:
     import logging
 
     from tripleaudit.errors import UserError
-    from tripleaudit.machine.devices import gpu_slot, policy
 
     if len(args.data) != len(args.out):
         raise UserError(
@@ -50,31 +49,35 @@ def run(args: argparse.Namespace) -> int:
         if not path.is_file():
             raise UserError(f"{path}: no such file")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    with gpu_slot(policy(args.gpu, args.gpus)):
-        return _predict(args)
+    return _predict(args)
 
 
 def _predict(args: argparse.Namespace) -> int:
     from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
     from tripleaudit.machine import memory
-    from tripleaudit.machine.devices import policy
+    from tripleaudit.machine.devices import choose_late, policy
+
+    choose_late()
 
     if args.module:
         register_from(args.module)
     for folder in filter(None, (args.model, args.gate)):
         saved_extractor_name(folder)
 
-    from tripleaudit.extractors import pairs
     from tripleaudit.training.predict import load_gate, predict_files
-    from tripleaudit.training.session import device, set_up
+    from tripleaudit.training.session import set_up, taken
 
     set_up(args.threads)
-    where = device(policy(args.gpu, args.gpus))
-    pairs.CHUNKS.update(limit=args.relation_chunk)
-    model = load_extractor(args.model).to(where)
-    gate = load_gate(args.gate).to(where) if args.gate else None
-    with memory.out_of_memory_advice(
-        "prediction", "prediction/batch_size", args.batch_size, chunk=lambda: pairs.CHUNKS["largest"]
+    model = load_extractor(args.model)
+    model.chunks.limit = args.relation_chunk
+    gate = load_gate(args.gate) if args.gate else None
+    with (
+        taken(policy(args.gpu, args.gpus)) as device,
+        memory.out_of_memory_advice(
+            "prediction", "prediction/batch_size", args.batch_size, chunk=lambda: model.chunks.largest
+        ),
     ):
+        for each in filter(None, (model, gate)):
+            each.to(device)
         predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
     return 0

@@ -25,7 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="which places a string has where the file gives none (default: first)",
     )
     parser.add_argument(
-        "--column", action="append", default=[], metavar="ROLE=COLUMN", help="column of a Hugging Face data set"
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
     parser.add_argument(
         "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"
@@ -90,14 +94,16 @@ def _registered(args: argparse.Namespace):
 def _own(args: argparse.Namespace):
     from tripleaudit.corpora.corpus import build_corpus, uncased
     from tripleaudit.corpora.divide import split_corpus
-    from tripleaudit.corpora.readers import check_format, detect_format, read_raw
+    from tripleaudit.corpora.readers import read_raw, resolve_format
+    from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
 
-    formats = [detect_format(path) if args.format == "auto" else check_format(args.format) for path in args.source]
+    columns = parse_columns(args.column)
+    formats = [resolve_format(path, args.format, columns) for path in args.source]
     members = []
     for path, format in zip(args.source, formats, strict=True):
-        options = {"split": args.split, "columns": _pairs("--column", args.column)} if format == "datasets" else {}
-        members += read_raw(path, format, occurrence=args.occurrence, **options)
+        options = {"split": args.split} if format == "datasets" else {}
+        members += read_raw(path, format, occurrence=args.occurrence, columns=columns, **options)
     if args.divide:
         parts = _pairs("--divide", args.divide.split(","))
         try:

@@ -25,11 +25,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
     parser.add_argument("--format", default="auto", metavar="F", help="format of the corpus files (default: auto)")
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.protocols.strata import stratify
     from tripleaudit.protocols.types import SeenTriples
     from tripleaudit.scoring.matching import check_matching, sentence_counts
@@ -37,8 +45,9 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.scoring.sides import load_pair
 
     matching = check_matching(args.matching)
-    gold, predictions = load_pair(args.gold, args.predictions, args.format)
-    train = read_corpus(args.train, format=args.format).sentences if args.train else None
+    columns = parse_columns(args.column)
+    gold, predictions = load_pair(args.gold, args.predictions, args.format, columns)
+    train = read_corpus(args.train, format=args.format, columns=columns).sentences if args.train else None
     counts = sentence_counts(gold, predictions, matching)
     total = micro(counts)
     strata = by_stratum(counts, stratify(gold, SeenTriples(train))) if train is not None else {}

@@ -12,6 +12,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", required=True, choices=("rearranged", "sifted", "augmented", "cardinality"))
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json")
     parser.add_argument("--format", default="auto", metavar="F", help="format of the three files (default: auto)")
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all draws (default: 0)")
     sifted = parser.add_argument_group("sifted")
     both = parser.add_argument_group("sifted and rearranged")
@@ -62,6 +69,7 @@ _PLACES = ("masked_lm", "vectors", "encoder", "raw")
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.corpora.store import save_sentences
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
@@ -72,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None:
             owners = " and ".join(protocol for protocol, names in _BELONGS.items() if name in names)
             raise UserError(f"--{name.replace('_', '-')} belongs to protocol {owners}, not {args.protocol}")
-    splits = Splits(*(read_corpus(getattr(args, name), format=args.format).sentences for name in SPLIT_NAMES))
+    given = {"format": args.format, "columns": parse_columns(args.column)}
+    splits = Splits(*(read_corpus(getattr(args, name), **given).sentences for name in SPLIT_NAMES))
     options = {name: getattr(args, name) for name in _BELONGS[args.protocol] if name not in _PLACES}
     built, report = build_protocol(
         args.protocol,

@@ -1,6 +1,8 @@
 """``tripleaudit train``: train one extractor or classifier and save it."""
 
 import argparse
+import contextlib
+import functools
 import json
 import logging
 import os
@@ -46,14 +48,13 @@ def run(args: argparse.Namespace) -> int:
     for sentence in sentences.get("train_zero", ()):
         if sentence.triples:
             raise UserError(f"{args.train_zero}: sentence {sentence.id} has triples, expected sentences without any")
-    if count > 1 and os.environ.get("LOCAL_RANK") is not None:  # one of several processes, whose parent holds the GPUs
+    # several processes are started by one that holds their GPUs; one process takes its own when its data is ready
+    if count == 1 or os.environ.get("LOCAL_RANK") is not None:
         return _train(args, values, files, sentences)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     with gpu_slot(policy(args.gpu, args.gpus), count):
-        if count == 1:
-            return _train(args, values, files, sentences)
         from tripleaudit.extractors.registry import register_from, resolve
-        from tripleaudit.training.processes import launch
+        from tripleaudit.training.distributed import launch
         from tripleaudit.training.run import split_settings
 
         if values.get("module"):
@@ -64,24 +65,27 @@ def run(args: argparse.Namespace) -> int:
 
 def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict) -> int:
     from tripleaudit.extractors.registry import register_from, resolve
-    from tripleaudit.machine.devices import policy
+    from tripleaudit.machine.devices import choose_late, policy
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import micro
-    from tripleaudit.training.session import device, set_up
+    from tripleaudit.training.session import device, set_up, taken
 
+    choose_late()
     if values.get("module"):
         register_from(values["module"])
     resolve(args.extractor)
     matching = check_matching(values.get("matching", "exact"))
     count = values.get("processes", 1)
     set_up(args.threads // count or min(args.threads, 1))
-    where = device(policy(args.gpu, args.gpus))
 
-    from tripleaudit.training import processes
+    from tripleaudit.training import distributed
     from tripleaudit.training.run import train_to
 
-    processes.join(gpu=where.type == "cuda")
-    if not processes.is_first():
+    wanted = policy(args.gpu, args.gpus)
+    on = functools.partial(taken, wanted)
+    if count > 1:
+        on = functools.partial(contextlib.nullcontext, distributed.join(device(wanted)))
+    if distributed.rank():
         logging.getLogger("tripleaudit").setLevel(logging.WARNING)
 
     def score(gold, predicted) -> dict[str, float]:
@@ -98,10 +102,10 @@ def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict)
         seed=args.seed,
         score=score,
         inputs=files,
-        gpu=where.type == "cuda",
+        on=on,
     )
-    first = processes.is_first()
-    processes.leave()
+    first = distributed.rank() == 0
+    distributed.leave()
     if not first:
         return 0
     best = result.best_f1

@@ -3,9 +3,11 @@
 See ``docs/extending.md`` for how to add one.
 """
 
+import contextlib
 import difflib
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
@@ -22,13 +24,12 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import OCCURRENCES, check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
-from tripleaudit.extractors.batches import pad_batch
+from tripleaudit.extractors.batches import Shape, pad_batch
+from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
+from tripleaudit.extractors.prediction import Prepared, prepared
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
 from tripleaudit.fields import Count, among
-from tripleaudit.machine.progress import Progress
-
-logger = logging.getLogger(__name__)
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
 
@@ -57,6 +58,7 @@ class ExtractorConfig(PreTrainedConfig):
         drop_zero: leave sentences with zero triples out of training.
         drop_above: leave sentences with more triples than this out of training; 0 leaves out none.
         prior: where the biases of the output layers start from, see :mod:`tripleaudit.extractors.priors`.
+        bf16: bfloat16 autocast in prediction on GPUs that have it; as training had it (its own setting decides).
     """
 
     model_type = "tripleaudit"
@@ -71,6 +73,7 @@ class ExtractorConfig(PreTrainedConfig):
     drop_zero: bool = False
     drop_above: Count = 0
     prior: float | dict | None = None
+    bf16: bool = True
 
 
 @dataclass
@@ -98,6 +101,7 @@ class Extractor(PreTrainedModel):
         name: the registry's name.
         kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
             ``evaluate`` instead of ``predict_rows``.
+        static: whether ``forward`` (or ``device_loss``) keeps to the rules of a captured step: see :meth:`device_loss`.
         draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
@@ -106,6 +110,7 @@ class Extractor(PreTrainedModel):
         training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
+        chunks: how many relations are scored at once, for extractors with large tables.
     """
 
     config_class = ExtractorConfig
@@ -118,6 +123,7 @@ class Extractor(PreTrainedModel):
 
     name: ClassVar[str] = ""
     kind: ClassVar[str] = "extractor"
+    static: ClassVar[bool] = False
     draws: ClassVar[int] = 0
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
@@ -132,6 +138,7 @@ class Extractor(PreTrainedModel):
             self.encoder.pooler = None
         self.tokenizer = None
         self.step = 0
+        self.chunks = Chunks()
         self._aligner: Aligner | None = None
 
     @classmethod
@@ -145,14 +152,21 @@ class Extractor(PreTrainedModel):
 
     @classmethod
     def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+        cls,
+        config: ExtractorConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Iterable[np.random.Generator],
+        shape: Shape,
     ) -> dict[str, Tensor]:
         """Build further arguments of ``forward`` for a training batch, in the data loader.
 
         Args:
             config: the model's configuration.
-            rows: B arrays [n_i, 5] of gold (subject start, subject end, relation, object start, object end).
-            rngs: B random generators, each fixed by (run seed, epoch, sentence id).
+            rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
+                sentence; a static batch may have dummy sentences behind, which must count in no term.
+            rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one that is taken
+                from it is good until the next is.
+            shape: of the batch; its methods pad targets where the batch is static.
         """
         return {}
 
@@ -168,6 +182,20 @@ class Extractor(PreTrainedModel):
         """
         raise TypeError(f"{type(self).__name__} defines no forward")
 
+    def device_loss(self, **batch: Tensor) -> ExtractorOutput:
+        """The loss of a static batch, as a training step that is captured once and replayed computes it.
+
+        Rules (a class that keeps them says ``static = True``): no look at a value (``item``, ``nonzero``, indexing by a
+        mask, branches), no numbers from the host, as many operators for a large batch as for a small one, and numbers
+        that change from step to step come from :meth:`schedule`. A sentence whose ``attention_mask`` is 0 everywhere
+        counts in no term. ``triples`` is padded with rows whose ``valid`` is False.
+        """
+        return self(**batch)
+
+    def schedule(self, step: int) -> dict[str, float]:
+        """Numbers that depend on the optimiser step; static batches carry them as scalars of these names."""
+        return {}
+
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Decode a batch on the device, without gradients.
 
@@ -179,7 +207,20 @@ class Extractor(PreTrainedModel):
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the encoder's last hidden states [B, L, H]."""
-        return self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return self.encoded(input_ids, attention_mask).last_hidden_state
+
+    def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> ModelOutput:
+        """Return all that the encoder gives.
+
+        Given a mask for each token, transformers looks whether all are 1; given one for each pair, it does not look.
+        """
+        if on_device(input_ids):
+            keys = torch.cat([torch.ones_like(attention_mask[:, :1]), attention_mask[:, 1:]], dim=1)  # dummies see one
+            attention_mask = keys.bool()[:, None, None].expand(-1, 1, input_ids.shape[1], -1)  # [B, 1, L, L]
+            if adds_masks(self.encoder):
+                nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
+                attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
+        return self.encoder(input_ids=input_ids, attention_mask=attention_mask)
 
     @property
     def hidden_size(self) -> int:
@@ -299,25 +340,19 @@ class Extractor(PreTrainedModel):
         batch = pad_batch(alignments, self.aligner.pad_id, words=self.words)
         return {key: value.to(self.device, non_blocking=True) for key, value in batch.items()}
 
-    @torch.inference_mode()
     def predict_batch(self, batch: dict[str, Tensor]) -> list[list[Row]]:
         """Decode a batch: for each sentence (subject start, end, relation, object start, end, score), best score first.
 
         Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates are merged with
         their best score. Inclusive token indices.
         """
+        return by_sentence(*self._found(batch), batch["content_mask"].cpu())
+
+    @torch.inference_mode()
+    def _found(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Rows and scores of a batch, on the host."""
         rows, scores = self.predict_rows(**batch)
-        content = batch["content_mask"].bool()
-        sentence, spans = rows[:, 0], rows[:, [1, 2, 4, 5]]
-        inside = content[sentence[:, None], spans].all(dim=1) & (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
-        result: list[dict[tuple[int, ...], float]] = [{} for _ in range(len(content))]
-        for row, score in zip(rows[inside].tolist(), scores[inside].float().tolist(), strict=True):
-            found, key = result[row[0]], tuple(row[1:])
-            found[key] = max(score, found.get(key, 0.0))
-        return [
-            sorted(((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1]))
-            for found in result
-        ]
+        return rows.cpu(), scores.float().cpu()
 
     def extract(
         self,
@@ -330,7 +365,7 @@ class Extractor(PreTrainedModel):
 
         Args:
             texts: sentences; equal texts are predicted once. Texts beyond the encoder's limit are cut, with a warning.
-            batch_size: sentences at a time; sentences of similar length go together.
+            batch_size: sentences at a time on a CPU; sentences of similar length go together. On a GPU, memory decides.
             ids: names of the resulting sentences; "0", "1", … if None.
             alignments: what ``self.aligner.align`` made of the texts, where it is known already.
 
@@ -338,36 +373,35 @@ class Extractor(PreTrainedModel):
             one :class:`Sentence` per text, in order, whose triples have character spans and scores.
         """
         ids = [str(number) for number in range(len(texts))] if ids is None else ids
-        distinct = list(dict.fromkeys(texts))
-        if alignments is None:
-            alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
-            warn_of_cuts(alignments, self.aligner.limit)
         found: dict[str, tuple[Triple, ...]] = {}
-        for chunk in self.chunks(distinct, alignments, batch_size):
-            with self.precision():
-                predicted = self.predict_batch(self.collate([alignments[text] for text in chunk]))
-            for text, rows in zip(chunk, predicted, strict=True):
-                found[text] = self._triples(text, alignments[text], rows)
+
+        def finish(batch: Prepared, rows: Tensor, scores: Tensor) -> None:
+            decoded = by_sentence(rows, scores, batch.tensors["content_mask"])
+            for text, alignment, own in zip(batch.texts, batch.alignments, decoded, strict=True):
+                found[text] = self._triples(text, alignment, own)
+
+        # what follows on the host is done while the device works on the next batch
+        with self.predicting(), ThreadPoolExecutor(1) as beside:
+            waiting = []
+            for batch in prepared(self, list(dict.fromkeys(texts)), alignments, batch_size):
+                decoded = self._found(batch.on(self.device))
+                if on_device(self.device):
+                    waiting.append(beside.submit(finish, batch, *decoded))
+                else:
+                    finish(batch, *decoded)
+            for each in waiting:
+                each.result()
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
-    def precision(self) -> torch.autocast:
-        """The precision of prediction: bfloat16 autocast on GPUs that have it, unless it was trained in float32."""
-        wanted = getattr(self.config, "precision", "bf16") == "bf16"  # written by the training
-        bf16 = wanted and self.device.type == "cuda" and torch.cuda.is_bf16_supported()
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
-
-    def chunks(
-        self, texts: Sequence[str], alignments: Mapping[str, Alignment], batch_size: int
-    ) -> Iterator[Sequence[str]]:
-        """Yield batches of texts of similar length, longest first, in evaluation mode; log progress of long runs."""
-        order = sorted(texts, key=lambda text: -len(alignments[text]))  # too large a batch fails at once
+    @contextlib.contextmanager
+    def predicting(self) -> Iterator[None]:
+        """Evaluation mode inside, and bfloat16 autocast on GPUs that have it, unless training did without."""
+        bf16 = half_precision(self.device, self.config.bf16)
         mode = self.training
         self.eval()
         try:
-            with Progress("predicting", len(order), "sentences", log=logger) as progress:
-                for at in range(0, len(order), batch_size):
-                    yield order[at : at + batch_size]
-                    progress.reach(min(len(order), at + batch_size))
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
+                yield
         finally:
             self.train(mode)
 
@@ -386,6 +420,30 @@ class Extractor(PreTrainedModel):
                 )
                 triples.setdefault(key, triple)  # rows come best first
         return tuple(triples.values())
+
+
+def by_sentence(rows: Tensor, scores: Tensor, content_mask: Tensor) -> list[list[Row]]:
+    """Sort decoded rows [n, 6] and scores [n] by sentence, see :meth:`Extractor.predict_batch`; all on the host."""
+    content = content_mask.bool()
+    sentence, spans = rows[:, 0], rows[:, [1, 2, 4, 5]]
+    inside = content[sentence[:, None], spans].all(dim=1) & (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
+    result: list[dict[tuple[int, ...], float]] = [{} for _ in range(len(content))]
+    for row, score in zip(rows[inside].tolist(), scores[inside].tolist(), strict=True):
+        found, key = result[row[0]], tuple(row[1:])
+        found[key] = max(score, found.get(key, 0.0))
+    return [
+        sorted(((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1]))
+        for found in result
+    ]
+
+
+def adds_masks(encoder: PreTrainedModel) -> bool:
+    """Whether an encoder adds a mask for pairs to its attention scores, as transformers' plain attention does.
+
+    Fused attention takes booleans, and so do encoders that make no masks by transformers' common function.
+    """
+    common = hasattr(sys.modules[type(encoder).__module__], "create_bidirectional_mask")
+    return common and encoder.config._attn_implementation == "eager"
 
 
 def encoder_limit(config: PreTrainedConfig) -> int:
@@ -410,23 +468,13 @@ def _configuration(
     return config
 
 
-def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:
-    """Log how many texts were cut to the encoder's limit."""
-    cut = [text for text, alignment in alignments.items() if alignment.truncated]
-    if cut:
-        logger.warning(
-            "%d of %d texts are longer than the %d tokens that the encoder takes and were cut; the first begins %r",
-            len(cut), len(alignments), limit, cut[0][:60],
-        )  # fmt: skip
-
-
 def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None:
     """Refuse settings that are no field of the extractor's config class, or have the wrong type.
 
     Raises:
         UserError: an unknown or reserved setting (the message suggests close names), or a value of another type.
     """
-    reserved = {field.name for field in fields(PreTrainedConfig)} | {"encoder", "relations"}
+    reserved = {field.name for field in fields(PreTrainedConfig)} | {"encoder", "relations", "bf16"}
     types = {field.name: field.type for field in fields(extractor.config_class) if field.name not in reserved}
     for name, value in settings.items():
         if name not in types:

@@ -1,21 +1,86 @@
 """Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and ``predict_rows`` take."""
 
-from collections.abc import Sequence
+import contextlib
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from tripleaudit.extractors.alignment import Alignment
+from tripleaudit.extractors.formulation import on_device
+
+LENGTHS_OF = 8  # static batches have a multiple of so many tokens: few graphs, and whole tiles of matrix units
+AHEAD = 8  # batches that wait for a GPU
+ROWS_OF = 4  # rows for each sentence that static batches have room for; twice, four times, … as many where needed
+
+Item = TypeVar("Item")
 
 
-def pad_batch(alignments: Sequence[Alignment], pad_id: int, words: bool = False) -> dict[str, Tensor]:
+@dataclass(frozen=True)
+class Shape:
+    """The shape of one padded training batch.
+
+    Attributes:
+        batch: sentences B, with the dummy ones behind a last batch that is too small.
+        length: tokens L.
+        static: padded to one of a few shapes, for a step that is captured once for each of them.
+    """
+
+    batch: int
+    length: int
+    static: bool = False
+
+    @classmethod
+    def of(cls, lengths: Sequence[int], static: int = 0) -> "Shape":
+        """Return the shape of sentences of so many tokens, in a static batch of ``static`` sentences or a tight one."""
+        longest = max(lengths, default=0)
+        if not static:
+            return cls(len(lengths), longest)
+        return cls(static, -(-longest // LENGTHS_OF) * LENGTHS_OF, static=True)
+
+    def rows(self, count: int) -> int:
+        """How many rows a list of ``count`` targets takes."""
+        if not self.static:
+            return count
+        room = ROWS_OF * self.batch
+        while room < count:
+            room *= 2
+        return room
+
+    def padded(self, rows: np.ndarray, fill: float = 0) -> Tensor:
+        """Pad targets [n, …] to [rows(n), …]."""
+        return _longer(rows, self.rows(len(rows)), fill)
+
+    def sentences(self, rows: np.ndarray, fill: float = 0) -> Tensor:
+        """Pad one row for each real sentence to [B, …]."""
+        return _longer(rows, self.batch, fill)
+
+
+def _longer(rows: np.ndarray, count: int, fill: float) -> Tensor:
+    rows = np.ascontiguousarray(rows)
+    if len(rows) == count:
+        return torch.from_numpy(rows)
+    result = np.full((count, *rows.shape[1:]), fill, dtype=rows.dtype)
+    result[: len(rows)] = rows
+    return torch.from_numpy(result)
+
+
+def pad_batch(
+    alignments: Sequence[Alignment], pad_id: int, words: bool = False, shape: Shape | None = None
+) -> dict[str, Tensor]:
     """Stack alignments, padded to the longest one.
 
     Args:
         alignments: B aligned sentences.
         pad_id: token id of padding.
         words: also give the word tensors, for word-level extractors.
+        shape: pad to it instead; a sentence that is missing has padding alone.
 
     Returns:
         ``input_ids``, ``attention_mask``, ``content_mask`` (1 for tokens of the text, markers included; 0 for specials
@@ -23,10 +88,11 @@ def pad_batch(alignments: Sequence[Alignment], pad_id: int, words: bool = False)
         specials and padding), ``word_first`` and ``word_last`` [B, Lw] (first / last token of each word, -1 padding).
     """
     lengths = [len(alignment) for alignment in alignments]
-    shape = len(alignments), max(lengths, default=0)
-    input_ids = np.full(shape, pad_id, dtype=np.int64)
-    word_ids = np.full(shape, -1, dtype=np.int64)
-    attention = np.zeros(shape, dtype=np.int64)
+    shape = shape or Shape.of(lengths)
+    table = shape.batch, shape.length
+    input_ids = np.full(table, pad_id, dtype=np.int64)
+    word_ids = np.full(table, -1, dtype=np.int64)
+    attention = np.zeros(table, dtype=np.int64)
     for row, alignment in enumerate(alignments):
         length = lengths[row]
         input_ids[row, :length] = alignment.input_ids
@@ -34,18 +100,21 @@ def pad_batch(alignments: Sequence[Alignment], pad_id: int, words: bool = False)
         attention[row, :length] = 1
     batch = {"input_ids": input_ids, "attention_mask": attention, "content_mask": (word_ids >= 0).astype(np.int64)}
     if words:
-        batch.update(word_ids=word_ids, **_word_edges(word_ids))
+        count = int(word_ids.max(initial=-1)) + 1
+        if shape.static:
+            count = max(LENGTHS_OF, -(-count // LENGTHS_OF) * LENGTHS_OF)
+        batch.update(word_ids=word_ids, **_word_edges(word_ids, count))
     return {key: torch.from_numpy(value) for key, value in batch.items()}
 
 
-def _word_edges(word_ids: np.ndarray) -> dict[str, np.ndarray]:
-    """First and last token of every word; [B, L] word ids to two [B, Lw] arrays."""
+def _word_edges(word_ids: np.ndarray, count: int) -> dict[str, np.ndarray]:
+    """First and last token of every word; [B, L] word ids to two [B, count] arrays."""
     edges = {}
     outside = np.full((len(word_ids), 1), -1, dtype=np.int64)
     before = np.concatenate([outside, word_ids[:, :-1]], axis=1)
     after = np.concatenate([word_ids[:, 1:], outside], axis=1)
     for name, neighbour in (("word_first", before), ("word_last", after)):
-        edges[name] = np.full((len(word_ids), int(word_ids.max(initial=-1)) + 1), -1, dtype=np.int64)
+        edges[name] = np.full((len(word_ids), count), -1, dtype=np.int64)
         rows, columns = np.nonzero((word_ids >= 0) & (word_ids != neighbour))
         edges[name][rows, word_ids[rows, columns]] = columns
     return edges
@@ -63,3 +132,80 @@ def stack_triples(rows: Sequence[np.ndarray]) -> Tensor:
     sentences = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
     stacked = np.concatenate([np.zeros((0, 5), dtype=np.int64), *rows])
     return torch.from_numpy(np.concatenate([sentences[:, None], stacked], axis=1))
+
+
+def last_rows(cells: np.ndarray) -> np.ndarray:
+    """Mark, for each distinct cell number of [n], the last row that names it; [n] bool."""
+    last = np.zeros(len(cells), dtype=bool)
+    last[list(dict(zip(cells.tolist(), range(len(cells)), strict=True)).values())] = True  # later ones replace
+    return last
+
+
+def flat_spans(sentence: np.ndarray, start: np.ndarray, end: np.ndarray, length: int) -> np.ndarray:
+    """Numbers [n, 2] of the first and last tokens of spans among all B * L tokens of a batch."""
+    return np.stack([sentence * length + start, sentence * length + end], axis=1)
+
+
+def span_mean(tokens: Tensor, spans: Tensor) -> Tensor:
+    """Mean [n, H] of the first and last token of each span; tokens [B, L, H], spans [n, 2] from :func:`flat_spans`."""
+    if on_device(tokens):
+        return F.embedding(spans, tokens.flatten(0, 1)).mean(dim=1)  # its gradient is one kernel
+    sentence, (start, end) = spans[:, 0] // tokens.shape[1], (spans % tokens.shape[1]).unbind(1)
+    return (tokens[sentence, start] + tokens[sentence, end]) / 2
+
+
+def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
+    """Rows [n, …] of ``values`` [B, …] for the numbers ``sentence`` [n]."""
+    if on_device(values):
+        return F.embedding(sentence, values.flatten(1)).view(-1, *values.shape[1:])
+    return values[sentence]
+
+
+def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
+    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
+    ready: queue.Queue = queue.Queue(most)
+    stopped = threading.Event()
+
+    def read() -> None:
+        try:
+            for item in items:
+                while not stopped.is_set():
+                    with contextlib.suppress(queue.Full):
+                        ready.put((item, None), timeout=0.1)
+                        break
+                if stopped.is_set():
+                    return
+            last = None, StopIteration()
+        except BaseException as error:  # raised where the items are wanted
+            last = None, error
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                ready.put(last, timeout=0.1)
+                return
+
+    thread = threading.Thread(target=read, name="batches", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def joined(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Concatenate tensors, without a copy of a single one."""
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts), dim=dim)
+
+
+def slices(size: int, most: int) -> Iterator[slice]:
+    """Cut ``range(size)`` into the fewest parts of nearly equal size, none beyond ``most`` (at least 1)."""
+    parts = -(-size // max(1, most))
+    step = -(-size // max(1, parts))
+    for start in range(0, size, max(1, step)):
+        yield slice(start, min(size, start + step))

@@ -8,16 +8,18 @@ Shortcuts, none of which changes the mathematics:
 - training multiplies all drawn subjects with U at once, and only the drawn pairs with the result.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.casrel import draw_subjects
+from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, span_mean, stack_triples
+from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.extractors.decoding import first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
-from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.losses import binary_cells, raise_precision
 from tripleaudit.fields import Number, Rate
 
 CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
@@ -25,6 +27,7 @@ ROWS_PER_SENTENCE = 1000
 SWAPPED = [0, 4, 5, 3, 1, 2]  # columns of a triple with subject and object exchanged
 
 Spans = tuple[Tensor, Tensor, Tensor]  # sentence, start, end
+Span = tuple[np.ndarray, np.ndarray]  # start, end of one span in each sentence
 
 
 class BiRTEConfig(ExtractorConfig):
@@ -46,7 +49,7 @@ class BiRTE(Extractor):
 
     name = "birte"
     config_class = BiRTEConfig
-    draws = 4  # a subject for its objects; an object for its subjects; a subject and one of its objects for relations
+    static = True
     pooler = True
     sparse_outputs = {"subject": 1, "object": 1, "object_given_subject": 1, "subject_given_object": 1}
     training_defaults = {
@@ -82,7 +85,7 @@ class BiRTE(Extractor):
 
     def represent(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return a, b, e [B, L, H] and p [B, H], after dropout."""
-        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        encoded = self.encoded(input_ids, attention_mask)
         hidden = encoded.last_hidden_state
         pooled = encoded.pooler_output if self.own_pooler is None else self.own_pooler(hidden[:, 0]).tanh()
         a, b, e = self.tokens(hidden).chunk(3, dim=-1)
@@ -90,61 +93,89 @@ class BiRTE(Extractor):
         b = b + a[:, :1]  # a is the new one here
         return self.dropout(a), self.dropout(b), self.dropout(e), self.dropout(pooled)
 
+    @classmethod
+    def collate_targets(
+        cls, config: BiRTEConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Draw a subject for its objects, an object for its subjects, and a pair for its relations; number the cells.
+
+        Returns:
+            ``given_subject``, ``given_object``, ``pair_subject``, ``pair_object`` [B, 2] flat spans; ``present`` [B]
+            bool, whether the sentence has triples; and ``<term>_cells`` with ``<term>_last`` for the terms of the loss:
+            ``subject``, ``object``, ``object_given_subject``, ``subject_given_object`` of [B, L, 2], ``relation`` of
+            [B, R].
+        """
+        draws = np.array([rng.random(4, dtype=np.float32) for rng in rngs])
+        triples, everyone = stack_triples(rows).numpy(), np.arange(len(rows))
+        swapped = triples[:, SWAPPED]
+        spans, cells = {}, {}
+        for name, given, other, own, draw in (
+            ("subject", "given_subject", "object_given_subject", triples, draws[:, 0]),
+            ("object", "given_object", "subject_given_object", swapped, draws[:, 1]),
+        ):
+            start, end, present, drawn = draw_subjects(own, draw, len(rows))
+            spans[given] = start, end
+            cells[name] = tag_cells(shape.length, own[:, 0], own[:, 1], own[:, 2])
+            cells[other] = tag_cells(shape.length, own[drawn, 0], own[drawn, 4], own[drawn, 5])
+        spans["pair_subject"], spans["pair_object"], drawn = draw_pairs(triples, draws[:, 2], draws[:, 3], len(rows))
+        cells["relation"] = triples[drawn, 0] * len(config.relations) + triples[drawn, 3]
+        return {
+            "present": shape.sentences(present),
+            **{name: shape.sentences(flat_spans(everyone, *span, shape.length)) for name, span in spans.items()},
+            **{f"{name}_cells": shape.padded(own) for name, own in cells.items()},
+            **{f"{name}_last": shape.padded(last_rows(own)) for name, own in cells.items()},
+        }
+
     def forward(
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
         content_mask: Tensor,
         triples: Tensor | None = None,
-        draws: Tensor | None = None,
+        **targets: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; without ``draws`` the first subject and object of each sentence are taken."""
+        """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         a, b, e, pooled = self.represent(input_ids, attention_mask)
         subject, object_ = tagged(self.subject, a, pooled), tagged(self.object, b, pooled)
         scores = {"subject": subject, "object": object_}
         if triples is None:
             return ExtractorOutput(scores=scores)
-        batch = len(a)
-        if draws is None:
-            draws = torch.zeros(batch, self.draws, device=a.device)
-        swapped = triples[:, SWAPPED]
-        mask = attention_mask
-        terms = {
-            "subject": tagger_term(subject, triples[:, :3], mask),
-            "object": tagger_term(object_, swapped[:, :3], mask),
-        }
-        everyone = torch.arange(batch, device=a.device)
-        for name, tagger, given, tokens, rows, draw in (
-            ("object_given_subject", self.object_given_subject, a, b, triples, draws[:, 0]),
-            ("subject_given_object", self.subject_given_object, b, a, swapped, draws[:, 1]),
+        present = targets["present"]
+        folded = self.object_given_subject.weight * span_mean(a, targets["given_subject"])[:, None]  # [B, 2, H]
+        objects_given = (folded @ b.mT).mT + self.object_given_subject(pooled)[:, None]  # [B, L, 2]
+        folded = self.subject_given_object.weight * span_mean(b, targets["given_object"])[:, None]
+        subjects_given = (folded @ a.mT).mT + self.subject_given_object(pooled)[:, None]
+        valid = attention_mask * present[:, None]
+        terms = {}
+        for name, logits, mask in (
+            ("subject", subject, attention_mask),
+            ("object", object_, attention_mask),
+            ("object_given_subject", objects_given, valid),
+            ("subject_given_object", subjects_given, valid),
         ):
-            start, end, present, rows = draw_subjects(rows, draw, batch)
-            logits = given_logits(tagger, given, tokens, pooled, (everyone, start, end), most=1)
-            cells = rows[:, [0, 4, 5]]
-            terms[name] = tagger_term(logits, cells[cells[:, 0] >= 0], mask * present[:, None])
-        subject_span, object_span, present, rows = draw_pairs(triples, draws[:, 2], draws[:, 3], batch)
-        logits = self.relation_logits(e, (everyone, *subject_span), (everyone, *object_span))
-        terms["relation"] = relation_term(logits, rows, present)
+            terms[name] = tagger_term(logits, targets[f"{name}_cells"], targets[f"{name}_last"], mask)
+        pairs = span_mean(e, targets["pair_subject"]), span_mean(e, targets["pair_object"])
+        logits = self.relation_logits(*pairs)
+        terms["relation"] = relation_term(logits, targets["relation_cells"], targets["relation_last"], present)
         loss = sum(terms.values())
         return ExtractorOutput(loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores=scores)
 
-    def relation_logits(self, e: Tensor, subjects: Spans, objects: Spans, pairs: Tensor | None = None) -> Tensor:
+    def relation_logits(self, subjects: Tensor, objects: Tensor, pairs: Tensor | None = None) -> Tensor:
         """Biaffine relation logits.
 
         Args:
-            e: [B, L, H].
-            subjects: n spans.
-            objects: m spans.
+            subjects: [n, H] means of spans.
+            objects: [m, H].
             pairs: [m] which subject belongs to each object; None pairs them one to one (m = n).
 
         Returns:
             [m, R].
         """
-        left = augmented(e, subjects) @ self.biaffine.flatten(1)  # [n, R * (H + 1)]
+        left = augmented(subjects) @ self.biaffine.flatten(1)  # [n, R * (H + 1)]
         left = left.unflatten(1, self.biaffine.shape[1:])
         if pairs is not None:
             left = left[pairs]
-        return (left @ augmented(e, objects)[..., None]).squeeze(-1)
+        return (left @ augmented(objects)[..., None]).squeeze(-1)
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         a, b, e, pooled = self.represent(input_ids, attention_mask)
@@ -157,7 +188,8 @@ class BiRTE(Extractor):
 
         def relations(pairs: Tensor) -> Tensor:
             left = torch.unique_consecutive(pairs[:, :3], dim=0, return_inverse=True)
-            return self.relation_logits(e, left[0].unbind(1), pairs[:, [0, 3, 4]].unbind(1), left[1])
+            objects = mean_at(e, pairs[:, [0, 3, 4]].unbind(1))
+            return self.relation_logits(mean_at(e, left[0].unbind(1)), objects, left[1])
 
         return decode(
             tagged(self.subject, a, pooled),
@@ -176,20 +208,18 @@ def tagged(tagger: nn.Linear, tokens: Tensor, pooled: Tensor) -> Tensor:
     return tokens @ tagger.weight.T + tagger(pooled)[:, None]
 
 
-def span_mean(tokens: Tensor, spans: Spans) -> Tensor:
+def mean_at(tokens: Tensor, spans: Spans) -> Tensor:
     """Mean [n, H] of the first and last token of each span."""
     sentence, start, end = spans
     return (tokens[sentence, start] + tokens[sentence, end]) / 2
 
 
-def augmented(tokens: Tensor, spans: Spans) -> Tensor:
-    """Means of the spans with a 1 behind, [n, H + 1]."""
-    return nn.functional.pad(span_mean(tokens, spans), (0, 1), value=1.0)
+def augmented(means: Tensor) -> Tensor:
+    """``means`` [n, H] with a 1 behind, [n, H + 1]."""
+    return nn.functional.pad(means, (0, 1), value=1.0)
 
 
-def given_logits(
-    tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans, most: int | None = None
-) -> Tensor:
+def given_logits(tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans) -> Tensor:
     """Start and end logits of all tokens, for each given span: the tagger on ``tokens * mean(span) + pooled``.
 
     Args:
@@ -198,7 +228,6 @@ def given_logits(
         tokens: [B, L, H], what is tagged.
         pooled: [B, H].
         spans: n spans, sentences rising.
-        most: 1 where each sentence has at most one span; None counts, which waits for the device.
 
     Returns:
         [n, L, 2].
@@ -206,9 +235,9 @@ def given_logits(
     sentence = spans[0]
     if not len(sentence):
         return tokens.new_zeros(0, tokens.shape[1], 2)
-    folded = tagger.weight * span_mean(given, spans)[:, None]  # [n, 2, H]
-    place = ranks(sentence) if most is None else torch.zeros_like(sentence)
-    most = int(place.max()) + 1 if most is None else most
+    folded = tagger.weight * mean_at(given, spans)[:, None]  # [n, 2, H]
+    place = ranks(sentence)
+    most = int(place.max()) + 1
     table = folded.new_zeros(len(tokens), most, *folded.shape[1:])
     table = table.index_put((sentence, place), folded)
     logits = (table.flatten(1, 2) @ tokens.mT).unflatten(1, (most, 2))[sentence, place].mT  # [n, L, 2]
@@ -216,54 +245,45 @@ def given_logits(
 
 
 def draw_pairs(
-    triples: Tensor, draw_subject: Tensor, draw_object: Tensor, batch: int
-) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor, Tensor]:
+    triples: np.ndarray, draw_subject: np.ndarray, draw_object: np.ndarray, batch: int
+) -> tuple[Span, Span, np.ndarray]:
     """Draw one gold subject per sentence and one of its objects, both uniformly over distinct spans.
 
     Args:
-        triples: [n, 6].
+        triples: [n, 6], sentences rising.
         draw_subject, draw_object: [B] uniforms in [0, 1).
         batch: B.
 
     Returns:
-        (start, end) [B] of the subjects and of the objects, 0 where the sentence has none; present [B] bool; rows
-        [n, 6] ``triples`` with the sentence number -1 wherever the pair is not the drawn one.
+        (start, end) [B] of the subjects and of the objects, 0 where the sentence has none; drawn [n] bool, the triples
+        of the drawn pairs.
     """
-    start, end, present, rows = draw_subjects(triples, draw_subject, batch)
-    other = rows[:, 0] < 0
-    rows = rows[:, SWAPPED]
-    rows[:, 0] = torch.where(other, batch, rows[:, 0])  # all that is not drawn goes to one sentence more
-    extra = draw_object.new_zeros(1)
-    object_start, object_end, _, rows = draw_subjects(rows, torch.cat([draw_object, extra]), batch + 1)
-    rows = rows[:, SWAPPED]
-    rows[:, 0] = torch.where(other, -1, rows[:, 0])
-    return (start, end), (object_start[:-1], object_end[:-1]), present, rows
+    start, end, _, drawn = draw_subjects(triples, draw_subject, batch)
+    object_start, object_end, _, own = draw_subjects(triples[drawn][:, SWAPPED], draw_object, batch)
+    drawn[drawn] = own
+    return (start, end), (object_start, object_end), drawn
 
 
-def tagger_term(logits: Tensor, spans: Tensor, mask: Tensor) -> Tensor:
+def tagger_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
     """Mean over valid tokens of the mean of start and end BCE.
 
     Args:
         logits: [B, L, 2].
-        spans: [n, 3] (sentence, start, end).
+        cells, last: [n] flat numbers of the positive ones, and which of them count.
         mask: [B, L], 1 for valid tokens, specials included, of the sentences that take part.
     """
-    sentence, start, end = spans.unbind(1)
-    starts = flat_cells(logits.shape, sentence, start, torch.zeros_like(start))
-    ends = flat_cells(logits.shape, sentence, end, torch.ones_like(end))
-    return binary_cells(logits, torch.cat([starts, ends]), mask[..., None]) / (2 * mask.sum().clamp(min=1))
+    return binary_cells(logits, cells, mask[..., None], last) / (2 * mask.sum().clamp(min=1))
 
 
-def relation_term(logits: Tensor, rows: Tensor, present: Tensor) -> Tensor:
+def relation_term(logits: Tensor, cells: Tensor, last: Tensor, present: Tensor) -> Tensor:
     """Mean of the BCE over relations and the sentences that have a pair.
 
     Args:
         logits: [B, R] of the drawn pairs.
-        rows: [n, 6] from :func:`draw_pairs`.
+        cells, last: [n] flat numbers of the positive ones, and which of them count.
         present: [B] bool.
     """
-    cells = flat_cells(logits.shape, rows[:, 0], rows[:, 3])[rows[:, 0] >= 0]
-    return binary_cells(logits, cells, present[:, None]) / (present.sum().clamp(min=1) * logits.shape[1])
+    return binary_cells(logits, cells, present[:, None], last) / (present.sum().clamp(min=1) * logits.shape[1])
 
 
 def decode(

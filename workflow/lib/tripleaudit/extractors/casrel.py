@@ -4,15 +4,17 @@ Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and eac
 logits that are computed once per sentence.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, span_mean, stack_triples
 from tripleaudit.extractors.decoding import nearest_tail, spans_from_tags
-from tripleaudit.extractors.losses import binary_cells, flat_cells
+from tripleaudit.extractors.losses import binary_cells
 from tripleaudit.fields import among
 
 ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
@@ -35,7 +37,7 @@ class CasRel(Extractor):
 
     name = "casrel"
     config_class = CasRelConfig
-    draws = 3  # which subject; start and length of a pseudo-subject
+    static = True
     sparse_outputs = {"subject": 1, "object": 1}
     training_defaults = {
         "optimizer": "adam",
@@ -62,131 +64,158 @@ class CasRel(Extractor):
         nn.init.xavier_uniform_(self.object.weight[relations:])
         self.post_init()
 
+    @classmethod
+    def collate_targets(
+        cls,
+        config: CasRelConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Iterable[np.random.Generator],
+        shape: Shape,
+    ) -> dict[str, Tensor]:
+        """Draw one subject of each sentence and number the positive cells.
+
+        Returns:
+            ``subject`` [B, 2] flat span (see :func:`tripleaudit.extractors.batches.flat_spans`) and ``present`` [B]
+            bool, whether there is one; ``subject_cells`` of [B, L, 2] and ``object_cells`` of [B, L, 2, R], each with
+            ``…_last``, the rows that count; ``draws`` [B, 2] for a pseudo-subject, where there are such.
+        """
+        draws = np.array([rng.random(3, dtype=np.float32) for rng in rngs])
+        triples = stack_triples(rows).numpy()
+        start, end, present, drawn = draw_subjects(triples, draws[:, 0], len(rows))
+        own = triples[drawn]
+        relations = len(config.relations)
+        subjects = tag_cells(shape.length, triples[:, 0], triples[:, 1], triples[:, 2])
+        objects = tag_cells(shape.length, own[:, 0], own[:, 4], own[:, 5]) * relations
+        objects += np.concatenate([own[:, 3], own[:, 3]])
+        targets = {
+            "subject": shape.sentences(flat_spans(np.arange(len(rows)), start, end, shape.length)),
+            "present": shape.sentences(present),
+            "subject_cells": shape.padded(subjects),
+            "subject_last": shape.padded(last_rows(subjects)),
+            "object_cells": shape.padded(objects),
+            "object_last": shape.padded(last_rows(objects)),
+        }
+        if config.zero_subject == "random":
+            targets["draws"] = shape.sentences(draws[:, 1:])
+        return targets
+
     def forward(
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
         content_mask: Tensor,
         triples: Tensor | None = None,
-        draws: Tensor | None = None,
+        **targets: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; without ``draws`` the first subject of each sentence is taken."""
+        """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
         subject_logits = self.subject(hidden)
         if triples is None:
             return ExtractorOutput(scores={"subject": subject_logits})
-        if draws is None:
-            draws = torch.zeros(len(hidden), self.draws, device=hidden.device)
-        start, end, present, rows = draw_subjects(triples, draws[:, 0], len(hidden))
+        subject, present = targets["subject"], targets["present"]
         if self.config.zero_subject == "random":
-            start, end, present = _fill_pseudo_subjects(start, end, present, draws, content_mask)
-        subject_loss = subject_term(subject_logits, triples, attention_mask)
-        object_loss = object_term(self.object_logits(hidden, start, end), rows, attention_mask, present)
+            subject, present = _fill_pseudo_subjects(subject, present, targets["draws"], content_mask)
+        # sums over all cells become means over the valid tokens of the sentences that take part
+        valid = attention_mask * present[:, None]
+        object_logits = self.object_logits(hidden, subject)
+        terms = {
+            "subject": tag_term(subject_logits, targets["subject_cells"], targets["subject_last"], attention_mask),
+            "object": tag_term(object_logits, targets["object_cells"], targets["object_last"], valid),
+        }
         return ExtractorOutput(
-            loss=subject_loss + object_loss,
-            terms={"subject": subject_loss.detach(), "object": object_loss.detach()},
+            loss=terms["subject"] + terms["object"],
+            terms={name: term.detach() for name, term in terms.items()},
             scores={"subject": subject_logits},
         )
 
-    def object_logits(self, hidden: Tensor, start: Tensor, end: Tensor, sentence: Tensor | None = None) -> Tensor:
+    def object_logits(self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None) -> Tensor:
         """Object head and tail logits for one subject per row.
 
         Args:
             hidden: [B, L, H].
-            start, end: [N] subject spans (inclusive).
+            spans: [N, 2] flat subject spans.
             sentence: [N] sentence of each row; None means row b belongs to sentence b (N = B).
 
         Returns:
             [N, L, 2, R]; index 0 of dimension 2 is heads, 1 is tails.
         """
         base = self.object(hidden)
-        if sentence is None:
-            sentence = torch.arange(len(hidden), device=hidden.device)
-        else:
+        if sentence is not None:
             base = base[sentence]
-        subject = (hidden[sentence, start] + hidden[sentence, end]) / 2
-        shift = subject @ self.object.weight.T
+        shift = span_mean(hidden, spans) @ self.object.weight.T
         return (base + shift[:, None]).unflatten(-1, (2, -1))
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
 
         def objects(sentence: Tensor, start: Tensor, end: Tensor) -> Tensor:
-            return self.object_logits(hidden, start, end, sentence)
+            first = sentence * hidden.shape[1]
+            return self.object_logits(hidden, torch.stack([first + start, first + end], dim=1), sentence)
 
         return decode(self.subject(hidden), objects, content_mask.bool(), len(self.config.relations))
 
 
-def draw_subjects(triples: Tensor, draw: Tensor, batch: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Draw one distinct gold subject span per sentence, uniformly, without leaving the device.
+def draw_subjects(
+    triples: np.ndarray, draw: np.ndarray, batch: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Draw one distinct gold subject span per sentence, uniformly.
 
     Args:
-        triples: [n, 6].
+        triples: [n, 6], sentences rising.
         draw: [B] uniforms in [0, 1).
         batch: B.
 
     Returns:
-        start, end: [B] the drawn subject, 0 where the sentence has none; present: [B] bool; rows: [n, 6] ``triples``
-        with the sentence number -1 wherever the subject is not the drawn one.
+        start, end: [B] the drawn subject, 0 where the sentence has none; present: [B] bool; drawn: [n] bool, the
+        triples of the drawn subjects.
     """
-    sentence, keys = triples[:, 0], triples[:, :3]
-    zeros = torch.zeros(batch, dtype=torch.long, device=triples.device)
-    same = (keys[:, None] == keys[None]).all(dim=-1)
-    first = ~same.tril(diagonal=-1).any(dim=1)
-    counts = zeros.index_add(0, sentence, first.long())
-    earlier = (sentence[:, None] == sentence[None]).tril(diagonal=-1) & first[None]
-    rank = earlier.sum(dim=1)
-    wanted = torch.minimum((draw.to(torch.float64) * counts).long(), (counts - 1).clamp(min=0))
-    chosen = first & (rank == wanted[sentence])
-    start = zeros.index_add(0, sentence, triples[:, 1] * chosen)
-    end = zeros.index_add(0, sentence, triples[:, 2] * chosen)
-    drawn = (triples[:, 1] == start[sentence]) & (triples[:, 2] == end[sentence])
-    rows = torch.cat([torch.where(drawn, sentence, -1)[:, None], triples[:, 1:]], dim=1)
-    return start, end, counts > 0, rows
+    start, end = np.zeros((2, batch), dtype=np.int64)
+    spans: list[dict[tuple[int, int], None]] = [{} for _ in range(batch)]
+    for sentence, first, last in triples[:, :3].tolist():
+        spans[sentence][first, last] = None
+    for sentence, distinct in enumerate(spans):
+        if distinct:
+            place = min(int(float(draw[sentence]) * len(distinct)), len(distinct) - 1)
+            start[sentence], end[sentence] = list(distinct)[place]
+    drawn = (triples[:, 1] == start[triples[:, 0]]) & (triples[:, 2] == end[triples[:, 0]])
+    return start, end, np.array([bool(distinct) for distinct in spans], dtype=bool), drawn
 
 
-def _fill_pseudo_subjects(start: Tensor, end: Tensor, present: Tensor, draws: Tensor, content_mask: Tensor):
-    """Give sentences without a subject a random span of one to three content tokens, if they have any token."""
+def tag_cells(length: int, sentence: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Flat numbers [2n] of the cells of [B, L, 2] where spans start (index 0) and where they end (index 1)."""
+    return np.concatenate([(sentence * length + start) * 2, (sentence * length + end) * 2 + 1])
+
+
+def _fill_pseudo_subjects(subject: Tensor, present: Tensor, draws: Tensor, content_mask: Tensor):
+    """Give sentences without a subject a random span of one to three content tokens, if they have any token.
+
+    Args:
+        subject: [B, 2] flat spans.
+        present: [B].
+        draws: [B, 2] uniforms for start and length.
+        content_mask: [B, L].
+    """
+    length = content_mask.shape[1]
     count = content_mask.sum(dim=1)
-    offset = (draws[:, 1] * count).long()
-    place = ((content_mask.cumsum(dim=1) <= offset[:, None]).sum(dim=1)).clamp(max=content_mask.shape[1] - 1)
-    last = content_mask.shape[1] - 1 - content_mask.flip(1).argmax(dim=1)
-    stop = torch.minimum(place + (draws[:, 2] * 3).long(), last)
+    offset = (draws[:, 0] * count).long()
+    place = ((content_mask.cumsum(dim=1) <= offset[:, None]).sum(dim=1)).clamp(max=length - 1)
+    last = length - 1 - content_mask.flip(1).argmax(dim=1)
+    stop = torch.minimum(place + (draws[:, 1] * 3).long(), last)
     filled = ~present & (count > 0)
-    return torch.where(filled, place, start), torch.where(filled, stop, end), present | filled
+    pseudo = torch.stack([place, stop], dim=1) + torch.arange(len(count), device=count.device)[:, None] * length
+    return torch.where(filled[:, None], pseudo, subject), present | filled
 
 
-def subject_term(logits: Tensor, triples: Tensor, mask: Tensor) -> Tensor:
-    """Mean over valid tokens of BCE(subject head) + BCE(subject tail).
-
-    Args:
-        logits: [B, L, 2].
-        triples: [n, 6].
-        mask: [B, L], 1 for valid tokens (specials included).
-    """
-    sentence, start, end = triples[:, :3].unbind(1)
-    heads = flat_cells(logits.shape, sentence, start, torch.zeros_like(start))
-    tails = flat_cells(logits.shape, sentence, end, torch.ones_like(end))
-    return binary_cells(logits, torch.cat([heads, tails]), mask[..., None]) / mask.sum().clamp(min=1)
-
-
-def object_term(logits: Tensor, rows: Tensor, mask: Tensor, present: Tensor) -> Tensor:
-    """Mean over valid tokens of the BCE of object heads and tails, summed over relations.
+def tag_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
+    """Mean over valid tokens of the BCE, summed over the tags of a token.
 
     Args:
-        logits: [B, L, 2, R], for the drawn subjects.
-        rows: [n, 6] from :func:`draw_subjects`; sentence -1 is ignored.
-        mask: [B, L].
-        present: [B] bool, sentences that have a subject; others are left out, also of the denominator.
+        logits: [B, L, …], such as [B, L, 2] for heads and tails of subjects, [B, L, 2, R] for objects.
+        cells, last: [n] flat numbers of the positive ones, and which of them count.
+        mask: [B, L], 1 for valid tokens, specials included, of sentences that take part.
     """
-    mask = mask * present[:, None]
-    sentence, relation, start, end = rows[:, 0], rows[:, 3], rows[:, 4], rows[:, 5]
-    zero = torch.zeros_like(start)
-    heads = flat_cells(logits.shape, sentence, start, zero, relation)
-    tails = flat_cells(logits.shape, sentence, end, zero + 1, relation)
-    cells = torch.cat([heads, tails])
-    cells = cells[torch.cat([sentence, sentence]) >= 0]
-    return binary_cells(logits, cells, mask[..., None, None]) / mask.sum().clamp(min=1)
+    tags = mask.view(*mask.shape, *[1] * (logits.dim() - 2))
+    return binary_cells(logits, cells, tags, last) / mask.sum().clamp(min=1)
 
 
 def decode(

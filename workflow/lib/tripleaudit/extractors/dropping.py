@@ -7,6 +7,8 @@ by exactly that rate.
 import torch
 from torch import Tensor, nn
 
+from tripleaudit.extractors.formulation import on_device
+
 STEPS = 2**16  # of the rate
 
 
@@ -24,7 +26,7 @@ def exact_rate(rate: float) -> float:
 
 def dropped(values: Tensor, rate: float, training: bool = True) -> Tensor:
     """Dropout as ``torch.nn.functional.dropout`` does it."""
-    if not training or not rate or values.device.type != "cpu":
+    if not training or not rate or on_device(values):
         return nn.functional.dropout(values, rate, training)
     rate = exact_rate(rate)
     return (values * kept(values.shape, rate)).mul_(1 / (1 - rate))

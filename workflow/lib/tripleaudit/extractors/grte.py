@@ -5,7 +5,7 @@ they are dropped chunk by chunk and only the places of the maxima are kept; the 
 places alone and computes no logit again; the last round is :func:`pairs.cell_loss`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -13,10 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, joined, stack_triples
 from tripleaudit.extractors.dropping import dropped
+from tripleaudit.extractors.formulation import Chunks, on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Cells, cell_loss, column_chunks, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Block, Cells, Plan, cell_loss, find_cells, plan, spans_of
 from tripleaudit.fields import Number, Rate
 
 # labels by length of subject and object (single or multi token), and which tokens the cell joins
@@ -47,6 +50,7 @@ class GRTE(Extractor):
 
     name = "grte"
     config_class = GRTEConfig
+    static = True
     sparse_outputs = {"table": LABELS}
     classes_first = True
     training_defaults = {
@@ -82,9 +86,27 @@ class GRTE(Extractor):
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         if triples is None:
             return ExtractorOutput(scores={"subject": subject, "object": object_})
-        blocks = plan(spans_of(content_mask), subject.device)
-        weight, bias = self.classifier()
-        loss, _ = cell_loss(subject, object_, weight, bias, features, blocks, targets(triples))
+        table = plan(spans_of(content_mask), self.chunks)
+        loss, _ = cell_loss(subject, object_, *self.classifier(), features, table, targets(triples))
+        return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
+
+    @classmethod
+    def collate_targets(
+        cls, config: GRTEConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
+        if not shape.static:
+            return {}
+        cells = targets(stack_triples(rows))
+        return {"cells": shape.padded(padded.numbered(cells, shape.length, len(config.relations)))}
+
+    def device_loss(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, cells: Tensor, **_: Tensor
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
+        subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
+        pairs = padded.Pairs(content_mask.bool(), self.chunks)
+        loss, _ = padded.cell_loss(subject, object_, *self.classifier(), features, pairs, cells)
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
     def classifier(self) -> tuple[Tensor, Tensor]:
@@ -98,30 +120,62 @@ class GRTE(Extractor):
         subject, object_ = self.subject(hidden), self.object(hidden)
         if self.config.rounds < 2:
             return subject, object_
+        seen, content = attention_mask.bool(), content_mask.bool()
+        device = on_device(hidden)
         if self.config.mask_padding:
-            valid, pooled = spans_of(attention_mask), spans_of(content_mask)
-            own_mask = attention_mask.bool()
-        else:
-            valid = pooled = [(0, hidden.shape[1])] * len(hidden)
-            own_mask = None
-        twice = (torch.cat([hidden, hidden]), attention_mask.bool().repeat(2, 1))
+            valid, pooled, own_mask = seen, content, seen
+        else:  # what a batch without static shapes is padded to
+            longest = torch.arange(seen.shape[1], device=seen.device) < seen.sum(dim=1).max()
+            valid = pooled = longest.expand_as(seen)
+            own_mask = valid if device else None
+        if not device:
+            valid, pooled = spans_of(valid), spans_of(pooled)
+        maxima = padded_maxima if device else table_maxima
+        memory, memory_mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         own_mask = None if own_mask is None else own_mask.repeat(2, 1)
         for _ in range(self.config.rounds - 1):
-            rows, columns = table_maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled)
+            rows, columns = maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled, self.chunks)
             summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
-            more = self.refine(summary, own_mask, *twice)
+            more = self.refine(summary, own_mask, memory, memory_mask)
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
         return subject, object_
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        blocks = plan(spans_of(content_mask), subject.device)
-        cells = find_cells(subject, object_, *self.classifier(), features, blocks)
+        table = subject, object_, *self.classifier(), features
+        if on_device(subject):
+            cells = padded.find_cells(*table, padded.Pairs(content_mask.bool(), self.chunks))
+        else:
+            cells = find_cells(*table, plan(spans_of(content_mask), self.chunks))
         return decode(cells, len(self.config.relations), input_ids.shape[1])
 
 
+def plain_logits(model: GRTE, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> Tensor:
+    """The model as the paper writes it, without dropout: logits [B, L, L, 8, R] of the last round's tables."""
+    hidden, valid, content = model.encode(input_ids, attention_mask), attention_mask.bool(), content_mask.bool()
+    if not model.config.mask_padding:
+        content = torch.ones_like(content)
+    keys = valid if model.config.mask_padding else None
+    subject, object_ = model.subject(hidden), model.object(hidden)
+    for last in reversed(range(model.config.rounds)):
+        table = model.table(F.elu(subject[:, :, None] * object_[:, None]))  # [B, L, L, 8 R]
+        if not last:
+            return table.unflatten(-1, (LABELS, -1))
+        rows = table.masked_fill(~content[:, None, :, None], -torch.inf).amax(dim=2)
+        columns = table.masked_fill(~content[:, :, None, None], -torch.inf).amax(dim=1)
+        if keys is not None:
+            rows, columns = rows * valid[..., None], columns * valid[..., None]
+        subject = subject + model.refine(model.subject_summary(rows), keys, hidden, valid)
+        object_ = object_ + model.refine(model.object_summary(columns), keys, hidden, valid)
+    raise AssertionError("a model has at least one round")
+
+
 class Attention(nn.Module):
-    """Multi-head attention with residual connection and layer normalisation (BERT)."""
+    """Multi-head attention with residual connection and layer normalisation (BERT), in float32 under autocast.
+
+    In bfloat16 the loss was no number after 32 to 200 steps of WebNLG on an H100, with cuDNN's kernel and with
+    PyTorch's own; with the attention alone in float32, 2,000 steps were finite.
+    """
 
     def __init__(self, width: int, heads: int, dropout: float):
         super().__init__()
@@ -130,16 +184,28 @@ class Attention(nn.Module):
         self.norm = nn.LayerNorm(width, eps=1e-12)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
-        """x: [N, L, H]; memory: [N, M, H]; mask: [N, M] bool, True where memory may be seen; None sees all."""
-        query, key, value = (
-            layer(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for layer, states in ((self.query, x), (self.key, memory), (self.value, memory))
-        )
-        rate = self.dropout if self.training else 0.0
-        seen = None if mask is None else mask[:, None, None]
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
-        mixed = self.output(mixed.transpose(1, 2).flatten(2))
-        return self.norm(x + dropped(mixed, self.dropout, self.training))
+        """Attend from x [N, L, H] to memory [N, M, H].
+
+        ``mask`` [N, M] bool is True where memory may be seen; None sees all. A row that may see nothing sees the first
+        position: a softmax over no key is not a number, on some kernels for the whole row's gradient, too.
+        """
+        with torch.autocast(x.device.type, enabled=False):
+            x, memory = raise_precision(x), raise_precision(memory)
+            query, key, value = (
+                layer(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                for layer, states in ((self.query, x), (self.key, memory), (self.value, memory))
+            )
+            rate = self.dropout if self.training else 0.0
+            seen = None if mask is None else some_key(mask)[:, None, None]
+            mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
+            mixed = self.output(mixed.transpose(1, 2).flatten(2))
+            return self.norm(x + dropped(mixed, self.dropout, self.training))
+
+
+def some_key(mask: Tensor) -> Tensor:
+    """Masks [N, M] bool in which the rows without any allowed key allow the first one."""
+    first = mask[:, :1] | ~mask.any(dim=1, keepdim=True)
+    return torch.cat([first, mask[:, 1:]], dim=1)
 
 
 class RefiningBlock(nn.Module):
@@ -171,6 +237,7 @@ def table_maxima(
     bias: Tensor,
     valid: Sequence[tuple[int, int]],
     pooled: Sequence[tuple[int, int]],
+    chunks: Chunks | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i, without keeping the table.
 
@@ -179,13 +246,14 @@ def table_maxima(
         weight: [C, H]; bias: [C].
         valid: (start, stop) of the positions that get maxima; 0 elsewhere.
         pooled: (start, stop) of the positions over which maxima run, inside ``valid``; 0 where there are none.
+        chunks: how many columns are scored at once.
 
     Returns:
         row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
     """
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
     with torch.autocast(subject.device.type, enabled=False):
-        rows, columns = _TableMaxima.apply(subject, object_, weight.to(subject.dtype), valid, pooled, need)
+        rows, columns = _TableMaxima.apply(subject, object_, weight.to(subject.dtype), valid, pooled, chunks, need)
     mask = torch.zeros(subject.shape[:2], dtype=bias.dtype, device=bias.device)
     for sentence, ((start, stop), (first, last)) in enumerate(zip(valid, pooled, strict=True)):
         if first < last:
@@ -194,19 +262,86 @@ def table_maxima(
     return rows + shift, columns + shift
 
 
+def padded_maxima(
+    subject: Tensor,
+    object_: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    valid: Tensor,
+    pooled: Tensor,
+    chunks: Chunks | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The same over the whole padded batch; ``valid`` and ``pooled`` are [B, L] bool."""
+    need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
+    with torch.autocast(subject.device.type, enabled=False):
+        weight, pairs = weight.to(subject.dtype), padded.Pairs(valid, chunks)
+        rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, pairs, need)
+    shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias
+    return rows + shift, columns + shift
+
+
+class _PaddedMaxima(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, subject, object_, weight, valid, pooled, pairs, need):
+        sentences, chunks = pairs.blocks(1, len(weight))
+        ctx.blocks = pairs, sentences, chunks
+        rows, columns = [], []
+        for block in sentences:
+            x, _ = pairs.join(features, subject[block], object_[block])  # [s L L, H]
+            length, across, down = pairs.length, [], []
+            hidden = ~pooled[block]
+            for chunk in chunks:
+                z = (x @ weight[chunk].T).view(-1, length, length, chunk.stop - chunk.start)
+                across.append(z.masked_fill(hidden[:, None, :, None], -torch.inf).max(dim=2))
+                down.append(z.masked_fill(hidden[:, :, None, None], -torch.inf).max(dim=1))
+            for found, parts in ((rows, across), (columns, down)):
+                found.append([joined(each, dim=-1) for each in zip(*parts, strict=True)])
+        (rows, row_at), (columns, column_at) = (
+            [joined(each) for each in zip(*found, strict=True)] for found in (rows, columns)
+        )
+        counts = (valid & pooled.any(dim=1, keepdim=True))[..., None]
+        if need:
+            ctx.save_for_backward(subject, object_, weight, row_at.short(), column_at.short(), counts)
+        return rows.masked_fill(~counts, 0), columns.masked_fill(~counts, 0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_rows, d_columns):
+        subject, object_, weight, row_at, column_at, counts = ctx.saved_tensors
+        pairs, sentences, chunks = ctx.blocks
+        d_rows, d_columns = d_rows * counts, d_columns * counts
+        d_weight, d_features = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype), []
+        for block in sentences:
+            with torch.enable_grad():
+                graph, parts = pairs.join(features, subject[block], object_[block])
+            x, dx = graph.detach(), None
+            for chunk in chunks:
+                # gradients lie at the maxima alone, [s, L, L, c]; no two rows, and no two columns, meet in one place
+                dz = d_rows.new_zeros(*row_at[block].shape[:2], pairs.length, chunk.stop - chunk.start)
+                dz.scatter_(2, row_at[block, :, chunk].long()[:, :, None], d_rows[block, :, chunk][:, :, None])
+                dz.scatter_add_(1, column_at[block, :, chunk].long()[:, None], d_columns[block, :, chunk][:, None])
+                dz = dz.flatten(0, 2)
+                d_weight[chunk] += dz.T @ x
+                dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
+            d_features.append(pairs.gather(*torch.autograd.grad(graph, parts, dx)))
+        d_subject, d_object = (joined(each) for each in zip(*d_features, strict=True))
+        return d_subject, d_object, d_weight.to(weight.dtype), *[None] * 4
+
+
 class _TableMaxima(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, subject, object_, weight, valid, pooled, need):
+    def forward(ctx, subject, object_, weight, valid, pooled, chunks, need):
         sizes = *subject.shape[:2], len(weight)
         rows, columns = subject.new_zeros(sizes), subject.new_zeros(sizes)
         if need:  # place of each maximum
             row_at = torch.zeros(sizes, dtype=torch.int16, device=subject.device)
             column_at = torch.zeros_like(row_at)
-        for block, (first, last) in _squares(valid, pooled, subject.device):
+        table = plan(valid, chunks)
+        for block, (first, last) in _squares(table, pooled):
             s, top, bottom = block.sentence, block.top, block.bottom
             x = block.join(features, subject[s, top:bottom], object_[s, block.first : block.stop])
             low, high = max(top, first), min(bottom, last)  # rows of the block over which columns are pooled
-            for start, stop in column_chunks(block, 1, len(weight), subject.device):
+            for start, stop in table.column_chunks(block.pairs, 1, len(weight)):
                 z = (x @ weight[start:stop].T).view(bottom - top, block.stop - block.first, -1)
                 across = z[:, first - block.first : last - block.first]
                 down = z[low - top : max(low, high) - top]
@@ -228,7 +363,7 @@ class _TableMaxima(torch.autograd.Function):
                         into.copy_(best if low == first else torch.maximum(best, into))
         if need:
             ctx.save_for_backward(subject, object_, weight, row_at, column_at)
-            ctx.plan = valid, pooled
+            ctx.plan = table, pooled
         return rows, columns
 
     @staticmethod
@@ -237,7 +372,7 @@ class _TableMaxima(torch.autograd.Function):
         subject, object_, weight, row_at, column_at = ctx.saved_tensors
         d_subject, d_object = torch.zeros_like(subject), torch.zeros_like(object_)
         d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
-        for block, _ in _squares(*ctx.plan, subject.device):
+        for block, _ in _squares(*ctx.plan):
             s, top, bottom = block.sentence, block.top, block.bottom
             across, down = slice(top, bottom), slice(block.first, block.stop)
             with torch.enable_grad():
@@ -256,16 +391,15 @@ class _TableMaxima(torch.autograd.Function):
                     at_columns * width + torch.arange(width, device=x.device)[:, None],
                 ]
             )
-            products = _sparse_products if x.device.type == "cpu" else _dense_products
             dx = torch.zeros_like(x)
-            for start, stop in column_chunks(block, 1, len(weight), x.device):
-                more, dw = products(x, weight[start:stop], pairs[:, start:stop], grads[:, start:stop])
+            for start, stop in ctx.plan[0].column_chunks(block.pairs, 1, len(weight)):
+                more, dw = _sparse_products(x, weight[start:stop], pairs[:, start:stop], grads[:, start:stop])
                 d_weight[start:stop] += dw
                 dx += more
             da, db = torch.autograd.grad(graph, (a, b), dx)
             d_subject[s, across] += da
             d_object[s, down] += db
-        return d_subject, d_object, d_weight.to(weight.dtype), None, None, None
+        return d_subject, d_object, d_weight.to(weight.dtype), *[None] * 4
 
 
 def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
@@ -273,29 +407,22 @@ def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
     Faster on a CPU than PyTorch's own maxima with places.
     """
-    if z.device.type != "cpu":
-        best, at = z.max(dim=dim)
-        return best, at.short()
     best = z.amax(dim=dim)
     places = torch.arange(z.shape[dim], dtype=torch.uint8 if z.shape[dim] < 256 else torch.int16)
     places = places.view([-1 if axis == dim else 1 for axis in range(3)])
     return best, ((z == best.unsqueeze(dim)) * places).amax(dim=dim).short()
 
 
-def _dense_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
+def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
     """Gradients of x [n, H] and weight [C, H] from those of a few logits of ``x @ weight.T``.
+
+    They are weighted sums of the rows concerned: m is a small share of n.
 
     Args:
         x, weight: as in the product.
         pairs: [m, C], rows of x.
         grads: [m, C], gradients of the logits of these rows and all columns, which add up.
     """
-    dz = grads.new_zeros(len(x), len(weight)).scatter_add_(0, pairs, grads)
-    return dz @ weight, dz.T @ x
-
-
-def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
-    """The same by weighted sums of the rows concerned: m is a small share of all pairs."""
     pairs, grads = pairs.T.contiguous(), grads.T.contiguous()
     dw = F.embedding_bag(pairs, x, mode="sum", per_sample_weights=grads)
     pairs = pairs.flatten()
@@ -310,9 +437,9 @@ def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) ->
     return dx, dw
 
 
-def _squares(valid, pooled, device):
+def _squares(table: Plan, pooled: Sequence[tuple[int, int]]) -> Iterator[tuple[Block, tuple[int, int]]]:
     """Yield the blocks of sentences that have anything to pool, with the span over which maxima run."""
-    for block in plan(valid, device):
+    for block in table.blocks:
         if pooled[block.sentence][0] < pooled[block.sentence][1]:
             yield block, pooled[block.sentence]
 

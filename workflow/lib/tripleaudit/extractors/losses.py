@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tripleaudit.extractors.formulation import on_device
+
 
 def raise_precision(tensor: Tensor) -> Tensor:
     """Return float16 / bfloat16 tensors as float32, others as they are."""
@@ -43,20 +45,26 @@ def flat_cells(shape: torch.Size | tuple[int, ...], *indices: Tensor) -> Tensor:
     return flat
 
 
-def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None) -> Tensor:
+def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None, last: Tensor | None = None) -> Tensor:
     """Sum of binary cross-entropies over all cells (logit form).
 
     Args:
         logits: any shape; one logit per cell.
         cells: [n] int64, flat numbers of the positive cells; repeats count once.
         mask: weights that broadcast to ``logits`` (0 leaves a cell out), or None for all cells.
+        last: [n] bool, rows of ``cells`` that count (:func:`tripleaudit.extractors.batches.last_rows`); else they are
+            found by sorting.
 
     Returns:
         scalar.
     """
     logits = raise_precision(logits)
+    last = last_written(cells) if last is None else last
+    if on_device(logits):
+        mask = logits.new_ones((1,) * logits.dim()) if mask is None else mask
+        return _Binary.apply(logits, cells, mask, last)
     everything = F.softplus(logits)
-    positive = logits.reshape(-1)[cells] * last_written(cells)
+    positive = logits.reshape(-1)[cells] * last
     if mask is not None:
         mask = mask.to(logits.dtype)
         everything = everything * mask
@@ -64,7 +72,28 @@ def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None) -> T
     return everything.sum() - positive.sum()
 
 
-def class_cells(logits: Tensor, cells: Tensor, classes: Tensor, mask: Tensor | None = None) -> Tensor:
+class _Binary(torch.autograd.Function):
+    """:func:`binary_cells` in few operators: the gradient is made with the sum, and the backward pass scales it."""
+
+    @staticmethod
+    def forward(ctx, logits: Tensor, cells: Tensor, mask: Tensor, last: Tensor) -> Tensor:
+        weights = mask.to(logits.dtype).expand(logits.shape)
+        flat, weights = logits.reshape(-1), weights.reshape(-1)
+        counting = weights[cells] * last
+        gradient = (flat.sigmoid() * weights).index_add_(0, cells, counting, alpha=-1)
+        ctx.save_for_backward(gradient)
+        ctx.shape = logits.shape
+        return torch.dot(F.softplus(flat), weights) - torch.dot(flat[cells], counting)
+
+    @staticmethod
+    def backward(ctx, upstream: Tensor):
+        (gradient,) = ctx.saved_tensors
+        return (gradient * upstream).view(ctx.shape), None, None, None
+
+
+def class_cells(
+    logits: Tensor, cells: Tensor, classes: Tensor, mask: Tensor | None = None, last: Tensor | None = None
+) -> Tensor:
     """Sum of cross-entropies over all cells, class 0 for all but the listed ones.
 
     Args:
@@ -72,15 +101,17 @@ def class_cells(logits: Tensor, cells: Tensor, classes: Tensor, mask: Tensor | N
         cells: [n] int64, flat numbers over ``logits.shape[:-1]``; of several rows for one cell the last one holds.
         classes: [n] int64 in 1..C-1.
         mask: weights that broadcast to ``logits.shape[:-1]``, or None for all cells.
+        last: [n] bool as for :func:`binary_cells`.
 
     Returns:
         scalar.
     """
     logits = raise_precision(logits)
+    last = last_written(cells) if last is None else last
     none = logits[..., 0]
     everything = torch.logsumexp(logits, dim=-1) - none
     rows = logits.reshape(-1, logits.shape[-1])[cells]
-    positive = (rows[:, 0] - rows.gather(1, classes[:, None])[:, 0]) * last_written(cells)
+    positive = (rows[:, 0] - rows.gather(1, classes[:, None])[:, 0]) * last
     if mask is not None:
         mask = mask.to(logits.dtype)
         everything = everything * mask

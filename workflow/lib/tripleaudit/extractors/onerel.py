@@ -5,15 +5,21 @@ A word-end marker after every word keeps the tags of a triple apart: start and e
 Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; see :mod:`tripleaudit.extractors.pairs`.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.extractors import padded
 from tripleaudit.extractors.alignment import LAYOUTS
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.dropping import dropped
+from tripleaudit.extractors.formulation import on_device
+from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
 from tripleaudit.fields import Rate, among
 
@@ -41,6 +47,7 @@ class OneRel(Extractor):
 
     name = "onerel"
     config_class = OneRelConfig
+    static = True
     sparse_outputs = {"tags": 4}
     classes_first = True
     training_defaults = {
@@ -67,10 +74,28 @@ class OneRel(Extractor):
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
         hidden = dropped(hidden, self.config.hidden_dropout, self.training)
-        blocks = plan(spans_of(attention_mask), hidden.device)
+        table = plan(spans_of(attention_mask), self.chunks)
         cells = targets(triples, self.config.end_exclusive)
-        total, _ = cell_loss(*self.tables(hidden), self.features, blocks, cells)
-        loss = total / max(1, sum(block.pairs for block in blocks))
+        total, _ = cell_loss(*self.tables(hidden), self.features, table, cells)
+        loss = total / table.pairs
+        return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
+
+    @classmethod
+    def collate_targets(
+        cls, config: OneRelConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
+        if not shape.static:
+            return {}
+        cells = targets(stack_triples(rows), config.end_exclusive)
+        return {"cells": shape.padded(padded.numbered(cells, shape.length, len(config.relations)))}
+
+    def device_loss(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
+        hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
+        pairs = padded.Pairs(attention_mask.bool(), self.chunks)
+        total, _ = padded.cell_loss(*self.tables(hidden), self.features, pairs, cells)
+        loss = total / pairs.total(raise_precision(hidden[:0]).dtype)
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
     def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -88,9 +113,20 @@ class OneRel(Extractor):
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        blocks = plan(spans_of(attention_mask), hidden.device)
-        cells = find_cells(*self.tables(hidden), self.features, blocks)
+        if on_device(hidden):
+            cells = padded.find_cells(
+                *self.tables(hidden), self.features, padded.Pairs(attention_mask.bool(), self.chunks)
+            )
+        else:
+            cells = find_cells(*self.tables(hidden), self.features, plan(spans_of(attention_mask), self.chunks))
         return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
+
+
+def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
+    """The model as the paper writes it, without dropout: logits [B, L, L, 4, R] of all cells from hidden [B, L, H]."""
+    size = hidden.shape[1]
+    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
 
 
 def targets(triples: Tensor, end_exclusive: bool = False) -> Cells:
@@ -129,38 +165,47 @@ def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = Fals
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of the three cells.
     """
+    # one number for each cell, [n]: in reading order (sentence, relation, row, column), and with columns before rows
     table = (cells.sentence * relations + cells.relation) * length
     order = torch.argsort((table + cells.row) * length + cells.column)
     cells, table = cells.select(order), table[order]
     by_row, by_column = (table + cells.row) * length + cells.column, (table + cells.column) * length + cells.row
+
+    # HB-TB cells with a cell after them in their sentence, [b], and the column of that next cell
     begins = torch.nonzero(cells.classes[:-1] == HB_TB)[:, 0]
     begins = begins[cells.sentence[begins] == cells.sentence[begins + 1]]
+    column = cells.column[begins + 1]
     middle, last = (torch.nonzero(cells.classes == tag)[:, 0] for tag in (HB_TE, HE_TE))
     last = last[torch.argsort(by_column[last])]
     if not (len(begins) and len(middle) and len(last)):
         return cells.sentence.new_zeros(0, 6), cells.scores.new_zeros(0)
-    column = cells.column[begins + 1]
-    wanted = (table[begins] + cells.row[begins]) * length + column
-    at = torch.searchsorted(by_row[middle], wanted).clamp(max=len(middle) - 1)
-    found = by_row[middle[at]] == wanted
-    begins, column, middle = begins[found], column[found], middle[at[found]]
-    wanted = (table[begins] + column) * length + cells.row[begins]
-    at = torch.searchsorted(by_column[last], wanted).clamp(max=len(last) - 1)
-    last = last[at]
-    found = (table[last] + cells.column[last] == table[begins] + column) & (by_column[last] >= wanted)
+
+    # HB-TE at exactly (relation, row of the beginning, column); ``middle`` is in reading order
+    middle, found = _at_or_after(by_row, middle, (table[begins] + cells.row[begins]) * length + column)
+    found &= by_row[middle] == (table[begins] + cells.row[begins]) * length + column
+    begins, column, middle = begins[found], column[found], middle[found]
+
+    # the first HE-TE of (relation, column) from the beginning's row on; ``last`` is sorted by column, then row
+    last, found = _at_or_after(by_column, last, (table[begins] + column) * length + cells.row[begins])
+    found &= table[last] + cells.column[last] == table[begins] + column
     begins, middle, last = begins[found], middle[found], last[found]
+
     past = int(end_exclusive)
-    rows = torch.stack(
-        [
-            cells.sentence[begins],
-            cells.row[begins],
-            cells.row[last] - past,
-            cells.relation[begins],
-            cells.column[begins],
-            cells.column[last] - past,
-        ],
-        dim=1,
-    )
+    parts = (
+        cells.sentence[begins], cells.row[begins], cells.row[last] - past, cells.relation[begins],
+        cells.column[begins], cells.column[last] - past,
+    )  # fmt: skip
+    rows = torch.stack(parts, dim=1)  # [t, 6]
     scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]
     whole = (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
     return rows[whole], scores[whole]
+
+
+def _at_or_after(numbers: Tensor, places: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """For each wanted number [b] the first of ``places`` [m] (``numbers[places]`` rises) that has it or a greater one.
+
+    Returns:
+        the place [b], and whether there is one [b] bool.
+    """
+    at = torch.searchsorted(numbers[places], wanted)
+    return places[at.clamp(max=len(places) - 1)], at < len(places)

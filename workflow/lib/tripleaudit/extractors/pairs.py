@@ -17,11 +17,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors import screen
+from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.losses import last_written, raise_precision
 
-PAIRS_AT_ONCE = {"cpu": 2**12, "cuda": 2**15}  # pairs of a block
-LOGITS_AT_ONCE = {"cpu": 2**20, "cuda": 2**26}  # logits of a chunk
-CHUNKS = {"limit": 0, "largest": 0}  # most columns of a chunk (0: as many as the logits allow), and the largest so far
+PAIRS_AT_ONCE = 2**12  # of a block
+LOGITS_AT_ONCE = 2**20  # of a chunk
 MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
 
 Features = Callable[[Tensor, Tensor], Tensor]
@@ -74,34 +74,37 @@ def spans_of(mask: Tensor) -> list[tuple[int, int]]:
     return [tuple(each) for each in torch.stack([start, start + count], dim=1).tolist()]
 
 
-def plan(spans: Sequence[tuple[int, int]], device: torch.device, *, upper: bool = False) -> list[Block]:
+@dataclass(frozen=True)
+class Plan:
+    """The blocks of a table, and how many columns of it are scored at once."""
+
+    blocks: Sequence[Block]
+    chunks: Chunks
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs, at least 1."""
+        return max(1, sum(block.pairs for block in self.blocks))
+
+    def chunk_size(self, pairs: int, classes: int, columns: int) -> int:
+        """Columns of a chunk for this many pairs."""
+        return self.chunks.size(columns, LOGITS_AT_ONCE // max(1, classes * pairs))
+
+    def column_chunks(self, pairs: int, classes: int, columns: int) -> Iterator[tuple[int, int]]:
+        """Cut columns into chunks of equal size (but for the last one)."""
+        size = self.chunk_size(pairs, classes, columns)
+        for start in range(0, columns, size):
+            yield start, min(columns, start + size)
+
+
+def plan(spans: Sequence[tuple[int, int]], chunks: Chunks | None = None, *, upper: bool = False) -> Plan:
     """Cut the pairs of sentences, of which (start, stop) take part, into blocks."""
-    most = PAIRS_AT_ONCE.get(device.type, PAIRS_AT_ONCE["cuda"])
     blocks = []
     for sentence, (start, stop) in enumerate(spans):
-        step = max(1, most // max(1, stop - start))
+        step = max(1, PAIRS_AT_ONCE // max(1, stop - start))
         for top in range(start, stop, step):
             blocks.append(Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper))
-    return blocks
-
-
-def column_chunks(block: Block, classes: int, columns: int, device: torch.device) -> Iterator[tuple[int, int]]:
-    """Cut columns into chunks of equal size (but for the last one)."""
-    yield from _chunks(columns, chunk_size(block.pairs, classes, columns, device))
-
-
-def _chunks(columns: int, size: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, columns, size):
-        yield start, min(columns, start + size)
-
-
-def chunk_size(pairs: int, classes: int, columns: int, device: torch.device) -> int:
-    """Columns of a chunk."""
-    most = LOGITS_AT_ONCE.get(device.type, LOGITS_AT_ONCE["cuda"]) // max(1, classes * pairs)
-    chunks = -(-columns // max(1, min(columns, most, CHUNKS["limit"] or columns)))
-    size = -(-columns // chunks)
-    CHUNKS["largest"] = max(CHUNKS["largest"], size)
-    return size
+    return Plan(blocks, chunks or Chunks())
 
 
 def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -153,7 +156,7 @@ def cell_loss(
     weight: Tensor,
     bias: Tensor,
     features: Features,
-    blocks: Sequence[Block],
+    plan: Plan,
     cells: Cells,
     scale: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -162,7 +165,7 @@ def cell_loss(
     Args:
         left, right: [B, L, D]; ``features`` maps [..., D] and [..., D], which broadcast, to [..., D].
         weight: [C, G, D] and ``bias`` [C, G]: C classes, G columns (relations).
-        blocks: the pairs that take part; every cell lies in one of them.
+        plan: the pairs that take part; every cell is one of them.
         cells: positive cells, classes 1..C-1; the last written class of a cell holds.
         scale: [G] factors of the columns' losses; 1 if None.
 
@@ -171,15 +174,15 @@ def cell_loss(
     """
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (left, right, weight, bias))
     with torch.autocast(left.device.type, enabled=False):
-        return _CellLoss.apply(left, right, weight, bias, features, blocks, cells, scale, need)
+        return _CellLoss.apply(left, right, weight, bias, features, plan, cells, scale, need)
 
 
 class _CellLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, left, right, weight, bias, features, blocks, cells, scale, need):
+    def forward(ctx, left, right, weight, bias, features, plan, cells, scale, need):
         classes, columns, _ = weight.shape
         device, dtype = left.device, left.dtype
-        parts = _sort_cells(cells.resolved(left.shape[1], columns), blocks, classes - 1, columns, left.shape[1])
+        parts = _sort_cells(cells.resolved(left.shape[1], columns), plan, classes - 1, columns, left.shape[1])
         # logits relative to class 0, whose own are 0: one class less to compute
         weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
         exact = raise_precision(left[:0]).dtype
@@ -188,7 +191,7 @@ class _CellLoss(torch.autograd.Function):
         if need:
             d_left, d_right = torch.zeros_like(left, dtype=exact), torch.zeros_like(right, dtype=exact)
             d_weight, d_bias = torch.zeros_like(weight, dtype=exact), torch.zeros_like(bias, dtype=exact)
-        for block in blocks:
+        for block in plan.blocks:
             rows = (block.sentence, slice(block.top, block.bottom))
             cols = (block.sentence, slice(block.first, block.stop))
             with torch.set_grad_enabled(need):
@@ -196,7 +199,7 @@ class _CellLoss(torch.autograd.Function):
                 graph = block.join(features, a, b)
             x = graph.detach()
             dx = None
-            for start, stop in column_chunks(block, classes - 1, columns, device):
+            for start, stop in plan.column_chunks(block.pairs, classes - 1, columns):
                 w = weight_[:, start:stop].reshape(-1, weight.shape[-1])
                 z = chunk_logits(x, weight_[:, start:stop], bias_[:, start:stop])
                 pair, column, class_ = next(parts)
@@ -243,10 +246,10 @@ def _softmax(z: Tensor) -> Tensor:
     return total.log_().add_(top)
 
 
-def _sort_cells(cells: Cells, blocks: Sequence[Block], classes: int, columns: int, length: int):
+def _sort_cells(cells: Cells, plan: Plan, classes: int, columns: int, length: int):
     """Yield (pair number in the block, table column, class) of the cells of every chunk of every block, in order."""
     device = cells.sentence.device
-    sizes = [chunk_size(block.pairs, classes, columns, device) for block in blocks]
+    sizes = [plan.chunk_size(block.pairs, classes, columns) for block in plan.blocks]
     chunks = [-(-columns // size) for size in sizes]
     total = sum(chunks)
     if not len(cells):
@@ -254,13 +257,13 @@ def _sort_cells(cells: Cells, blocks: Sequence[Block], classes: int, columns: in
         yield from ((empty, empty, empty) for _ in range(total))
         return
     owner: dict[int, list[int]] = {}
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(plan.blocks):
         owner.setdefault(block.sentence, [0] * length)[block.top : block.bottom] = [number] * (block.bottom - block.top)
     nothing = [0] * length
     of_row = torch.tensor([owner.get(s, nothing) for s in range(max(owner) + 1)], device=device)
     facts = [
         (size, offset, block.top, block.first, block.stop - block.first, block.upper)
-        for size, offset, block in zip(sizes, torch.tensor([0, *chunks]).cumsum(0).tolist(), blocks, strict=False)
+        for size, offset, block in zip(sizes, torch.tensor([0, *chunks]).cumsum(0).tolist(), plan.blocks, strict=False)
     ]
     block = of_row[cells.sentence, cells.row]
     size, offset, top, first, width, upper = torch.tensor(facts, device=device)[block].unbind(1)
@@ -274,9 +277,7 @@ def _sort_cells(cells: Cells, blocks: Sequence[Block], classes: int, columns: in
     )
 
 
-def find_cells(
-    left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, features: Features, blocks: Sequence[Block]
-) -> Cells:
+def find_cells(left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, features: Features, plan: Plan) -> Cells:
     """Cells whose best class is not 0, in no particular order; at most ``MOST_CELLS`` (the most certain) a sentence.
 
     Args: as in :func:`cell_loss`.
@@ -287,8 +288,8 @@ def find_cells(
     none = torch.zeros(0, dtype=torch.long, device=device)
     found: dict[int, list[Cells]] = {}
     with torch.autocast(device.type, enabled=False):
-        sieve = screen.Screen(weight, bias) if device.type == "cpu" and screen.available() else None
-        for block in _portions(blocks) if sieve else blocks:
+        sieve = screen.Screen(weight, bias) if screen.available() else None
+        for block in _portions(plan.blocks) if sieve else plan.blocks:
             a = left[block.sentence, block.top : block.bottom]
             b = right[block.sentence, block.first : block.stop]
             x = block.join(features, a, b)
@@ -299,7 +300,7 @@ def find_cells(
                 x = features(a[row - block.top], b[column - block.first])
             if not len(x):
                 continue
-            for start, stop in _chunks(columns, chunk_size(len(x), classes, columns, device)):
+            for start, stop in plan.column_chunks(len(x), classes, columns):
                 z = chunk_logits(x, weight[:, start:stop], bias[:, start:stop])
                 relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
                 scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)

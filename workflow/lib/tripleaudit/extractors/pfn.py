@@ -13,9 +13,12 @@ from torch import Tensor, nn
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.decoding import first_rows
 from tripleaudit.extractors.dropping import Dropout
+from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.recurrence import partition_filter
 from tripleaudit.fields import Number, Rate, among
 
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
@@ -54,6 +57,7 @@ class PFN(Extractor):
 
     name = "pfn"
     config_class = PFNConfig
+    static = True
     words = True
     sparse_outputs = {"entity_out": 1, "relation_out": 1}
     training_defaults = {
@@ -111,6 +115,32 @@ class PFN(Extractor):
         }
         return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
 
+    def device_loss(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        word_ids: Tensor,
+        word_first: Tensor,
+        triples: Tensor,
+        valid: Tensor,
+        **_: Tensor,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; labels are dense, padding of ``triples`` writes beyond their end."""
+        entity, relation = self.features(input_ids, attention_mask)
+        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]  # [B, L, L]
+        relation_logits = self.relation_out(self._joined(relation, self.relation_norm))  # [B, L, L, R]
+        sentence, label = triples[:, 0], triples[:, 3]
+        starts, ends = table_spans(triples, word_ids, word_first, self.config)
+        pairs = attention_mask[:, :, None] * attention_mask[:, None]
+        entities = [flat_cells(entity_logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
+        relations = flat_cells(relation_logits.shape, sentence, starts[:, 0], starts[:, 1], label)
+        longest = attention_mask.sum(dim=1).max()
+        terms = {
+            "entity": dense_term(entity_logits, torch.cat(entities), valid.repeat(2), pairs.triu()) / longest,
+            "relation": dense_term(relation_logits, relations, valid, pairs[..., None]) / longest,
+        }
+        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
+
     def features(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the relation table."""
         hidden = self.dropout(self.encode(input_ids, attention_mask))
@@ -127,6 +157,10 @@ class PFN(Extractor):
             weight = weight * torch.empty_like(weight).bernoulli_(1 - self.config.drop_connect)
         else:
             weight = weight * (1 - self.config.drop_connect)
+        if on_device(hidden):
+            gates = (self.input(hidden) + self.recurrent.bias).transpose(0, 1)  # [L, B, 5 d]
+            filtered = partition_filter(gates, weight, self.cell.weight, self.cell.bias)
+            return filtered.tanh().transpose(0, 1).unbind(dim=2)
         inputs = self.input(hidden).unbind(dim=1)
         state = cell = hidden.new_zeros(len(hidden), self.config.width)
         steps = []
@@ -160,7 +194,15 @@ class PFN(Extractor):
         word_last: Tensor,
     ) -> tuple[Tensor, Tensor]:
         entity, (rows, columns, whole) = self.features(input_ids, attention_mask)
-        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]
+        batch, length = input_ids.shape
+        device = on_device(input_ids)
+        most = cells_at_once(input_ids.device) if device else batch * length**2 * self.config.width
+        entity_logits = torch.cat(
+            [
+                self.entity_out(self._joined(tuple(part[block] for part in entity), self.entity_norm))[..., 0]
+                for block in slices(batch, most // (length**2 * self.config.width))
+            ]
+        )
 
         def relations(cells: Tensor) -> Tensor:
             sentence, i, j = cells.unbind(1)
@@ -168,7 +210,33 @@ class PFN(Extractor):
             return self.relation_out(F.elu(joined))
 
         last = last_of_word(word_ids, word_first, word_last) if self.config.ends == "word" else None
-        return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts)
+        at_once = most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
+        return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts, max(1, at_once))
+
+
+def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits [L, L, R].
+
+    Args:
+        hidden: [L, H] of one sentence without padding.
+    """
+    state = cell = hidden.new_zeros(1, model.config.width)
+    weight, steps = model.recurrent.weight * (1 - model.config.drop_connect), []
+    for x in hidden[:, None]:
+        partitions = partition_step(model.input(x) + F.linear(state, weight, model.recurrent.bias), cell)
+        cell = model.cell(torch.cat(partitions, dim=-1))
+        state = cell.tanh()
+        steps.append(torch.cat(partitions).tanh())
+    relation, entity, share = torch.stack(steps, dim=1)  # [L, d] each
+    size, tables = len(hidden), []
+    for own, pool, pair, norm, out in (
+        (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out),
+        (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out),
+    ):
+        whole = pool(torch.cat([share, own], dim=-1)).tanh().amax(dim=0)
+        parts = own[:, None].expand(-1, size, -1), own[None].expand(size, -1, -1), whole.expand(size, size, -1)
+        tables.append(out(F.elu(norm(pair(torch.cat(parts, dim=-1))))))
+    return tables[0][..., 0], tables[1]
 
 
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -194,7 +262,7 @@ def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]
 def table_spans(triples: Tensor, word_ids: Tensor, word_first: Tensor, config: PFNConfig) -> tuple[Tensor, Tensor]:
     """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6]."""
     sentence = triples[:, :1]
-    starts, ends = triples[:, [1, 4]], triples[:, [2, 5]]
+    starts, ends = triples[:, 1::3], triples[:, 2::3]  # a list would be copied to the device
     first = word_first[sentence, word_ids[sentence, ends]]  # first piece of the last word
     if config.entities == "last_word":
         starts = torch.maximum(starts, first)
@@ -216,6 +284,23 @@ def entity_term(logits: Tensor, sentence: Tensor, starts: Tensor, ends: Tensor, 
     return binary_cells(logits, torch.cat(gold), cells)
 
 
+def dense_term(logits: Tensor, gold: Tensor, valid: Tensor, cells: Tensor) -> Tensor:
+    """Sum of BCE over valid cells, with dense labels.
+
+    Args:
+        logits: any shape.
+        gold: [n] int64, flat numbers of the positive cells.
+        valid: [n] bool, rows of ``gold`` that count.
+        cells: weights that broadcast to ``logits``.
+    """
+    logits = raise_precision(logits)
+    beyond = logits.numel()
+    labels = logits.new_zeros(beyond + 1).scatter_(0, torch.where(valid, gold, beyond), 1.0)[:beyond]
+    return F.binary_cross_entropy_with_logits(
+        logits, labels.view(logits.shape), weight=cells.to(logits.dtype), reduction="sum"
+    )
+
+
 def relation_term(logits: Tensor, triples: Tensor, starts: Tensor, cells: Tensor) -> Tensor:
     """Sum of BCE over valid cells and relations; logits [B, L, L, R], ``cells`` [B, L, L]."""
     gold = flat_cells(logits.shape, triples[:, 0], starts[:, 0], starts[:, 1], triples[:, 3])
@@ -228,6 +313,7 @@ def decode(
     content: Tensor,
     last: Tensor | None = None,
     max_starts: int = 60,
+    at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
     """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5 (inclusive).
 
@@ -237,6 +323,7 @@ def decode(
         content: [B, L] bool.
         last: [B, L], the token where a span that ends at a cell really ends; None for the cell itself.
         max_starts: starts followed up in a sentence.
+        at_once: pairs of starts that are scored together; changes nothing but memory.
 
     Returns:
         rows [n, 6] and scores [n], the product of relation and both entity probabilities.
@@ -251,7 +338,7 @@ def decode(
     cells = torch.cat([starts[a], starts[b, 1:]], dim=1)
     rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
     scores = [torch.zeros(0, device=content.device)]
-    for part in cells.split(PAIRS_AT_ONCE):
+    for part in cells.split(at_once):
         if not len(part):
             continue
         probability = raise_precision(relation_logits(part)).sigmoid()

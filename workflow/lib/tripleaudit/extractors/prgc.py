@@ -6,7 +6,7 @@ two vectors; its [L, L, H] activations exist for a few rows at a time and are co
 decoding scores only the pairs that two tagged chunks ask for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -16,9 +16,11 @@ from torch import Tensor, nn
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, last_rows, sentences_of, stack_triples
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
 from tripleaudit.extractors.dropping import Dropout, exact_rate, kept
-from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.formulation import cells_at_once, on_device
+from tripleaudit.extractors.losses import binary_cells, raise_precision
 from tripleaudit.extractors.tdeer import WEIGHTINGS, relation_term
 from tripleaudit.fields import Number, Rate, Share, among
 
@@ -55,6 +57,7 @@ class PRGC(Extractor):
 
     name = "prgc"
     config_class = PRGCConfig
+    static = True
     sparse_outputs = {"pair": 1, "subject": 3, "object": 3}
     training_defaults = {
         "optimizer": "adamw",
@@ -107,21 +110,41 @@ class PRGC(Extractor):
         cls,
         config: PRGCConfig,
         rows: Sequence[np.ndarray],
-        rngs: Sequence[np.random.Generator],
+        rngs: Iterable[np.random.Generator],
+        shape: Shape,
         chosen: Sequence[int] | None = None,
     ) -> dict[str, Tensor]:
-        """List the instances, or of these the one that each entry of the batch stands for.
+        """List the instances, or of these the one that each entry stands for; tag them, number the positive cells.
 
         Returns:
             ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a random one for a
-            sentence with zero triples, which then trains tags that are all outside.
+            sentence with zero triples, which then trains tags that are all outside; ``real`` [m], 1 for instances that
+            are no padding; ``subject_tags`` and ``object_tags`` [m, L] (see :func:`tag_labels`); ``weights`` [B], how
+            much a sentence counts in the relation and pair terms; ``relation_cells`` of [B, R] and ``pair_cells`` of
+            [B, L, L] with ``…_last``, the rows that count.
         """
         instances = []
         for number, (own, rng) in enumerate(zip(rows, rngs, strict=True)):
             relations = list(dict.fromkeys(own[:, 2].tolist())) or [int(rng.integers(len(config.relations)))]
             relations = relations if chosen is None else [relations[chosen[number] % len(relations)]]
             instances += [(number, relation) for relation in relations]
-        return {"instances": torch.tensor(instances, dtype=torch.long).reshape(-1, 2)}
+        triples, length = stack_triples(rows).numpy(), shape.length
+        weights = np.ones(len(rows), dtype=np.int64)
+        if config.weighting == "instances":
+            weights = np.bincount([number for number, _ in instances], minlength=len(rows))
+        cells = {
+            "relation": triples[:, 0] * len(config.relations) + triples[:, 3],
+            "pair": (triples[:, 0] * length + triples[:, 1]) * length + triples[:, 4],
+        }
+        return {
+            "instances": shape.padded(np.array(instances, dtype=np.int64).reshape(-1, 2)),
+            "real": shape.padded(np.ones(len(instances), dtype=np.int64)),
+            "subject_tags": shape.padded(tag_labels(triples, (1, 2), instances, length)),
+            "object_tags": shape.padded(tag_labels(triples, (4, 5), instances, length)),
+            "weights": shape.sentences(weights),
+            **{f"{name}_cells": shape.padded(own) for name, own in cells.items()},
+            **{f"{name}_last": shape.padded(last_rows(own)) for name, own in cells.items()},
+        }
 
     def forward(
         self,
@@ -129,26 +152,22 @@ class PRGC(Extractor):
         attention_mask: Tensor,
         content_mask: Tensor,
         triples: Tensor | None = None,
-        instances: Tensor | None = None,
+        **targets: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`. Specials take no part in any term."""
         hidden = self.encode(input_ids, attention_mask)
         relation = self.relation_logits(hidden, content_mask)
         if triples is None:
             return ExtractorOutput(scores={"relation": relation})
-        batch, length = content_mask.shape
-        weights = torch.ones(batch, dtype=torch.long, device=hidden.device)
-        if self.config.weighting == "instances":
-            weights = torch.zeros_like(weights).index_add(0, instances[:, 0], torch.ones_like(instances[:, 0]))
-        terms = {"relation": relation_term(relation, triples[:, 0], triples[:, 3], weights)}
+        weights, instances = targets["weights"], targets["instances"]
+        terms = {"relation": relation_term(relation, targets["relation_cells"], targets["relation_last"], weights)}
         rows, columns = self.pair_parts(hidden)
         pairs = correspondence(rows, columns, self.pair, self.config.dropout if self.training else 0.0)
-        terms["pair"] = pair_term(pairs, triples, content_mask, weights)
-        for name, logits, places in zip(
-            ("subject", "object"), self.tag_logits(self.tag_parts(hidden), instances), ((1, 2), (4, 5)), strict=True
-        ):
-            labels = tag_labels(triples, places, instances, length)
-            terms[name] = tag_term(logits, labels, content_mask[instances[:, 0]]) / 2
+        terms["pair"] = pair_term(pairs, targets["pair_cells"], targets["pair_last"], content_mask, weights)
+        valid = content_mask[instances[:, 0]] * targets["real"][:, None]
+        tags = self.tag_logits(self.tag_parts(hidden), instances)
+        for name, logits in zip(("subject", "object"), tags, strict=True):
+            terms[name] = tag_term(logits, targets[f"{name}_tags"], valid) / 2
         loss = sum(terms.values())
         return ExtractorOutput(
             loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores={"relation": relation}
@@ -180,7 +199,7 @@ class PRGC(Extractor):
             parts, (self.subject_hidden, self.object_hidden), (self.subject, self.object), strict=True
         ):
             shift = F.linear(embedded, layer.weight[:, self.hidden_size :], layer.bias)
-            result.append(tags(self.dropout((part[sentence] + shift[:, None]).relu())))
+            result.append(tags(self.dropout((sentences_of(part, sentence) + shift[:, None]).relu())))
         return result[0], result[1]
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -229,18 +248,43 @@ class _Correspondence(torch.autograd.Function):
         return by_row * w * scale, by_column * w * scale, by_weight * scale, None, None
 
 
+class _DeviceCorrespondence(torch.autograd.Function):
+    """The same for a captured step: all rows of as many sentences as fit, and what dropout kept stays in memory."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float) -> Tensor:
+        active, out = [], []
+        step = max(1, cells_at_once(x.device) // max(1, x[0].numel() * x.shape[1]))
+        for x_block, y_block in zip(x.split(step), y.split(step), strict=True):
+            pre = (x_block[:, :, None] + y_block[:, None]).relu_()  # [b, L, L, H]
+            pre = torch.native_dropout(pre, dropout, dropout > 0)[0]
+            active.append(pre > 0)
+            out.append(pre @ w)
+        ctx.save_for_backward(x, y, w, *active)
+        ctx.scale, ctx.step = 1 / (1 - dropout), step
+        return torch.cat(out)
+
+    @staticmethod
+    def backward(ctx, grad: Tensor):
+        x, y, w, *active = ctx.saved_tensors
+        flows = [own * part[..., None] for own, part in zip(active, grad.split(ctx.step), strict=True)]
+        by_row = torch.cat([flow.sum(dim=2) for flow in flows])  # [B, L, H]
+        by_column = torch.cat([flow.sum(dim=1) for flow in flows])
+        by_weight = (x * by_row + y * by_column).sum(dim=(0, 1))
+        w = w * ctx.scale
+        return by_row * w, by_column * w, by_weight * ctx.scale, None
+
+
 def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
     """Yield (rows, x_i + y_j [B, rows, L, H], what dropout keeps or None); the same ones for the same seed."""
-    draws = torch.Generator(x.device).manual_seed(seed) if dropout else None
+    draws = torch.Generator().manual_seed(seed) if dropout else None
     step = max(1, CELLS_AT_ONCE // max(1, y.numel()))
     for at in range(0, x.shape[1], step):
         block = slice(at, at + step)
         pre = x[:, block, None] + y[:, None]
         keep = None
-        if draws is not None and x.device.type == "cpu":
+        if draws is not None:
             keep = kept(pre.shape, dropout, draws)
-        elif draws is not None:
-            keep = torch.empty(pre.shape, dtype=torch.bool, device=x.device).bernoulli_(1 - dropout, generator=draws)
         yield block, pre, keep
 
 
@@ -256,37 +300,38 @@ def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: flo
     Returns:
         [B, L, L]; row: subject head, column: object head.
     """
-    if rows.device.type == "cpu":
-        dropout = exact_rate(dropout)
+    if on_device(rows):
+        logits = _DeviceCorrespondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout)
+        return raise_precision(logits) + layer.bias
+    dropout = exact_rate(dropout)
     if dropout and seed is None:
         seed = int(torch.randint(2**62, ()))
     logits = _Correspondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout, seed or 0)
     return raise_precision(logits) + layer.bias
 
 
-def tag_labels(triples: Tensor, places: tuple[int, int], instances: Tensor, length: int) -> Tensor:
+def tag_labels(
+    triples: np.ndarray, places: tuple[int, int], instances: Sequence[tuple[int, int]], length: int
+) -> np.ndarray:
     """Tags of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
 
     Args:
         triples: [n, 6]; those whose (sentence, relation) is no instance are left out.
         places: columns of the role's start and end.
-        instances: [m, 2] (sentence, relation).
+        instances: m of (sentence, relation).
         length: L.
 
     Returns:
         [m, L] int64.
     """
-    start, end = triples[:, places[0]], triples[:, places[1]]
-    positions = torch.arange(length, device=triples.device)
-    inside = (positions >= start[:, None]) & (positions <= end[:, None])
-    own = (instances[:, None] == triples[None][..., [0, 3]]).all(dim=-1)  # [m, n]
-    inside &= own.any(dim=0)[:, None]
-    order = torch.arange(1, len(triples) + 1, device=triples.device)[:, None] * inside  # 0: not covered
-    number = own.long().argmax(dim=0) if len(instances) else triples[:, 0]
-    last = torch.zeros(len(instances), length, dtype=torch.long, device=triples.device)
-    last.scatter_reduce_(0, number[:, None].expand(-1, length), order, "amax")
-    begins = F.pad(start, (1, 0), value=-1)[last] == positions
-    return torch.where(last == 0, OUTSIDE, torch.where(begins, BEGIN, INSIDE))
+    labels = np.full((len(instances), length), OUTSIDE, dtype=np.int64)
+    number = {instance: row for row, instance in enumerate(instances)}
+    for triple in triples.tolist():
+        row, start, end = number.get((triple[0], triple[3])), triple[places[0]], triple[places[1]]
+        if row is not None:
+            labels[row, start : end + 1] = INSIDE
+            labels[row, start] = BEGIN
+    return labels
 
 
 def tag_term(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
@@ -295,11 +340,17 @@ def tag_term(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     return (losses * mask.flatten()).sum() / mask.sum().clamp(min=1)
 
 
-def pair_term(logits: Tensor, triples: Tensor, mask: Tensor, weights: Tensor) -> Tensor:
-    """Mean BCE over pairs of valid tokens; logits [B, L, L], triples [n, 6], mask [B, L], weights [B]."""
-    cells = flat_cells(logits.shape, triples[:, 0], triples[:, 1], triples[:, 4])
+def pair_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor, weights: Tensor) -> Tensor:
+    """Mean BCE over pairs of valid tokens.
+
+    Args:
+        logits: [B, L, L].
+        cells, last: [n] flat numbers of the positive ones, and which of them count.
+        mask: [B, L].
+        weights: [B].
+    """
     pairs = mask[:, :, None] * mask[:, None] * weights[:, None, None]
-    return binary_cells(logits, cells, pairs) / pairs.sum().clamp(min=1)
+    return binary_cells(logits, cells, pairs, last) / pairs.sum().clamp(min=1)
 
 
 def decode(

@@ -5,28 +5,38 @@ whole words: a span that begins or ends inside a word is trained and predicted a
 
 Shortcuts, none of which changes the mathematics: what both two-way LSTMs read from the words is one matrix product for
 all steps; their two directions run side by side, the second over each sentence reversed, so padding always comes last;
-and a sentence leaves the batch after its last step. On a GPU the LSTMs are cuDNN's on packed sequences.
+and a sentence leaves the batch after its last step. In the device formulation every sentence takes all steps, and the
+LSTMs are PyTorch's own (cuDNN's on a GPU) over the padded batch, where padding cannot enter a cell.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.dropping import Dropout
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import two_way
 from tripleaudit.fields import Number, Rate, among
 from tripleaudit.randomness import generator
 
+# weights that are padded for each batch cannot lie in one piece
+warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk of memory")
+
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
+STEPS_OF = 3  # static batches have a multiple of so many steps
+TILE = 8
+SHUT = -1e4  # to an input gate: nothing enters the cell
+POINTERS = "subject_start", "subject_end", "object_start", "object_end"
 ORDERS = ("epoch", "once")
 
 
@@ -69,6 +79,22 @@ class SplitLSTM(NamedTuple):
     recurrent: Tensor
 
 
+class WholeLSTM(NamedTuple):
+    """A two-way LSTM over padded batches, with one more input, which is 1 at padding and shuts the input gates.
+
+    The direction that begins in the padding arrives at the last word with empty cell and state, as if it began there.
+
+    Attributes:
+        weights: of both directions, as PyTorch's LSTM wants them.
+        padding: [W, B, …], 1 at padding and 0 elsewhere in the first column.
+        zero: [2, B, at least D], the first state.
+    """
+
+    weights: list[Tensor]
+    padding: Tensor
+    zero: Tensor
+
+
 class Words(NamedTuple):
     """What the decoder reads of a batch; positions first, so that sentences are the second dimension.
 
@@ -76,27 +102,20 @@ class Words(NamedTuple):
         mask: [W, B] bool.
         vectors: [W, B, D].
         keys: [W, B, 2 D], the word parts of both attentions.
-        split: what the split LSTMs read, one for subjects and one for objects; None when packed.
+        lstms: the pointer LSTMs, one for subjects and one for objects.
         back: [W, B], the position that each position has in the reversed sentence.
-        lengths: [B], words of each sentence, at least 1; on the host.
     """
 
     mask: Tensor
     vectors: Tensor
     keys: Tensor
-    split: tuple["SplitLSTM", "SplitLSTM"] | None
+    lstms: tuple[SplitLSTM | WholeLSTM, ...]
     back: Tensor
-    lengths: Tensor
 
     def take(self, rows: Tensor | slice) -> "Words":
-        """The words of some sentences of the batch."""
-        split = None
-        if self.split is not None:
-            split = tuple(each._replace(gates=each.gates[:, :, rows]) for each in self.split)
-        host = rows.cpu() if isinstance(rows, Tensor) else rows
-        return Words(
-            self.mask[:, rows], self.vectors[:, rows], self.keys[:, rows], split, self.back[:, rows], self.lengths[host]
-        )
+        """The words of some sentences of the batch, in the CPU's formulation."""
+        lstms = tuple(each._replace(gates=each.gates[:, :, rows]) for each in self.lstms)
+        return Words(self.mask[:, rows], self.vectors[:, rows], self.keys[:, rows], lstms, self.back[:, rows])
 
 
 class State(NamedTuple):
@@ -116,6 +135,7 @@ class PtrNet(Extractor):
 
     name = "ptrnet"
     config_class = PtrNetConfig
+    static = True
     words = True
     training_defaults = {
         "optimizer": "adam",
@@ -157,13 +177,30 @@ class PtrNet(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator]
+        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
-        """Return ``steps`` [n], the decoder step that writes each triple: a shuffled order of each sentence's."""
+        """Return ``steps`` [n], the decoder step that writes each triple: a shuffled order of each sentence's.
+
+        Of a static batch instead what each step writes: ``classes`` [B, T], and ``places`` [B, T, 4], the tokens of
+        subject start, subject end, object start and object end, 0 where there is no triple.
+        """
         if config.order == "once":
             rngs = [generator(0, each.tobytes().hex(), "order") for each in rows]
         steps = [rng.permutation(len(each)) for each, rng in zip(rows, rngs, strict=True)]
-        return {"steps": torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *steps]))}
+        if not shape.static:
+            return {"steps": torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *steps]))}
+        most = config.max_triples
+        longest = max((len(each) + (len(each) <= most) for each in rows), default=1)
+        longest = min(most + 1, -(-min(longest, most + 1) // STEPS_OF) * STEPS_OF)
+        classes = np.full((len(rows), longest), PAD, dtype=np.int64)
+        places = np.zeros((len(rows), longest, 4), dtype=np.int64)
+        for number, (each, order) in enumerate(zip(rows, steps, strict=True)):
+            early = order < most
+            classes[number, order[early]] = each[early, 2] + FIRST_RELATION
+            places[number, order[early]] = each[early][:, [0, 1, 3, 4]]
+            if len(each) <= most:
+                classes[number, len(each)] = NONE
+        return {"classes": shape.sentences(classes, PAD), "places": shape.sentences(places)}
 
     def forward(
         self,
@@ -198,10 +235,43 @@ class PtrNet(Extractor):
         relations, pointers = (torch.cat(each) for each in zip(*targets, strict=True))
         terms = {"relation": F.cross_entropy(raise_precision(relation_logits), relations)}
         written = (relations != NONE).sum().clamp(min=1)  # no triple in the batch: the pointer terms are 0
-        for number, name in enumerate(("subject_start", "subject_end", "object_start", "object_end")):
+        for number, name in enumerate(POINTERS):
             loss = F.cross_entropy(
                 pointer_logits[:, number], pointers[:, number], ignore_index=IGNORED, reduction="sum"
             )
+            terms[name] = loss / written
+        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
+
+    def device_loss(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        word_ids: Tensor,
+        word_first: Tensor,
+        classes: Tensor,
+        places: Tensor,
+        **_: Tensor,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``classes`` [B, T] and ``places`` [B, T, 4] of :meth:`collate_targets`."""
+        words = self.read(input_ids, attention_mask, word_first)
+        state, logits = self.start(words), []
+        for relations in classes.unbind(1):
+            state, *scores, arguments = self.advance(words, state)
+            logits.append(scores)
+            state = self.write(state, arguments, relations)
+        relation_logits, pointer_logits = (torch.stack(each, dim=1) for each in zip(*logits, strict=True))
+        writes = classes >= FIRST_RELATION  # [B, T]
+        pointers = word_ids.gather(1, places.flatten(1)).view_as(places).masked_fill(~writes[..., None], IGNORED)
+        terms = {
+            "relation": F.cross_entropy(
+                raise_precision(relation_logits).flatten(0, 1), classes.flatten(), ignore_index=PAD
+            )
+        }
+        losses = F.cross_entropy(
+            pointer_logits.flatten(0, 2), pointers.flatten(), ignore_index=IGNORED, reduction="none"
+        ).view_as(places)
+        written = writes.sum().clamp(min=1)  # no triple in the batch: the pointer terms are 0
+        for name, loss in zip(POINTERS, losses.sum(dim=(0, 1)).unbind(), strict=True):
             terms[name] = loss / written
         return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
 
@@ -219,10 +289,12 @@ class PtrNet(Extractor):
         lengths = mask.sum(dim=0)
         places = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
         back = torch.where(mask, lengths - 1 - places, places)
-        split = None
-        if not vectors.is_cuda:
-            split = tuple(split_lstm(lstm, vectors, back) for lstm in (self.subject_lstm, self.object_lstm))
-        return Words(mask, vectors, self.attention_keys(vectors), split, back, lengths.clamp(min=1).cpu())
+        pointers = self.subject_lstm, self.object_lstm
+        if on_device(vectors):
+            lstms = tuple(whole_lstm(lstm, mask, vectors.dtype) for lstm in pointers)
+        else:
+            lstms = tuple(split_lstm(lstm, vectors, back) for lstm in pointers)
+        return Words(mask, vectors, self.attention_keys(vectors), lstms, back)
 
     def start(self, words: Words) -> State:
         """The state before the first step."""
@@ -243,13 +315,11 @@ class PtrNet(Extractor):
         hidden, cell = self.cell(torch.cat([state.written, context], dim=-1), (state.hidden, state.cell))
         hidden = self.dropout(hidden)
         pointers, arguments, before = [], [], None
-        for number, (lstm, out) in enumerate(
-            ((self.subject_lstm, self.subject_pointers), (self.object_lstm, self.object_pointers))
-        ):
-            if words.split is None:
-                features = run_packed(lstm, words, hidden, before)
+        for lstm, out in zip(words.lstms, (self.subject_pointers, self.object_pointers), strict=True):
+            if isinstance(lstm, WholeLSTM):
+                features = run_whole(lstm, words.vectors, hidden, before)
             else:
-                features = run_split(words.split[number], words.back, hidden, before)
+                features = run_split(lstm, words.back, hidden, before)
             features = self.dropout(features)
             logits = masked(out(features), words.mask[..., None])  # [W, B, 2]
             ends = logits.softmax(dim=0).flip(-1).to(features.dtype)  # the end-weighted half comes first
@@ -278,6 +348,9 @@ class PtrNet(Extractor):
     ) -> tuple[Tensor, Tensor]:
         words = self.read(input_ids, attention_mask, word_first)
         state = self.start(words)
+        if on_device(words.vectors):
+            rows, score = self.write_all(words, state)
+            return self.rows_of_text(rows.cpu(), score.cpu(), input_ids.cpu(), word_first.cpu(), word_last.cpu())
         sentence = torch.arange(len(input_ids), device=input_ids.device)
         found, scores = [torch.zeros(0, 6, dtype=torch.long, device=input_ids.device)], [words.vectors.new_zeros(0)]
         for _ in range(self.config.max_triples):
@@ -295,10 +368,67 @@ class PtrNet(Extractor):
             rows = torch.stack([sentence, *spans[:, :2].T, relation - FIRST_RELATION, *spans[:, 2:].T], dim=1)[kept]
             found.append(rows)
             scores.append((likelihood.exp() * probability)[kept])
-        rows, score = token_rows(torch.cat(found), word_first, word_last), torch.cat([each.float() for each in scores])
+        scores = torch.cat([each.float() for each in scores])
+        return self.rows_of_text(torch.cat(found), scores, input_ids, word_first, word_last)
+
+    def write_all(self, words: Words, state: State) -> tuple[Tensor, Tensor]:
+        """Let every sentence take as many steps as the longest one; rows [n, 6] of words and scores [n].
+
+        Waits for the device once a step, and twice in the end.
+        """
+        steps, going = [], words.mask.new_ones(words.mask.shape[1])
+        for _ in range(self.config.max_triples):
+            state, relation_logits, pointer_logits, arguments = self.advance(words, state)
+            probability, relation = best_relation(relation_logits)
+            going = going & (relation != NONE)
+            if not going.any():
+                break
+            steps.append((going, probability, relation, pointer_logits))
+            state = self.write(state, arguments, relation)
+        if not steps:
+            return words.back.new_zeros(0, 6), words.vectors.new_zeros(0)
+        going, probability, relation, logits = (torch.stack(each) for each in zip(*steps, strict=True))  # [T, B, …]
+        mask = words.mask.T.expand(len(steps), -1, -1).flatten(0, 1)
+        spans, likelihood = best_spans(logits.flatten(0, 1), mask, self.config.max_words)
+        sentence = torch.arange(going.shape[1], device=going.device).expand_as(going)
+        rows = torch.stack(
+            [sentence.flatten(), *spans[:, :2].T, relation.flatten() - FIRST_RELATION, *spans[:, 2:].T], dim=1
+        )
+        kept = going.flatten() & torch.isfinite(likelihood)
+        return rows[kept], (likelihood.exp() * probability.flatten())[kept].float()
+
+    def rows_of_text(
+        self, rows: Tensor, score: Tensor, input_ids: Tensor, word_first: Tensor, word_last: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Turn rows of words into rows of tokens, without those that relate a text to itself."""
+        rows = token_rows(rows, word_first, word_last)
         unknown = self.tokenizer.unk_token_id if self.tokenizer is not None else None
         kept = ~same_text(rows, input_ids, unknown) | (not self.config.skip_equal)
         return rows[kept], score[kept].clamp(min=torch.finfo(score.dtype).tiny, max=1.0)
+
+
+def plain_step(
+    model: PtrNet, words: Tensor, hidden: Tensor, cell: Tensor, written: Tensor
+) -> tuple[Tensor, Tensor, list[Tensor], Tensor, Tensor]:
+    """One step as the paper writes it, without dropout, for one sentence.
+
+    Args:
+        words: [W, D]; ``hidden`` and ``cell`` [D], the decoder's state; ``written`` [9 D], the sum of what was written.
+
+    Returns:
+        the new state, pointer logits (4 of [W]), argument vectors [8 D] and relation logits [R + 2].
+    """
+    contexts, queries = [], (model.state_attention(hidden), model.written_attention(model.query(written)))
+    for query, keys, scores in zip(queries, model.attention_keys.weight.chunk(2), model.attention_scores, strict=True):
+        contexts.append(((query + F.linear(words, keys)).tanh() @ scores).softmax(0) @ words)
+    hidden, cell = (each[0] for each in model.cell(torch.cat([written, *contexts])[None], (hidden[None], cell[None])))
+    inputs = torch.cat([words, hidden.expand(len(words), -1)], dim=1)
+    subject, _ = model.subject_lstm(inputs)
+    object_, _ = model.object_lstm(torch.cat([inputs, subject], dim=1))
+    pointers = [*model.subject_pointers(subject).T, *model.object_pointers(object_).T]
+    s1, s2, o1, o2 = (each.softmax(0) for each in pointers)
+    arguments = torch.cat([s2 @ subject, s1 @ subject, o2 @ object_, o1 @ object_])  # ends weigh first
+    return hidden, cell, pointers, arguments, model.relation_out(torch.cat([hidden, arguments]))
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:
@@ -312,15 +442,39 @@ def reverse(values: Tensor, back: Tensor) -> Tensor:
     return values[back, torch.arange(back.shape[1], device=back.device)]
 
 
-def run_packed(lstm: nn.LSTM, words: Words, hidden: Tensor, before: Tensor | None) -> Tensor:
-    """A pointer LSTM over packed ``[words; hidden; before]``; returns [W, B, 2 D]."""
-    parts = [words.vectors, hidden.expand(len(words.vectors), -1, -1), *([] if before is None else [before])]
-    packed = pack_padded_sequence(torch.cat(parts, dim=-1), words.lengths, enforce_sorted=False)
-    return pad_packed_sequence(lstm(packed)[0], total_length=len(words.vectors))[0]
+def run_whole(lstm: WholeLSTM, vectors: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
+    """A pointer LSTM over ``[words; hidden; before]`` of a padded batch; returns [W, B, 2 D]."""
+    parts = [vectors, hidden.expand(len(vectors), -1, -1), *([] if before is None else [before]), lstm.padding]
+    with torch.autocast(vectors.device.type, enabled=False):
+        inputs = torch.cat([part.to(lstm.zero.dtype) for part in parts], dim=-1)
+        keep = torch.is_grad_enabled()  # what the backward pass needs
+        states = torch.lstm(inputs, (lstm.zero, lstm.zero), lstm.weights, True, 1, 0.0, keep, True, False)[0]
+        return states.unflatten(-1, (2, -1))[..., : hidden.shape[-1]].flatten(-2)
+
+
+def whole_lstm(lstm: nn.LSTM, mask: Tensor, dtype: torch.dtype) -> WholeLSTM:
+    """Prepare a pointer LSTM for :func:`run_whole` in a precision; mask [W, B] of the words.
+
+    Inputs and states are padded to whole tiles of matrix units; a unit whose weights are 0 stays 0.
+    """
+    width = lstm.hidden_size
+    columns, units = TILE - lstm.input_size % TILE, -width % TILE  # at least one column
+    shut = F.pad(lstm.weight_ih_l0.new_full((width, 1), SHUT), (0, columns - 1, 0, 3 * width))  # of the input gate
+    weights = []
+    for way in ("", "_reverse"):
+        inputs, states, *biases = (
+            getattr(lstm, f"{name}_l0{way}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        inputs = F.pad(torch.cat([inputs, shut], dim=1).unflatten(0, (4, width)), (0, 0, 0, units))
+        states = F.pad(states.unflatten(0, (4, width)), (0, units, 0, units))
+        biases = [F.pad(bias.unflatten(0, (4, width)), (0, units)) for bias in biases]
+        weights += [each.flatten(0, 1).to(dtype) for each in (inputs, states, *biases)]
+    padding = F.pad((~mask)[..., None].to(dtype), (0, columns - 1))
+    return WholeLSTM(weights, padding, padding.new_zeros(2, mask.shape[1], width + units))
 
 
 def run_split(lstm: SplitLSTM, back: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
-    """The same as :func:`run_packed`, with the word part of the gates computed beforehand."""
+    """The same as :func:`run_whole`, with the word part of the gates computed beforehand."""
     gates = lstm.gates + torch.matmul(hidden, lstm.hidden)
     if before is not None:
         gates = gates + by_direction(before, back, lstm.before)

@@ -7,7 +7,7 @@ plus those of ``s + e``; and as the object score is linear in the attention's ou
 needs one number for each position instead of a vector.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, sentences_of, span_mean, stack_triples
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
-from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.losses import binary_cells, raise_precision
 from tripleaudit.fields import Count, NotNegative, Number, among
 
 CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
@@ -51,6 +52,7 @@ class TDEER(Extractor):
 
     name = "tdeer"
     config_class = TDEERConfig
+    static = True
     sparse_outputs = {"heads": 1, "tails": 1, "object": 1}
     training_defaults = {
         "optimizer": "adam",
@@ -96,14 +98,18 @@ class TDEER(Extractor):
         cls,
         config: TDEERConfig,
         rows: Sequence[np.ndarray],
-        rngs: Sequence[np.random.Generator],
+        rngs: Iterable[np.random.Generator],
+        shape: Shape,
         chosen: Sequence[int] | None = None,
     ) -> dict[str, Tensor]:
-        """Draw the instances, or of these the one that each entry of the batch stands for.
+        """Draw the instances, or of these the one that each entry stands for, and number the positive cells.
 
         Returns:
-            ``instances`` [m, 5] int64: sentence, subject start, subject end, relation, and how often the instance
-            counts (a subject and relation with two objects are two positive instances with the same labels).
+            ``instances`` [m, 3] int64 (sentence, relation, how often the instance counts: a subject and relation with
+            two objects are two positive instances with the same labels) with the flat ``subjects`` [m, 2]; ``weights``
+            [B], how much each sentence counts in the entity and relation terms (one without an instance counts once);
+            ``head_cells`` and ``tail_cells`` of [B, L, 2], ``relation_cells`` of [B, R] and ``object_cells`` of [m, L],
+            each with ``…_last``, the rows that count.
         """
         drawn = [
             (number, *instance)
@@ -116,7 +122,28 @@ class TDEER(Extractor):
                 for number in range(len(rows))
             ]
             drawn = [own[place % len(own)] for own, place in zip(single, chosen, strict=True) if own]
-        return {"instances": torch.tensor(drawn, dtype=torch.long).reshape(-1, 5)}
+        instances = np.array(drawn, dtype=np.int64).reshape(-1, 5)
+        triples = stack_triples(rows).numpy()
+        sentence, length = triples[:, 0], shape.length
+        number, triple = np.nonzero((instances[:, None, :4] == triples[None, :, :4]).all(axis=-1))
+        first = sentence * length
+        cells = {
+            "head": np.concatenate([(first + triples[:, 1]) * 2, (first + triples[:, 4]) * 2 + 1]),
+            "tail": np.concatenate([(first + triples[:, 2]) * 2, (first + triples[:, 5]) * 2 + 1]),
+            "relation": sentence * len(config.relations) + triples[:, 3],
+            "object": number * length + triples[triple, 4],
+        }
+        weights = np.ones(len(rows), dtype=np.int64)
+        if config.weighting == "instances":
+            counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(rows))
+            weights = np.maximum(counts.astype(np.int64), 1)
+        return {
+            "instances": shape.padded(instances[:, [0, 3, 4]]),
+            "subjects": shape.padded(flat_spans(instances[:, 0], instances[:, 1], instances[:, 2], length)),
+            "weights": shape.sentences(weights),
+            **{f"{name}_cells": shape.padded(own) for name, own in cells.items()},
+            **{f"{name}_last": shape.padded(last_rows(own)) for name, own in cells.items()},
+        }
 
     def forward(
         self,
@@ -124,7 +151,7 @@ class TDEER(Extractor):
         attention_mask: Tensor,
         content_mask: Tensor,
         triples: Tensor | None = None,
-        instances: Tensor | None = None,
+        **targets: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
@@ -132,42 +159,46 @@ class TDEER(Extractor):
         scores = {"heads": heads, "tails": tails, "relation": relation}
         if triples is None:
             return ExtractorOutput(scores=scores)
-        weights = self._sentence_weights(instances, len(hidden))
-        sentence, subject_head, subject_tail, relation_id, object_head, object_tail = triples.unbind(1)
+        weights = targets["weights"]
+        sentence, relation_id, count = targets["instances"].unbind(1)
+        valid = attention_mask * weights[:, None]
         terms = {
-            "heads": entity_term(heads, sentence, subject_head, object_head, attention_mask, weights),
-            "tails": entity_term(tails, sentence, subject_tail, object_tail, attention_mask, weights),
-            "relation": relation_term(relation, sentence, relation_id, weights),
+            "heads": entity_term(heads, targets["head_cells"], targets["head_last"], valid),
+            "tails": entity_term(tails, targets["tail_cells"], targets["tail_last"], valid),
+            "relation": relation_term(relation, targets["relation_cells"], targets["relation_last"], weights),
         }
-        objects = self.object_logits(hidden, attention_mask, instances[:, :4])
-        terms["object"] = self.config.translation_weight * object_term(objects, instances, triples, attention_mask)
+        objects = self.object_logits(hidden, attention_mask, sentence, targets["subjects"], relation_id)
+        own = attention_mask[sentence] * count[:, None]
+        object_ = object_term(objects, targets["object_cells"], targets["object_last"], own)
+        terms["object"] = self.config.translation_weight * object_
         loss = sum(terms.values())
         return ExtractorOutput(loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores=scores)
 
-    def _sentence_weights(self, instances: Tensor, batch: int) -> Tensor:
-        """How much each sentence [B] counts in the entity and relation terms; one with no instance counts once."""
-        if self.config.weighting == "uniform":
-            return torch.ones(batch, dtype=torch.long, device=instances.device)
-        counts = torch.zeros(batch, dtype=torch.long, device=instances.device)
-        return counts.index_add(0, instances[:, 0], instances[:, 4]).clamp(min=1)
-
-    def object_logits(self, hidden: Tensor, mask: Tensor, instances: Tensor, base: Tensor | None = None) -> Tensor:
-        """Object-head logits of instances.
+    def object_logits(
+        self,
+        hidden: Tensor,
+        mask: Tensor,
+        sentence: Tensor,
+        subjects: Tensor,
+        relation: Tensor,
+        base: Tensor | None = None,
+    ) -> Tensor:
+        """Object-head logits of n instances.
 
         Args:
             hidden: [B, L, H].
             mask: [B, L]; padding is no key.
-            instances: [n, 4] (sentence, subject start, subject end, relation).
+            sentence, relation: [n].
+            subjects: [n, 2] flat spans.
             base: ``self.attention(hidden)`` where it is known.
 
         Returns:
             [n, L] float.
         """
-        sentence, start, end, relation = instances.unbind(1)
         base = self.attention(hidden) if base is None else base
-        subject = (hidden[sentence, start] + hidden[sentence, end]) / 2
+        subject = span_mean(hidden, subjects)  # [n, H]
         shift = self.attention(subject + self.relation_projection(self.relation_embedding(relation)).relu())
-        projected = (base[sentence] + shift[:, None]).relu() + self.attention_bias
+        projected = (sentences_of(base, sentence) + shift[:, None]).relu() + self.attention_bias  # [n, L, 3 H]
         queries, keys, values = projected.chunk(3, dim=-1)
         weights = raise_precision(queries @ keys.mT)  # not scaled: saturates in half precision
         weights = weights.masked_fill(mask[sentence][:, None] == 0, -torch.inf).softmax(dim=-1)
@@ -177,11 +208,18 @@ class TDEER(Extractor):
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         base = self.attention(hidden)
+
+        def objects(instances: Tensor) -> Tensor:
+            sentence, start, end, relation = instances.unbind(1)
+            first = sentence * hidden.shape[1]
+            subjects = torch.stack([first + start, first + end], dim=1)
+            return self.object_logits(hidden, attention_mask, sentence, subjects, relation, base)
+
         return decode(
             self.heads(hidden),
             self.tails(hidden),
             self.relation(hidden[:, 0]),
-            lambda instances: self.object_logits(hidden, attention_mask, instances, base),
+            objects,
             content_mask.bool(),
             self.config.max_candidates,
             max(1, CELLS_AT_ONCE // hidden[0].numel()),
@@ -230,43 +268,31 @@ def draw_instances(
     return [(*key, count) for key, count in counts.items()]
 
 
-def entity_term(
-    logits: Tensor, sentence: Tensor, subject: Tensor, object_: Tensor, mask: Tensor, weights: Tensor
-) -> Tensor:
+def entity_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
     """Mean over valid tokens of the BCE summed over both types of entities.
 
     Args:
         logits: [B, L, 2], subject and object heads (or tails).
-        sentence, subject, object_: [n] positions of the gold triples.
-        mask: [B, L], 1 for valid tokens, specials included.
-        weights: [B].
+        cells, last: [n] flat numbers of the positive ones, and which of them count.
+        mask: [B, L], weights of the tokens, 0 for padding.
     """
-    zero = torch.zeros_like(sentence)
-    subjects = flat_cells(logits.shape, sentence, subject, zero)
-    objects = flat_cells(logits.shape, sentence, object_, zero + 1)
-    mask = mask * weights[:, None]
-    return binary_cells(logits, torch.cat([subjects, objects]), mask[..., None]) / mask.sum()
+    return binary_cells(logits, cells, mask[..., None], last) / mask.sum()
 
 
-def relation_term(logits: Tensor, sentence: Tensor, relation: Tensor, weights: Tensor) -> Tensor:
-    """Mean BCE over sentences and relations; logits [B, R], gold (sentence, relation) [n], weights [B]."""
-    cells = flat_cells(logits.shape, sentence, relation)
-    return binary_cells(logits, cells, weights[:, None]) / (weights.sum() * logits.shape[1])
+def relation_term(logits: Tensor, cells: Tensor, last: Tensor, weights: Tensor) -> Tensor:
+    """Mean BCE over sentences and relations; logits [B, R], positive cells of it [n], weights [B] of the sentences."""
+    return binary_cells(logits, cells, weights[:, None], last) / (weights.sum() * logits.shape[1])
 
 
-def object_term(logits: Tensor, instances: Tensor, triples: Tensor, mask: Tensor) -> Tensor:
+def object_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
     """Mean over valid tokens of all instances of the object-head BCE; 0 without instances.
 
     Args:
         logits: [m, L].
-        instances: [m, 5] from :meth:`TDEER.collate_targets`.
-        triples: [n, 6].
-        mask: [B, L].
+        cells, last: [n] flat numbers of the positive ones, and which of them count.
+        mask: [m, L], weights of the tokens, 0 for padding.
     """
-    own = (instances[:, None, :4] == triples[None, :, :4]).all(dim=-1)
-    number, triple = torch.nonzero(own, as_tuple=True)
-    mask = mask[instances[:, 0]] * instances[:, 4:]
-    return binary_cells(logits, flat_cells(logits.shape, number, triples[triple, 4]), mask) / mask.sum().clamp(min=1)
+    return binary_cells(logits, cells, mask, last) / mask.sum().clamp(min=1)
 
 
 def decode(

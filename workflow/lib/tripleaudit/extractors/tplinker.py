@@ -7,14 +7,19 @@ Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column 
 is impossible; see :mod:`tripleaudit.extractors.pairs`.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.corpora.spans import OCCURRENCES
+from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
 from tripleaudit.fields import Count, among
@@ -42,6 +47,7 @@ class TPLinker(Extractor):
 
     name = "tplinker"
     config_class = TPLinkerConfig
+    static = True
     sparse_outputs = {"entity": 2, "links": 3}
     classes_first = True
     training_defaults = {
@@ -75,18 +81,65 @@ class TPLinker(Extractor):
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
         relations = len(self.config.relations)
-        blocks = plan(spans_of(content_mask), hidden.device, upper=True)
-        pairs = max(1, sum(block.pairs for block in blocks))
+        table = plan(spans_of(content_mask), self.chunks, upper=True)
+        pairs = table.pairs
         entity, links = self.loss_weights()
         scale = raise_precision(hidden.new_full((2 * relations + 1,), 1.0)) * (links / (relations * pairs))
         scale[-1] = entity / pairs
-        loss, sums = cell_loss(*self.tables(hidden), features, blocks, targets(triples, relations), scale)
+        loss, sums = cell_loss(*self.tables(hidden), features, table, targets(triples, relations), scale)
         terms = {
             "entity": sums[-1] / pairs,
             "head": sums[:relations].sum() / (relations * pairs),
             "tail": sums[relations:-1].sum() / (relations * pairs),
         }
         return ExtractorOutput(loss=loss, terms=terms)
+
+    @classmethod
+    def collate_targets(
+        cls,
+        config: TPLinkerConfig,
+        rows: Sequence[np.ndarray],
+        rngs: Sequence[np.random.Generator],
+        shape: Shape,
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
+        if not shape.static:
+            return {}
+        relations = len(config.relations)
+        length = max(shape.length, config.max_length) if config.padded_cells else shape.length
+        cells = targets(stack_triples(rows), relations)
+        return {"cells": shape.padded(padded.numbered(cells, length, 2 * relations + 1, upper=True))}
+
+    def device_loss(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        cells: Tensor,
+        entity_weight: Tensor,
+        link_weight: Tensor,
+        **_: Tensor,
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3], weights of the maps as in :meth:`loss_weights`."""
+        mask = content_mask.bool()
+        if self.config.padded_cells:
+            extra = max(0, self.config.max_length - input_ids.shape[1])
+            input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
+            attention_mask = F.pad(attention_mask, (0, extra))
+            places = torch.arange(input_ids.shape[1], device=input_ids.device)
+            mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
+        hidden = self.encode(input_ids, attention_mask)
+        relations, pairs = len(self.config.relations), padded.Pairs(mask, self.chunks, upper=True)
+        count = pairs.total(raise_precision(hidden[:0]).dtype)
+        scale = torch.cat([(link_weight / (relations * count)).expand(2 * relations), (entity_weight / count)[None]])
+        loss, sums = padded.cell_loss(*self.tables(hidden), features, pairs, cells, scale)
+        head, tail = sums[:-1].view(2, relations).sum(dim=1).unbind()
+        terms = {"entity": sums[-1] / count, "head": head / (relations * count), "tail": tail / (relations * count)}
+        return ExtractorOutput(loss=loss, terms=terms)
+
+    def schedule(self, step: int) -> dict[str, float]:
+        """The weights of the maps at an optimiser step."""
+        return dict(zip(("entity_weight", "link_weight"), self.loss_weights(step), strict=True))
 
     def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Left and right parts [B, L, H] of the pairs, and the classifier [3, 2R + 1, H], [3, 2R + 1] of all maps."""
@@ -98,17 +151,34 @@ class TPLinker(Extractor):
         weight = torch.cat([self.links.weight.view(3, columns, width), entity_weight], dim=1)
         return left, right, weight, torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
 
-    def loss_weights(self) -> tuple[float, float]:
-        """Weights of the entity map and of each of the two link maps at the current step."""
+    def loss_weights(self, step: int | None = None) -> tuple[float, float]:
+        """Weights of the entity map and of each of the two link maps at a step, the current one by default."""
         relations = len(self.config.relations)
-        share = self.step / (self.config.recover_steps + 1)
+        share = (self.step if step is None else step) / (self.config.recover_steps + 1)
         maps = 2 * relations + 1
         return max(1 / maps + 1 - share, 1 / maps), min(relations / maps * share, relations / maps)
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        blocks = plan(spans_of(content_mask), hidden.device, upper=True)
-        return decode(find_cells(*self.tables(hidden), features, blocks), len(self.config.relations), hidden.shape[1])
+        if on_device(hidden):
+            pairs = padded.Pairs(content_mask.bool(), self.chunks, upper=True)
+            cells = padded.find_cells(*self.tables(hidden), features, pairs)
+        else:
+            table = plan(spans_of(content_mask), self.chunks, upper=True)
+            cells = find_cells(*self.tables(hidden), features, table)
+        return decode(cells, len(self.config.relations), hidden.shape[1])
+
+
+def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """The model as the paper writes it: entity logits [B, L, L, 2] and link logits [B, L, L, 3, 2, R] of all pairs.
+
+    Args:
+        hidden: [B, L, H].
+    """
+    size = hidden.shape[1]
+    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    pairs = torch.tanh(model.pair(joined))  # [B, L, L, H]
+    return model.entity(pairs), model.links(pairs).unflatten(-1, (3, 2, -1))
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:

@@ -5,9 +5,10 @@ It is trained on sentences with and without triples. The binary head has one out
 (MCML) has one output per relation, and lets a sentence through if any of them does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -15,9 +16,12 @@ from torch import Tensor, nn
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
-from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, warn_of_cuts
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.dropping import Dropout
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.prediction import prepared
 from tripleaudit.fields import Rate, among
 
 HEADS = ("binary", "mcml")
@@ -44,6 +48,7 @@ class ZCC(Extractor):
 
     name = "zcc"
     kind = "classifier"
+    static = True
     config_class = ZCCConfig
     pooler = True  # dropped again below unless the configuration wants it
     training_defaults = {
@@ -72,16 +77,42 @@ class ZCC(Extractor):
         self.classifier = nn.Linear(self.hidden_size, 1 if config.head == "binary" else len(config.relations))
         self.post_init()
 
+    @classmethod
+    def collate_targets(
+        cls, config: ZCCConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Label the sentences.
+
+        Returns:
+            ``labels`` [B, 1]: is there a triple, or [B, R]: is there one of the relation; ``real`` [B, 1], 1 for
+            sentences that are not dummies.
+        """
+        labels = np.zeros((len(rows), 1 if config.head == "binary" else len(config.relations)), dtype=np.float32)
+        for own, label in zip(rows, labels, strict=True):
+            label[own[:, 2] if len(label) > 1 else own[:, 2] * 0] = 1.0
+        return {"labels": shape.sentences(labels), "real": shape.sentences(np.ones((len(rows), 1), dtype=np.float32))}
+
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        triples: Tensor | None = None,
+        **targets: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the scores are ``logits`` [B, 1] (binary) or [B, R] (MCML)."""
-        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        encoded = self.encoded(input_ids, attention_mask)
         state = encoded.pooler_output if self.config.pooled else encoded.last_hidden_state[:, 0]
         logits = raise_precision(self.classifier(self.dropout(state)))
         if triples is None:
             return ExtractorOutput(scores={"logits": logits})
-        loss = F.binary_cross_entropy_with_logits(logits, targets(triples, logits))
+        labels = targets["labels"].to(logits.dtype)
+        if on_device(logits):
+            real = targets["real"].to(logits.dtype)
+            loss = F.binary_cross_entropy_with_logits(logits, labels, real, reduction="sum")
+            loss = loss / (real.sum() * logits.shape[1])
+        else:
+            loss = F.binary_cross_entropy_with_logits(logits, labels)
         return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, scores={"logits": logits})
 
     def decide(
@@ -94,11 +125,7 @@ class ZCC(Extractor):
             batch_size: sentences at a time.
             alignments: what ``self.aligner.align`` made of the texts, where it is known already.
         """
-        distinct = list(dict.fromkeys(texts))
-        if alignments is None:
-            alignments = dict(zip(distinct, self.aligner.align(distinct), strict=True))
-            warn_of_cuts(alignments, self.aligner.limit)
-        scores = self._scores(distinct, alignments, batch_size)
+        scores = self._scores(list(dict.fromkeys(texts)), alignments, batch_size)
         return [scores[text] for text in texts]
 
     def evaluate(
@@ -116,27 +143,17 @@ class ZCC(Extractor):
         }
 
     @torch.inference_mode()
-    def _scores(self, texts: Sequence[str], alignments: Mapping[str, Alignment], batch_size: int) -> dict[str, float]:
+    def _scores(
+        self, texts: Sequence[str], alignments: Mapping[str, Alignment] | None, batch_size: int
+    ) -> dict[str, float]:
         """Score distinct texts."""
-        scores: dict[str, float] = {}
-        for chunk in self.chunks(texts, alignments, batch_size):
-            with self.precision():
-                logits = self(**self.collate([alignments[text] for text in chunk])).scores["logits"]
-            scores.update(zip(chunk, has_triples(logits).tolist(), strict=True))
-        return scores
-
-
-def targets(triples: Tensor, logits: Tensor) -> Tensor:
-    """Return 0/1 labels in the shape of the logits.
-
-    Args:
-        triples: [n, 6].
-        logits: [B, 1]: is there a triple; or [B, R]: is there one of the relation.
-    """
-    labels = torch.zeros_like(logits)
-    relation = triples[:, 3] if logits.shape[1] > 1 else torch.zeros_like(triples[:, 3])
-    labels[triples[:, 0], relation] = 1.0
-    return labels
+        order, scores = [], []
+        with self.predicting():
+            for batch in prepared(self, texts, alignments, batch_size):
+                logits = self(**batch.on(self.device)).scores["logits"]
+                order.extend(batch.texts)
+                scores.append(has_triples(logits))
+        return dict(zip(order, torch.cat(scores).tolist(), strict=True)) if order else {}
 
 
 def has_triples(logits: Tensor) -> Tensor:

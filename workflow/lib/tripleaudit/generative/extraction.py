@@ -9,6 +9,7 @@ open       text                                                        triples
 =========  ==========================================================  ====================================
 """
 
+import json
 import logging
 import random
 from collections import Counter
@@ -46,6 +47,8 @@ class Task:
         entity_types: types of things that relations link (semi-open).
         reask: ask once more, in the same conversation, where an answer cannot be read.
         max_tokens, temperature, seed: instead of the endpoint's.
+        examples: sentences that are shown with their gold triples before the text.
+        sample: number of the draw, from 0.
     """
 
     setting: str
@@ -56,6 +59,8 @@ class Task:
     max_tokens: int | None = None
     temperature: float | None = None
     seed: int | None = None
+    examples: tuple[Sentence, ...] = ()
+    sample: int = 0
 
     def __post_init__(self) -> None:
         if self.setting not in SETTINGS:
@@ -74,8 +79,19 @@ class Task:
         }
         if pair is not None:
             values |= {"subject": pair[0], "object": pair[1]}
-        request = self.prompt.request(max_tokens=self.max_tokens, **values)
-        return replace(request, temperature=self.temperature, seed=self.seed)
+        request = self.prompt.request(max_tokens=self.max_tokens, sample=self.sample, **values)
+        *before, last = request.messages
+        shown = [turn for example in self.examples for turn in self._shown(example, values)]
+        return replace(request, messages=(*before, *shown, last), temperature=self.temperature, seed=self.seed)
+
+    def _shown(self, example: Sentence, values: Mapping[str, Any]) -> list[dict[str, str]]:
+        """Return an example as a question and its answer; in closed extraction about its first triple."""
+        given = {**values, "text": " ".join(example.text.split())}
+        triples = [(t.subject.text, self.relations(t.relation), t.object.text) for t in example.triples]
+        answer = json.dumps({"triples": triples}, ensure_ascii=False)
+        if self.setting == "closed":
+            given["subject"], answer, given["object"] = triples[0]
+        return [self.prompt.render(**given)[-1], {"role": "assistant", "content": answer}]
 
     def requests(self, sentences: Iterable[Sentence]) -> Iterator[tuple[int, tuple[str, str] | None, Request]]:
         """Yield ``(number of the text, entity pair, request)``: one for each text, or (closed) for each gold pair."""
@@ -253,8 +269,16 @@ def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> V
     return Verbaliser(dataset.get("relations") or found, dataset.get("verbalise"))
 
 
-def build_task(system: Mapping[str, Any], dataset: Mapping[str, Any], sentences: Sequence[Sentence]) -> Task:
+def build_task(
+    system: Mapping[str, Any],
+    dataset: Mapping[str, Any],
+    sentences: Sequence[Sentence],
+    examples: Iterable[Sentence] = (),
+) -> Task:
     """Return the task of a system on a data set, both as in the configuration section ``generative``.
+
+    Args:
+        examples: the sentences that examples are drawn from; those among the texts are left out.
 
     Raises:
         UserError: a prompt does not exist, or relations are needed and there are none.
@@ -269,7 +293,21 @@ def build_task(system: Mapping[str, Any], dataset: Mapping[str, Any], sentences:
         max_tokens=system.get("max_tokens"),
         temperature=system.get("temperature"),
         seed=system.get("seed"),
+        examples=_draw_examples(system, sentences, examples),
+        sample=system.get("sample") or 0,
     )
+
+
+def _draw_examples(
+    system: Mapping[str, Any], sentences: Sequence[Sentence], examples: Iterable[Sentence]
+) -> tuple[Sentence, ...]:
+    wanted, asked = system.get("examples") or 0, {sentence.text for sentence in sentences}
+    if not wanted:
+        return ()
+    usable = [sentence for sentence in examples if sentence.triples and sentence.text not in asked]
+    if len(usable) < wanted:
+        raise UserError(f"{wanted} examples are asked for, and the training split has {len(usable)} to show")
+    return tuple(random.Random(system.get("examples_seed") or 0).sample(usable, wanted))
 
 
 def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:

@@ -61,6 +61,7 @@ def score_dataset(
                 read_similarities(files[entry["similarities"]]) if "similarities" in entry else None,
                 topics,
                 elements,
+                {judge: read_verdicts(files[number]) for judge, number in entry.get("factualness_by", {}).items()},
             ),
             Settings(
                 spec["mode"],

@@ -64,9 +64,13 @@ class Client(Sender):
         if self.ledger is not None:
             self.ledger.close()
 
-    def estimate(self, requests: Iterable[Request]) -> Estimate:
-        """Say what the requests would take: how many are stored, tokens, money. Sends nothing."""
-        return estimate(self, requests)
+    def estimate(self, requests: Iterable[Request], length: float | None = None) -> Estimate:
+        """Say what the requests would take: how many are stored, tokens, money. Sends nothing.
+
+        Args:
+            length: tokens of an answer elsewhere, for requests of which none is stored.
+        """
+        return estimate(self, requests, length)
 
     def estimate_embeddings(self, texts: Iterable[str]) -> Estimate:
         """Say what the embeddings of the texts would take; a text counts as one request. Sends nothing.
@@ -149,6 +153,7 @@ class Client(Sender):
         rejection = ""
         in_a_row = 0
         stop: UserError | None = None
+        state = self._loop_state()
 
         async def talk(conversation: Generator[Request, Answer, Any]) -> Any:
             nonlocal in_a_row, rejection
@@ -167,24 +172,30 @@ class Client(Sender):
 
         async def work() -> None:
             nonlocal in_a_row, stop
-            for key, conversation in queue:
-                if stop is not None:
-                    return
-                try:
-                    results[key] = await talk(conversation)
-                except EndpointUnusable as error:
-                    stop = error
-                    failures.append(error)
-                except EndpointError as error:
-                    failures.append(error)
-                    in_a_row += 1
-                    if in_a_row >= max(2, self.endpoint.concurrency):  # it is down: spare the others their attempts
+            try:
+                for key, conversation in queue:
+                    if stop is not None:
+                        return
+                    try:
+                        results[key] = await talk(conversation)
+                    except EndpointUnusable as error:
                         stop = error
-                except UserError as error:
-                    stop = error
+                        failures.append(error)
+                    except EndpointError as error:
+                        failures.append(error)
+                        in_a_row += 1
+                        if in_a_row >= max(2, self.endpoint.concurrency):  # it is down: spare the others their attempts
+                            stop = error
+                    except UserError as error:
+                        stop = error
+            finally:
+                state.talking -= 1
 
         # twice as many workers as slots, so that a slot never waits for the disk
-        await asyncio.gather(*(work() for _ in range(min(len(conversations), 2 * self.endpoint.concurrency))))
+        side_by_side = len(conversations) if self.endpoint.batch else 2 * self.endpoint.concurrency
+        side_by_side = min(side_by_side, len(conversations))
+        state.talking, state.broken = side_by_side, None
+        await asyncio.gather(*(work() for _ in range(side_by_side)))
         so_far = f"{len(results)} of {len(conversations)} answers are there; run again to send only the missing ones"
         if isinstance(stop, BudgetExceeded):
             raise BudgetExceeded(f"{stop}; {so_far}")

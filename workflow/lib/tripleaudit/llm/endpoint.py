@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
+from tripleaudit.llm.prices import Prices, Usage, listed
 
 STRUCTURED = ("auto", "json_schema", "off")
 TOKEN_FIELDS = ("auto", "max_tokens", "max_completion_tokens")
@@ -26,51 +27,6 @@ _LEAST = {
 _THOUGHT_OPENS = re.compile(r"\s*<(think|thinking|reasoning|thought)>", re.IGNORECASE)
 _THOUGHT_CLOSES = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request as the server counted them; ``estimated`` when it did not.
-
-    ``reasoning_tokens`` are part of ``completion_tokens``, ``cached_tokens`` (prompt cache of the server) part of
-    ``prompt_tokens``.
-    """
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    estimated: bool = False
-    reasoning_tokens: int = 0
-    cached_tokens: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.estimated or other.estimated,
-            self.reasoning_tokens + other.reasoning_tokens,
-            self.cached_tokens + other.cached_tokens,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Money per million tokens, in any one currency; ``cached_input`` for prompt tokens from the server's cache."""
-
-    input: float = 0.0
-    output: float = 0.0
-    cached_input: float | None = None
-
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return the money for so many tokens, none of them cached."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
-
-    def of(self, usage: Usage) -> float:
-        """Return the money for one answered request."""
-        cheaper = self.input - (self.input if self.cached_input is None else self.cached_input)
-        return self.cost(usage.prompt_tokens, usage.completion_tokens) - usage.cached_tokens * cheaper / 1e6
-
-    def __bool__(self) -> bool:
-        return bool(self.input or self.output)
 
 
 @dataclass(frozen=True)
@@ -96,6 +52,7 @@ class Endpoint:
         headers, query: further headers and query parameters of every request; a value ``env:NAME`` is read from the
             environment variable NAME.
         requests_per_minute, tokens_per_minute: limits over all jobs that share a cache; None for no limit.
+        batch: send requests as batches, where the server offers them.
         context: how many tokens prompt and answer may have together, where the caller must know it.
         backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
         serve: where a local model comes from (see :mod:`tripleaudit.llm.local_lm`); None for a remote one.
@@ -123,6 +80,7 @@ class Endpoint:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     context: int | None = None
+    batch: bool = False
     backoff: float = 1.0
     max_backoff: float = 60.0
     serve: Mapping[str, Any] | None = None
@@ -153,7 +111,7 @@ class Endpoint:
 
     @classmethod
     def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
-        """Build an endpoint from a mapping of the configuration.
+        """Build an endpoint from a mapping of the configuration; without prices, those listed for a known service.
 
         Raises:
             UserError: an unknown key, or a value that cannot be used.
@@ -169,14 +127,17 @@ class Endpoint:
             values = {"timeout": 600.0, "concurrency": 2, **values}
             source = str(values["serve"].get("source", ""))
             values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
-        prices = values.pop("prices", None) or {}
-        if isinstance(prices, Mapping):
-            if set(prices) - {"input", "output", "cached_input"}:
+        prices = values.pop("prices", None)
+        if prices is None:
+            prices = listed(values["base_url"], values["model"])
+        elif isinstance(prices, Mapping):
+            if set(prices) - {"input", "output", "cached_input", "batch"}:
                 raise UserError(
-                    f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, and "
-                    "'cached_input' for prompt tokens from the server's cache"
+                    f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, "
+                    "'cached_input' for prompt tokens from the server's cache and 'batch', the share for batches"
                 )
-            prices = Prices(**{side: float(price) for side, price in prices.items() if price is not None})
+            sides: dict[str, Any] = {side: float(price) for side, price in prices.items() if price is not None}
+            prices = Prices(**sides)
         if values["base_url"] is None and not values.get("serve"):
             raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
         return cls(**values, prices=prices)

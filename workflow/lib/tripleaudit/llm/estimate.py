@@ -16,7 +16,8 @@ class Estimate:
     Attributes:
         total, cached, to_pay: distinct requests: all, stored ones, and the rest.
         prompt_tokens: about how many tokens the rest sends (four bytes a token).
-        completion_tokens: about how many come back: the mean of the stored answers of the same batch, else the limit.
+        completion_tokens: about how many come back: the mean of the stored answers of the same batch, else of the
+            answers that the caller knows, else the limit.
         completion_limit: most tokens that can come back.
         cost, cost_limit: money for about, and for at most, these tokens.
     """
@@ -39,15 +40,17 @@ class Asker(Protocol):
 
     endpoint: Endpoint
 
+    def key(self, request: Request) -> str: ...
+
     def lookup(self, request: Request) -> Answer | None: ...
 
 
-def estimate(client: Asker, requests: Iterable[Request]) -> Estimate:
+def estimate(client: Asker, requests: Iterable[Request], length: float | None = None) -> Estimate:
     """Return what ``requests`` would take at the client's endpoint; reads the cache, sends nothing."""
     endpoint, seen = client.endpoint, set()
     cached = to_pay = prompt = limit = answered = 0
     for request in requests:
-        key = request.key(endpoint)
+        key = client.key(request)
         if key in seen:
             continue
         seen.add(key)
@@ -60,7 +63,8 @@ def estimate(client: Asker, requests: Iterable[Request]) -> Estimate:
         prompt += sum(tokens_about(item["content"]) for item in request.messages)
         prompt += tokens_about(json.dumps(request.schema)) if "schema" in request.canonical(endpoint) else 0
         limit += request.limit(endpoint)
-    about = min(limit, round(to_pay * answered / cached)) if cached else limit
+    mean = answered / cached if cached else length
+    about = limit if mean is None else min(limit, round(to_pay * mean))
     prices = endpoint.prices
     return Estimate(
         len(seen), cached, to_pay, prompt, about, limit, prices.cost(prompt, about), prices.cost(prompt, limit)

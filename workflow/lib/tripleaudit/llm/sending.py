@@ -9,10 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tripleaudit.llm import capabilities
+from tripleaudit.errors import UserError
+from tripleaudit.llm import batched, capabilities
 from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, answer_of, tokens_at_most, usage_of
+from tripleaudit.llm.endpoint import (
+    Answer,
+    Endpoint,
+    Request,
+    Usage,
+    answer_of,
+    canonical_key,
+    tokens_at_most,
+    usage_of,
+)
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
+from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
 from tripleaudit.llm.transport import RequestRejected, Transport
 
@@ -54,6 +65,9 @@ class Sender:
         ledger: the file that records spending (default ``<cache_dir>/ledger.jsonl``); it exists only for endpoints
             with prices. All jobs that share a budget share the file.
         server: started before the first request is sent, for an endpoint without an address of its own.
+
+    Attributes:
+        draw: number of the draw; in another one every request is a new one.
     """
 
     def __init__(
@@ -69,13 +83,19 @@ class Sender:
         self.totals = Totals()
         self.ledger = Ledger(ledger or Path(cache_dir) / "ledger.jsonl", budget) if endpoint.prices else None
         self.known = capabilities.load(self.cache.folder, endpoint)
+        self.draw = 0
         self._answers: dict[str, Answer] = {}
         self._server = server
         self._state: _LoopState | None = None
+        if old := warning(endpoint.prices):
+            log.warning("endpoint '%s': %s", endpoint.name, old)
 
     def key(self, request: Request) -> str:
-        """Return the cache key of a request at this endpoint."""
-        return request.key(self.endpoint)
+        """Return the cache key of a request at this endpoint, in this draw."""
+        return canonical_key(self._canonical(request))
+
+    def _canonical(self, request: Request) -> dict[str, Any]:
+        return request.canonical(self.endpoint) | ({"draw": self.draw} if self.draw else {})
 
     def lookup(self, request: Request) -> Answer | None:
         """Return the stored answer of a request, or None; sends nothing."""
@@ -95,6 +115,8 @@ class Sender:
             if self.ledger and self.ledger.orphaned(answer.key):  # stored, then killed before it was entered
                 self.ledger.settle(answer.key, answer.cost)
             self.totals.cached += 1
+        elif self.endpoint.batch:
+            answer = await self._batched(request)
         else:
             answer = await self._pending(request)
         if answer.status != "error":
@@ -108,6 +130,30 @@ class Sender:
         self._settle(key, cost)
         self._count(usage, cost, texts)
         return payload
+
+    async def _batched(self, request: Request) -> Answer:
+        """Wait until everything that is being asked waits, too, and send all of it as one batch."""
+        state, key = self._loop_state(), self.key(request)
+        state.gathered.setdefault(key, []).append(request)
+        while key in state.gathered:
+            waiting = sum(map(len, state.gathered.values()))
+            if waiting < state.talking or state.sending.locked():
+                await asyncio.sleep(POLL)
+                continue
+            async with state.sending:
+                gathered = {one: same[0] for one, same in state.gathered.items()}
+                try:
+                    if not self.known.settled:  # what the service takes is learned from one request
+                        await self._pending(request)
+                    await batched.send(self, await state.transport(), gathered)
+                except UserError as error:
+                    state.broken = error
+                finally:
+                    state.gathered.clear()
+        if state.broken is not None:
+            raise state.broken
+        answer = self.lookup(request)
+        return await self._pending(request) if answer is None else dataclasses.replace(answer, cached=False)
 
     async def _pending(self, request: Request) -> Answer:
         """Send a request unless this process is doing so already."""
@@ -149,7 +195,7 @@ class Sender:
 
     async def _send(self, request: Request, key: str, state: "_LoopState") -> Answer:
         """Send a request as the server takes it, learning from its errors; store the answer and account for it."""
-        canonical = request.canonical(self.endpoint)
+        canonical = self._canonical(request)
         at_most = tokens_at_most(canonical)
         usage, cost, known = Usage(), 0.0, self.known
         tried = {known}
@@ -177,19 +223,27 @@ class Sender:
                 break
             self._settle(key, paid)  # all of the limit went into thought: once more, with room for it
             known = learned
-        sent = {name: value for name, value in body.items() if name != "messages"}
-        stored = {
-            name: value for name, value in dataclasses.asdict(answer).items() if value and name not in ("key", "cached")
-        }
-        stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
         try:
-            await asyncio.to_thread(self.cache.put, key, {"request": canonical, "sent": sent, "answer": stored})
+            await asyncio.to_thread(self._store, key, canonical, body, payload, usage, cost)
         finally:
             self._settle(key, paid)
         self._count(usage, cost, 1)
         state.slots.faster()
         self.totals.truncated += answer.status == "truncated"
         self.totals.refused += answer.status == "refused"
+        return answer
+
+    def _store(
+        self, key: str, canonical: dict, body: dict[str, Any], payload: dict[str, Any], usage: Usage, cost: float
+    ) -> Answer:
+        """Store the answer in a response, with the request as it was meant and as it was sent."""
+        answer = answer_of(payload, usage, cost, key)
+        stored = {
+            name: value for name, value in dataclasses.asdict(answer).items() if value and name not in ("key", "cached")
+        }
+        stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
+        sent = {name: value for name, value in body.items() if name != "messages"}
+        self.cache.put(key, {"request": canonical, "sent": sent, "answer": stored})
         return answer
 
     def _fixed(self, known: capabilities.Capabilities, other: capabilities.Capabilities) -> bool:
@@ -271,6 +325,10 @@ class _LoopState:
         self.loop = loop
         self.slots = Slots(folder, endpoint)
         self.pending: dict[str, asyncio.Future[Answer]] = {}
+        self.talking = 0  # conversations that go on
+        self.gathered: dict[str, list[Request]] = {}  # what those of them ask that wait for a batch
+        self.sending = asyncio.Lock()
+        self.broken: UserError | None = None  # why the last batch was not sent
         self.first_sent = False
         self.settled = asyncio.Event()
         self._endpoint = endpoint

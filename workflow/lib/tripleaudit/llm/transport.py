@@ -41,6 +41,10 @@ class RequestRejected(Exception):
         self.problem = problem
 
 
+class NoBatches(Exception):
+    """The service offers no batches, or does not take this one."""
+
+
 class Transport:
     """A connection to one endpoint, for one event loop.
 
@@ -131,6 +135,46 @@ class Transport:
                 log.warning("%s: %s; attempt %d follows in %.1f s", self._where, outcome.problem, attempt + 2, delay)
                 await asyncio.sleep(delay)
         raise EndpointError(f"{self._where} does not answer after {attempt + 1} attempts: {outcome.problem}")
+
+    async def batch_call(
+        self, what: str, path: str, body: dict[str, Any] | None = None, upload: bytes | None = None, text: bool = False
+    ) -> Any:
+        """Ask for a file or a batch: GET, or POST with a body or a file to upload.
+
+        A POST is not repeated where the service may have got it: the caller's record tells what became of it.
+
+        Raises:
+            NoBatches: the service does not know such a thing, or rejects it.
+            EndpointUnusable: the endpoint turns us away (401, 403, no quota).
+            EndpointError: every attempt failed.
+        """
+        import httpx
+        import openai
+
+        for attempt in range(self.endpoint.max_retries + 1):
+            try:
+                if upload is not None:
+                    file = await self._openai.files.create(file=("batch.jsonl", upload), purpose="batch")
+                    return {"id": file.id}
+                if body is not None:
+                    raw = await self._openai.post(path, body=body, cast_to=httpx.Response)
+                else:
+                    raw = await self._openai.get(path, cast_to=httpx.Response)
+                return raw.text if text else json.loads(self._clean(raw.text))
+            except openai.APIStatusError as error:
+                problem = self._clean(f"status {error.status_code}: {_message(error)}")
+                if error.status_code in (401, 403) or _inner(error.body).get("code") in NO_MONEY:
+                    raise EndpointUnusable(f"{self._where} turns us away: {problem}") from None
+                if error.status_code not in RETRIED and error.status_code < 500 or error.status_code == 501:
+                    raise NoBatches(problem) from None
+                wait = _retry_after(error.response.headers)
+            except (openai.APIConnectionError, ValueError) as error:
+                problem, wait = self._clean(f"the connection failed ({error.__cause__ or error})"), None
+                if body is not None:
+                    break
+            if attempt < self.endpoint.max_retries:
+                await asyncio.sleep(self._delay(attempt, wait))
+        raise EndpointError(f"{self._where}: {what} failed: {problem}")
 
     async def _attempt(self, kind: str, body: dict[str, Any]) -> "_Outcome":
         """Make one attempt; faults leave as values, since an exception of the library may hold the key."""

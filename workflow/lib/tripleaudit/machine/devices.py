@@ -1,4 +1,4 @@
-"""GPUs of one machine, shared by the jobs of a study: each job locks its devices before it imports torch.
+"""GPUs of one machine, shared by the jobs of a study: each job locks its devices before it uses CUDA.
 
 Snakemake counts GPUs but does not hand them out. A lock is a file of the user's own in the temporary folder; the kernel
 frees it when the process ends, however that happens.
@@ -25,6 +25,9 @@ GIVEN = (VISIBLE, "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # where a scheduler or t
 # Inside one job of a scheduler device numbers may mean other devices than outside: each job has locks of its own.
 JOBS = (("SLURM_JOB_ID", "SLURM_STEP_ID"), ("PBS_JOBID",), ("LSB_JOBID",), ("FLUX_JOB_ID",), ("JOB_ID",))
 DRIVER = Path("/proc/driver/nvidia/gpus")
+SHARE = "TRIPLEAUDIT_GPU_SHARE"  # of the study: how many jobs may use one GPU side by side
+PARTS = 12  # of a device, each with a lock; a job takes as many as its share has
+SHARES = tuple(number for number in range(1, PARTS + 1) if PARTS % number == 0)
 POLL = 1.0  # seconds between two looks at busy devices
 LINE_EVERY = 30.0
 
@@ -33,9 +36,10 @@ LINE_EVERY = 30.0
 def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Iterator[list[str]]:
     """Take ``count`` GPUs that no other job of this user has, for as long as the block runs.
 
-    Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before torch is imported.
-    Devices that a scheduler or the user named already are the only ones considered. Waits while all are busy. Without
-    any GPU the environment stays as it is.
+    Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before anything asks CUDA for
+    devices. Devices that a scheduler or the user named already are the only ones considered. Waits while all are busy.
+    Without any GPU the environment stays as it is. Where a study lets several jobs share a GPU (:func:`share`), a job
+    takes that part of the device.
 
     Args:
         wanted: ``0`` hides all GPUs, so that everything runs on the CPU; ``auto`` takes GPUs where there are any;
@@ -70,6 +74,26 @@ def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Ite
         log.info("using GPU %s of %s", ", ".join(taken), ", ".join(known))
         with _visible(taken):
             yield taken
+
+
+def choose_late() -> None:
+    """Let PyTorch ask the driver's own library whether there are GPUs, which leaves the choice of one open.
+
+    Asked through CUDA, which is PyTorch's default, ``CUDA_VISIBLE_DEVICES`` is read once and for all.
+    """
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+
+
+def share() -> int:
+    """Return how many jobs may use one GPU side by side, each with that part of its memory.
+
+    Raises:
+        UserError: the number does not divide a device into equal parts.
+    """
+    value = os.environ.get(SHARE) or "1"
+    if value not in map(str, SHARES):
+        raise UserError(f"gpu_share is {value!r}, expected one of {', '.join(map(str, SHARES))}")
+    return int(value)
 
 
 def policy(wanted: str, resource: int) -> str:
@@ -121,17 +145,15 @@ def _named(text: str) -> list[str]:
 
 def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: float) -> list[str]:
     """Lock ``count`` of the known devices; the locks are held until ``stack`` is closed."""
-    folder = lock_folder()
+    folder, wanted = lock_folder(), share()
     said = None
     while True:
         with contextlib.ExitStack() as locks:
             locked: list[str] = []
             for name in known:
-                lock = FileLock(folder / f"gpu-{name.replace('/', '_')}.lock", mode=0o600)
-                with contextlib.suppress(Timeout):
-                    if len(locked) < count:
-                        locks.enter_context(lock.acquire(blocking=False))
-                        locked.append(name)
+                if len(locked) < count and (parts := _parts(folder, name, PARTS // wanted)) is not None:
+                    locks.push(parts)
+                    locked.append(name)
             if len(locked) == count:  # else all are given back: keeping some could block two jobs for ever
                 stack.push(locks.pop_all())
                 return locked
@@ -140,6 +162,21 @@ def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: f
             log.info("waiting for %d of %d GPUs: other jobs hold them (locks in %s)", count, len(known), folder)
             said = now
         time.sleep(poll)
+
+
+def _parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
+    """Lock so many parts of one device; None, and no lock, where fewer are free."""
+    with contextlib.ExitStack() as locks:
+        taken = 0
+        for part in range(PARTS):
+            suffix = f".{part}" if part else ""
+            lock = FileLock(folder / f"gpu-{name.replace('/', '_')}{suffix}.lock", mode=0o600)
+            with contextlib.suppress(Timeout):
+                locks.enter_context(lock.acquire(blocking=False))
+                taken += 1
+            if taken == count:
+                return locks.pop_all()
+    return None
 
 
 def lock_folder() -> Path:

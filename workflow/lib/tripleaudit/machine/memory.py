@@ -11,7 +11,8 @@ from tripleaudit.errors import UserError
 
 # PyTorch has a class of its own for GPUs alone; on the CPU the allocator's words are all there is.
 CPU = ("DefaultCPUAllocator", "not enough memory: you tried to allocate")
-
+# what CUDA's libraries say where another program holds the memory
+GPU = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED", "_STATUS_NOT_INITIALIZED")
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of mallopt(3)
 VARIABLES = ("MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
@@ -71,7 +72,25 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError):
         return True
     names = {kind.__name__ for kind in type(error).__mro__}
-    return "OutOfMemoryError" in names or any(words in str(error) for words in CPU)
+    return "OutOfMemoryError" in names or any(words in str(error) for words in (*CPU, *GPU))
+
+
+@contextlib.contextmanager
+def first_use_of_gpu() -> Iterator[None]:
+    """Turn a GPU that has no room left for the first numbers into a :class:`UserError`.
+
+    Raises:
+        UserError: other programs fill the device.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise UserError(
+            "the GPU has no memory left: another program fills it (nvidia-smi lists programs); expected a device with "
+            "room. Wait for that program, name another device in CUDA_VISIBLE_DEVICES, or set gpu: 0"
+        ) from error
 
 
 def _kind(error: BaseException) -> str:

@@ -80,6 +80,11 @@ class Prompts:
         )
 
 
+def run_of(calls: int) -> str:
+    """The variant of an extraction with so many follow-up calls, made for the table of iterations."""
+    return f"{calls} follow-up calls"
+
+
 def cut(text: str, piece_chars: int | None, pieces: int | None, protected: Sequence[Offsets] = ()) -> list[Offsets]:
     """Split a document by the length of a piece, or into a number of pieces; one of the two is given."""
     if pieces is not None:

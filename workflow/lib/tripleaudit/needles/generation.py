@@ -16,7 +16,7 @@ from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import KEYWORDS, WORDS, Needle, one_paragraph, problem
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Needle, one_paragraph, problem
 from tripleaudit.needles.schema import EntityType
 
 
@@ -26,7 +26,7 @@ class Recipe:
 
     Attributes:
         per_type: needles of each type for each document.
-        keywords, words: what :func:`~tripleaudit.needles.needle.problem` demands.
+        keywords, words, overlap: what :func:`~tripleaudit.needles.needle.problem` demands.
         refills: how often what is missing is asked for again.
         seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
         excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
@@ -38,6 +38,7 @@ class Recipe:
     refills: int = 3
     seed: int = 0
     excerpt: int = 4000
+    overlap: float = OVERLAP
 
 
 @dataclass
@@ -95,7 +96,7 @@ def make_needles(
             continue
         for paragraph, row in zip(paragraphs, rows, strict=True):
             needle = _needle(document.id, kind.name, len(made.needles), paragraph, row, recipe, write, describe, model)
-            reason = problem(needle, document.text, taken, recipe.keywords, recipe.words)
+            reason = problem(needle, document.text, taken, recipe.keywords, recipe.words, recipe.overlap)
             if reason is None:
                 made.needles.append(needle)
                 taken.append(needle)

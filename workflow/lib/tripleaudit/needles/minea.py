@@ -8,6 +8,10 @@ wrong type does not matter:
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
 - ``llm``: a model points at the entity that is the needle (:func:`judge`).
 
+The paper asks every needle by itself (``independent``), so that where keywords overlap a missed needle is credited with
+what was extracted about another one. By default an entity therefore stands for one needle at most (``one-to-one``): the
+one whose name it bears, else the one whose keywords it has most of. Where keywords are disjoint, both say the same.
+
 ``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the greatest of these
 rates, and the overall score their mean weighted by the number of needles (section 5.2.2). It is the maximum of rates,
 not the rate of needles found by any criterion; that one, at least as large, is ``minea_any``. Redundancy is that of a
@@ -16,9 +20,11 @@ repeated extraction (section 4.2 and table 1).
 
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl, write_jsonl
@@ -29,6 +35,8 @@ from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.needle import Needle
 
 THRESHOLDS = (0.5, 0.6, 0.7)
+ONE_TO_ONE, INDEPENDENT = "one-to-one", "independent"
+IDENTIFICATIONS = (ONE_TO_ONE, INDEPENDENT)
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
 
 
@@ -148,7 +156,11 @@ EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What the criteria say about one needle; indices are those of the matched entities, ``None`` where none."""
+    """What the criteria say about one needle; indices are those of the matched entities, ``None`` where none.
+
+    ``k_ratio`` is the greatest share of keywords among the entities that stand for no other needle, ``k_any`` the one
+    among all entities.
+    """
 
     needle: Needle
     n: bool
@@ -157,6 +169,8 @@ class Match:
     ns_index: int | None
     k_ratio: float
     k_index: int | None
+    k_any: float
+    k_any_index: int | None
     llm: bool | None = None
     llm_index: int | None = None
 
@@ -171,25 +185,51 @@ class Match:
             "ns": self.ns,
             "llm": self.llm,
             "k_ratio": self.k_ratio,
+            "k_any": self.k_any,
             "n_index": self.n_index,
             "ns_index": self.ns_index,
             "k_index": self.k_index,
+            "k_any_index": self.k_any_index,
             "llm_index": self.llm_index,
         }
 
 
-def rated(match: Mapping[str, Any], thresholds: Sequence[float] = THRESHOLDS) -> dict[str, Any]:
-    """Return one row of the criteria table of a :meth:`Match.row`."""
-    shares = {f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
-    first = {name: match[name] for name in ("id", "doc", "type", "name", "n", "ns")}
-    return {**first, **shares, **match, "k_ratio": round(match["k_ratio"], 6)}
+def rated(
+    matches: Iterable[Mapping[str, Any]],
+    thresholds: Sequence[float] = THRESHOLDS,
+    identification: str = ONE_TO_ONE,
+) -> list[dict[str, Any]]:
+    """Return the rows of the criteria table of :meth:`Match.row`, thresholds applied.
+
+    Of several needles that a judge recognises in one entity, ``one-to-one`` keeps the one that bears its name, else the
+    one with the greatest share of keywords, else the first.
+    """
+    rows = [dict(match) for match in matches]
+    if identification == INDEPENDENT:
+        for row in rows:
+            row |= {"k_ratio": row["k_any"], "k_index": row["k_any_index"]}
+    else:
+        claims: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for row in rows:
+            if row["llm"]:
+                claims.setdefault((row["doc"], row["llm_index"]), []).append(row)
+        for (_, entity), claimed in claims.items():
+            keeps = max(claimed, key=lambda row: (row["n_index"] == entity, row["k_ratio"]))
+            for row in claimed:
+                if row is not keeps:
+                    row |= {"llm": False, "llm_index": None}
+    for row in rows:
+        row |= {f"k{threshold:g}": row["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
+        row["k_ratio"], row["k_any"] = round(row["k_ratio"], 6), round(row["k_any"], 6)
+    return rows
 
 
-def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
-    """Apply the thresholds of shared keywords: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
+def rate_matches(folder: str | Path, thresholds: Sequence[float], identification: str = ONE_TO_ONE) -> None:
+    """Decide which needles count as found: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
     for name in ("matches", "untouched-matches"):
-        rows = [rated(match, thresholds) for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
-        write_jsonl(Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl", rows)
+        matches = [match for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
+        criteria = Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl"
+        write_jsonl(criteria, rated(matches, thresholds, identification))
 
 
 class Index:
@@ -208,26 +248,62 @@ class Index:
             self._values.append(SEPARATOR.join(normalise(value, casefold) for value in entity.values()))
         self._tokens = [set(value.casefold().replace(SEPARATOR, " ").split()) for value in self._values]
 
-    def match(self, needle: Needle) -> Match:
-        """Apply n, ns and the best keyword ratio to one needle."""
-        name = normalise(needle.name, self.casefold)
-        same = self._names.get(name)
-        holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
-        wanted = {normalise(keyword, self.casefold) for keyword in needle.keywords}
-        ratio, best = 0.0, None
-        for entity, keywords in zip(self.entities, self._keywords, strict=True):
-            share = len(wanted & keywords) / len(wanted) if wanted else 0.0
-            if share > ratio:
-                ratio, best = share, entity
-        return Match(
-            needle,
-            same is not None,
-            same.index if same else None,
-            holder is not None,
-            holder.index if holder else None,
-            ratio,
-            best.index if best else None,
-        )
+    def matches(self, needles: Sequence[Needle]) -> list[Match]:
+        """Apply n, ns and the share of keywords to the needles of a document, without a judge."""
+        shares = self._shares(needles)  # [N, E]
+        own = self._own(needles, shares)
+        found = []
+        for needle, every, only in zip(needles, shares, own, strict=True):
+            name = normalise(needle.name, self.casefold)
+            same = self._names.get(name)
+            holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
+            found.append(
+                Match(
+                    needle,
+                    same is not None,
+                    same.index if same else None,
+                    holder is not None,
+                    holder.index if holder else None,
+                    *self._best(only),
+                    *self._best(every),
+                )
+            )
+        return found
+
+    def _shares(self, needles: Sequence[Needle]) -> np.ndarray:
+        """Return ``[N, E]``: which share of each needle's keywords each entity has."""
+        shares = np.zeros((len(needles), len(self.entities)))
+        for row, needle in enumerate(needles):
+            wanted = {normalise(keyword, self.casefold) for keyword in needle.keywords}
+            if wanted:
+                shares[row] = [len(wanted & keywords) / len(wanted) for keywords in self._keywords]
+        return shares
+
+    def _own(self, needles: Sequence[Needle], shares: np.ndarray) -> np.ndarray:
+        """Return ``shares`` with 0 where the entity stands for another needle.
+
+        That is the needle whose name it bears, else the one whose keywords it has the greatest share of. Entities that
+        are equally near to several needles are dealt out one to each, so that the sum of shares is greatest.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        own = np.where(shares == shares.max(axis=0, initial=0.0), shares, 0.0)
+        rows = {normalise(needle.name, self.casefold): row for row, needle in enumerate(needles)}
+        for column, entity in enumerate(self.entities):
+            row = rows.get(normalise(entity.name, self.casefold)) if entity.name else None
+            if row is not None:
+                own[:, column] = 0.0
+                own[row, column] = shares[row, column]
+        chosen = np.zeros(own.shape, dtype=bool)
+        chosen[linear_sum_assignment(own, maximize=True)] = True
+        tied = (own > 0).sum(axis=0) > 1  # [E]
+        return np.where(tied & ~chosen, 0.0, own)
+
+    def _best(self, shares: np.ndarray) -> tuple[float, int | None]:
+        """Return the greatest share and the index of the first entity that has it."""
+        if not shares.size or not shares.max():
+            return 0.0, None
+        return float(shares.max()), self.entities[int(shares.argmax())].index
 
     def candidates(self, needle: Needle, piece: int | None, limit: int = CANDIDATES) -> list[Entity]:
         """Return the entities that a judge should see, in order of extraction.
@@ -246,23 +322,12 @@ class Index:
 
 def identify(needles: Sequence[Needle], entities: Sequence[Entity], casefold: bool = False) -> list[Match]:
     """Apply the criteria n, ns and k to every needle of one document's extraction, without a judge."""
-    index = Index(entities, casefold)
-    return [index.match(needle) for needle in needles]
+    return Index(entities, casefold).matches(needles)
 
 
 def with_judgement(match: Match, index: int | None) -> Match:
     """Return ``match`` with the judge's answer: the index of the matched entity, or ``None`` for no match."""
-    return Match(
-        match.needle,
-        match.n,
-        match.n_index,
-        match.ns,
-        match.ns_index,
-        match.k_ratio,
-        match.k_index,
-        index is not None,
-        index,
-    )
+    return replace(match, llm=index is not None, llm_index=index)
 
 
 def judge(

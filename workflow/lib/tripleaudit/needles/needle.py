@@ -12,6 +12,7 @@ from tripleaudit.needles.entities import normalise
 
 KEYWORDS = 6  # as many as the paper's toy example has; equal for all needles, so that k(t) means the same
 WORDS = (40, 120)  # bounds of a needle's paragraph, in words
+OVERLAP = 0.5  # at the least threshold of k(t), one needle's keywords would stand for the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def problem(
     others: Iterable[Needle] = (),
     keywords: int = KEYWORDS,
     words: tuple[int, int] = WORDS,
+    overlap: float = OVERLAP,
 ) -> str | None:
     """Return why ``needle`` cannot be used, as one clause, or ``None``.
 
@@ -49,6 +51,7 @@ def problem(
         others: needles accepted before for the same document.
         keywords: the required number of distinct keywords.
         words: least and greatest number of words of the paragraph.
+        overlap: the share of keywords at which two needles could be taken for one another.
     """
     name = normalise(needle.name, casefold=True)
     if not needle.paragraph.strip() or not name:
@@ -66,6 +69,10 @@ def problem(
     distinct = {normalise(keyword, casefold=True) for keyword in needle.keywords} - {""}
     if len(distinct) != len(needle.keywords) or len(distinct) != keywords:
         return f"it has {len(distinct)} distinct keywords, expected {keywords}"
+    for other in others:
+        shared = distinct & {normalise(keyword, casefold=True) for keyword in other.keywords}
+        if len(shared) >= overlap * keywords:
+            return f"it shares {len(shared)} of {keywords} keywords with needle {other.id}"
     count = len(needle.paragraph.split())
     if not words[0] <= count <= words[1]:
         return f"the paragraph has {count} words, expected {words[0]} to {words[1]}"

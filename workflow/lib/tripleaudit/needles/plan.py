@@ -13,13 +13,13 @@ from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.minea import CANDIDATES, CRITERIA, THRESHOLDS
-from tripleaudit.needles.needle import KEYWORDS, WORDS
+from tripleaudit.needles.minea import CANDIDATES, CRITERIA, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
 Threshold = Annotated[float, Field(gt=0, le=1)]
-RATING = ("criteria", "placeholders", "thresholds")  # settings of what follows the extraction
+RATING = ("criteria", "identification", "placeholders", "thresholds")  # settings of what follows the extraction
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class Plan:
     """Keywords of a needle."""
     words: Annotated[tuple[Number, Number], AsTuple] = WORDS
     """Least and greatest number of words of a needle."""
+    overlap: Annotated[float, Field(gt=0, le=1)] = OVERLAP
+    """Share of common keywords at which two needles of a document could be taken for one another; the later one is
+    refused."""
     refills: Count = 3
     """How often needles that were not valid are asked for again."""
     needle_tokens: Number = 2000
@@ -65,6 +68,9 @@ class Plan:
     """Tokens that prompt and answer may have together; null for no limit."""
     reserve: Number = 4095
     """Tokens kept free for an answer; also its limit."""
+    separate_runs: bool = False
+    """Extract anew for each number of follow-up calls (table iterations); off takes what the first calls of one
+    extraction brought."""
     stop_early: bool = False
     """Stop asking about a piece after an answer without anything new; off reproduces the paper."""
     structured: bool = False
@@ -87,6 +93,8 @@ class Plan:
     """Ask which Schema.org types fit each document; the answer is kept with the needles."""
     casefold: bool = False
     """Compare names and keywords without case."""
+    identification: Annotated[str, among(IDENTIFICATIONS)] = ONE_TO_ONE
+    """Whether an extracted entity stands for one needle at most, or for as many as it is like (as in the paper)."""
     thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
         THRESHOLDS
     )
@@ -142,7 +150,7 @@ class Plan:
     @property
     def recipe(self) -> Recipe:
         """How needles are made."""
-        return Recipe(self.per_type, self.keywords, self.words, self.refills, self.seed, self.excerpt)
+        return Recipe(self.per_type, self.keywords, self.words, self.refills, self.seed, self.excerpt, self.overlap)
 
     def load_schema(self) -> Schema:
         """The types to extract.

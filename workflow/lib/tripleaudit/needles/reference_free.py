@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from tripleaudit.errors import UserError
-from tripleaudit.needles.entities import PLACEHOLDERS, Entity, is_filled, normalise
+from tripleaudit.needles.entities import PLACEHOLDERS, Entity, is_filled
 from tripleaudit.needles.schema import Schema
 
 WORD = re.compile(r"\w+")
@@ -114,25 +114,31 @@ def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None
     return 1.0 - similar / (count * (count - 1) / 2)
 
 
-def supported_share(entities: Sequence[Entity], document: str) -> float | None:
-    """Bias avoidance J* in mode ``values``: share of distinct property values that occur in the document.
+def supported_entities(entities: Sequence[Entity], document: str) -> float | None:
+    """Bias avoidance J*: share of the extracted entities, by distinct names, that occur in the document.
 
-    ``|A ∩ B| / |B|``: B holds the distinct normalised values, list items singly, without types and placeholders;
+    ``|A ∩ B| / |B|`` with the entities of the document and those of the extraction (appendix A): what is said of an
+    entity in other words makes it no invention. An entity counts as the document's when the words of its name occur
+    there in a row; one without a name is not asked. ``None`` where none has a name.
+    """
+    return _occurring((entity.name for entity in entities if entity.name), document)
+
+
+def supported_share(entities: Sequence[Entity], document: str) -> float | None:
+    """Supported values: as :func:`supported_entities`, of names and property values alike.
+
+    B holds the distinct normalised values, list items singly, without types and placeholders;
     a value counts as supported when its words occur in the document in a row. ``None`` where B is empty.
     """
-    values = {tuple(words(value)) for e in entities for value in e.values() if is_filled(value) and words(value)}
-    if not values:
-        return None
+    return _occurring((value for entity in entities for value in entity.values()), document)
+
+
+def _occurring(values: Iterable[str], document: str) -> float | None:
+    """Share of the distinct values, placeholders left out, whose words occur in the document in a row."""
+    distinct = {tuple(words(value)) for value in values if is_filled(value) and words(value)}
     # A document as " a b c " makes word sequences substrings: one search each, no tokens inside tokens.
     text = f" {' '.join(words(document))} "
-    return sum(f" {' '.join(value)} " in text for value in values) / len(values)
-
-
-def supported_names(entities: Sequence[Entity], document: str, tagger: Callable[[str], Iterable[str]]) -> float | None:
-    """Bias avoidance J* in mode ``ner``: named entities of the extraction that the tagger finds in the document too."""
-    found = {normalise(name, True) for entity in entities for name in tagger(". ".join(entity.values()))}
-    known = {normalise(name, True) for name in tagger(document)}
-    return len(found & known) / len(found) if found else None
+    return sum(f" {' '.join(value)} " in text for value in distinct) / len(distinct) if distinct else None
 
 
 def incompleteness(
@@ -201,7 +207,8 @@ def all_scores(
         scores[f"redundancy_avoidance({threshold:g})"] = redundancy_avoidance(lines, threshold)
     names = [entity.name or "" for entity in entities]
     scores[f"redundancy_avoidance({name_threshold:g},name)"] = redundancy_avoidance(names, name_threshold)
-    scores["bias_avoidance"] = supported_share(entities, document)
+    scores["bias_avoidance"] = supported_entities(entities, document)
+    scores["supported_values"] = supported_share(entities, document)
     scores["incompleteness"] = incompleteness(entities, schema, placeholders)
     scores["suswir"] = suswir(scores | {"redundancy_avoidance": redundancy_avoidance(lines, thresholds[0])})
     scores["entities"] = len(entities)

@@ -39,7 +39,12 @@ def rehearse(
             found |= own.stages
         else:
             corpus = build_corpus(documents, one_try, None)
-    own = Rehearsal(extractor, counter())
+    names = " ".join(needle.name for needle in corpus.needles)  # so that a judge has something to look at
+
+    def form(filler: str) -> dict[str, Any]:
+        return {"entities": [{"type": "Thing", "name": "x", "description": f"{names} {filler}"}]}
+
+    own = Rehearsal(extractor, counter(), form)
     judging = Rehearsal(judge or extractor, counter())
     extract_corpus(
         corpus, plan, own.stage("extraction"), extractor.endpoint.model, counter, judging=judging.stage("judge")

@@ -13,7 +13,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.needles import reference_free, triples
-from tripleaudit.needles.dialogues import ENRICHED, UNTOUCHED, status_counts
+from tripleaudit.needles.dialogues import ENRICHED, UNTOUCHED, run_of, status_counts
 from tripleaudit.needles.entities import Entity, normalise
 from tripleaudit.needles.minea import TypeScore, by_part, overall, type_scores, wilson
 from tripleaudit.needles.plan import TEMPLATES, Plan
@@ -43,12 +43,11 @@ def score_result(
         own = keys_of({**keys, "protocol": protocol})
         return [Score(own, *row) for row in found]
 
-    without_judge = tuple(criterion for criterion in plan.criteria if criterion != "llm")
     return [
         *rows(NEEDLES, minea_rows(stored.criteria, plan.active_criteria, schema)),
         *rows(NEEDLES, _displaced(stored.entities, plan)),
         *rows(ORIGINS, _origins(corpus.report)),
-        *rows(FALSE, minea_rows(stored.untouched, without_judge, schema)),
+        *rows(FALSE, minea_rows(stored.untouched, plan.active_criteria, schema)),
         *rows(ITERATIONS, _iterations(corpus, stored, plan, schema, synonyms)),
         *rows(PARTS, _parts(corpus, stored, plan)),
         *rows(CALLS, _calls(stored)),
@@ -115,11 +114,12 @@ def _iterations(
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
     """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means over documents.
 
-    They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), on the
-    documents without needles where those were extracted.
+    They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), or from
+    one of its own for each ``k``, on the documents without needles where those were extracted.
     """
-    variant = UNTOUCHED if plan.untouched else ENRICHED
+    base = UNTOUCHED if plan.untouched else ENRICHED
     for k in range(plan.iterations + 1):
+        variant = run_of(k) if plan.separate_runs and k < plan.iterations else base
         table: dict[str, list[float]] = {}
         for document in corpus.documents:
             pieces = (

@@ -5,6 +5,7 @@ answers the moment they arrive, so a stage that was interrupted is simply run ag
 """
 
 import copy
+import dataclasses
 import logging
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
-from tripleaudit.llm.conversation import TokenCounter, converse, drive
+from tripleaudit.llm.conversation import Limits, TokenCounter, converse, drive
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.needles import dialogues as ex
 from tripleaudit.needles.entities import Entity, deduplicated, load_entities, save_entities
@@ -170,7 +171,7 @@ def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan
         if needle.doc not in texts:
             raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
         known = before.setdefault(needle.doc, [])
-        reason = problem(needle, texts[needle.doc], known, plan.keywords, plan.words)
+        reason = problem(needle, texts[needle.doc], known, plan.keywords, plan.words, plan.overlap)
         if reason:
             raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
         known.append(needle)
@@ -251,34 +252,35 @@ def identify_all(
 
     Returns:
         Matches in the enriched documents, those in the untouched ones, which are false positives of the criteria
-        (empty if those were not extracted), and the judge's answers. It is only asked about the enriched ones.
+        (empty if those were not extracted), and the judge's answers about both.
     """
-    matches: dict[str, Match] = {}
-    displaced: list[Match] = []
+    matches: dict[tuple[str, str], Match] = {}
     questions = {}
     for document in corpus.documents:
-        own = [entity for entity in entities if entity.doc == document.id]
-        index = Index([e for e in own if e.variant == ex.ENRICHED], plan.casefold)
         piece = {placed.id: placed.piece for placed in corpus.infusions[document.id].needles}
-        for needle in corpus.placed(document.id):
-            matches[needle.id] = index.match(needle)
-            if plan.judge:
-                shown = index.candidates(needle, piece[needle.id], plan.candidates)
-                questions[needle.id] = judge(needle, shown, plan.judge_tokens)
-        if plan.untouched:
-            bare = Index([e for e in own if e.variant == ex.UNTOUCHED], plan.casefold)
-            displaced += [bare.match(needle) for needle in corpus.placed(document.id)]
+        needles = corpus.placed(document.id)
+        for variant in (ex.ENRICHED, ex.UNTOUCHED) if plan.untouched else (ex.ENRICHED,):
+            own = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
+            index = Index(own, plan.casefold)
+            for match in index.matches(needles):
+                key = variant, match.needle.id
+                matches[key] = match
+                if plan.judge:  # an untouched document has no piece with the needle
+                    inside = piece[match.needle.id] if variant == ex.ENRICHED else None
+                    shown = index.candidates(match.needle, inside, plan.candidates)
+                    questions[key] = judge(match.needle, shown, plan.judge_tokens)
     answers = []
     for key, (found, answer) in drive(questions, ask).items():
         matches[key] = with_judgement(matches[key], found)
         answers += [answer] if answer else []
-    return list(matches.values()), displaced, answers
+    found, displaced = ([m for (v, _), m in matches.items() if v == kind] for kind in (ex.ENRICHED, ex.UNTOUCHED))
+    return found, displaced, answers
 
 
 def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
     """Write what :func:`save_extraction` writes, and ``criteria`` and ``untouched-criteria`` beside it."""
     save_extraction(result, folder)
-    rate_matches(folder, plan.thresholds)
+    rate_matches(folder, plan.thresholds, plan.identification)
 
 
 def save_extraction(result: Result, folder: str | Path) -> None:
@@ -358,24 +360,25 @@ def _all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[ex.Pie
         if plan.untouched:
             spans = ex.cut(document.text, plan.piece_chars, plan.pieces)
             pieces[ex.UNTOUCHED, document.id] = ex.as_pieces(document.text, spans)
+        if plan.separate_runs:
+            base = pieces[ex.UNTOUCHED if plan.untouched else ex.ENRICHED, document.id]
+            pieces |= {(ex.run_of(calls), document.id): base for calls in range(plan.iterations)}
         if plan.parts:
             spans = ex.cut(document.text, None, plan.parts)
             pieces["parts", document.id] = ex.as_pieces(document.text, spans)
     return pieces
 
 
-def _limits(key: tuple[str, str], plan: Plan) -> Any:
-    limits = plan.limits
-    if key[0] != "parts":
-        return limits
-    return type(limits)(plan.part_iterations, limits.context, limits.reserve, limits.stop_early)
+def _limits(key: tuple[str, str], plan: Plan) -> Limits:
+    calls = {ex.run_of(number): number for number in range(plan.iterations)} | {"parts": plan.part_iterations}
+    return dataclasses.replace(plan.limits, iterations=calls.get(key[0], plan.iterations))
 
 
 def _fill(document: Document, kind: str, plan: Plan, made: list[Needle]) -> None:
     missing = plan.per_type - sum(needle.type == kind for needle in made)
     if missing > 0:
         made += template_needles(
-            document.id, document.text, kind, missing, plan.seed, tuple(made), plan.keywords, plan.words
+            document.id, document.text, kind, missing, plan.seed, tuple(made), plan.keywords, plan.words, plan.overlap
         )
 
 

@@ -9,7 +9,7 @@ import random
 
 from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import normalise
-from tripleaudit.needles.needle import KEYWORDS, WORDS, Needle, problem
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Needle, problem
 
 _ONSETS = [
     "b",
@@ -231,6 +231,7 @@ def template_needles(
     taken: tuple[Needle, ...] = (),
     keywords: int = KEYWORDS,
     words: tuple[int, int] = WORDS,
+    overlap: float = OVERLAP,
 ) -> list[Needle]:
     """Return ``count`` valid needles of type ``kind`` for a document.
 
@@ -238,7 +239,7 @@ def template_needles(
         doc: the document's identifier; with ``kind`` and ``seed`` it decides the result.
         text: the document; no name occurs in it.
         taken: needles of the document that the new ones must differ from.
-        keywords, words: what every needle must have; a template gives at most six keywords and about 65 words.
+        keywords, words, overlap: what every needle must have; a template gives at most six keywords and about 65 words.
 
     Raises:
         UserError: the templates cannot give such needles.
@@ -252,7 +253,7 @@ def template_needles(
         paragraph, name, description, slots = _candidate(rng, kind)
         identifier = f"{doc}:{kind}:t{len(needles):02d}"
         needle = Needle(identifier, doc, kind, paragraph, name, description, slots[:keywords], origin)
-        reason = problem(needle, text, (*taken, *needles), keywords, words)
+        reason = problem(needle, text, (*taken, *needles), keywords, words, overlap)
         if reason is None:
             needles.append(needle)
     if len(needles) < count:

@@ -27,6 +27,7 @@ from tripleaudit.fields import (
     model_from,
     one_of,
 )
+from tripleaudit.machine.devices import SHARES
 from tripleaudit.plan.collections import Collection
 from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, named_protocols, protocols_model
 from tripleaudit.plan.grescores import Grescores
@@ -80,6 +81,8 @@ class StudyConfig(Section):
     """Random seeds; every training is repeated once for each."""
     gpu: Annotated[Any, among(("auto", 0, 1))] = "auto"
     """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."""
+    gpu_share: Annotated[int, among(SHARES)] = 1
+    """Jobs that may use one GPU side by side, each with that part of its memory; say gpu=N a GPU to Snakemake."""
     threads: Number = 4
     """CPU threads of a training or prediction; more trainings run side by side with fewer."""
     encoder: Encoder = Encoder()

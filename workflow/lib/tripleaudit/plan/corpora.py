@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, hint, model_from, one_of
@@ -71,6 +72,8 @@ class Corpus(Section):
     """Your own files instead of a registered corpus, one path or a list of paths for each split."""
     format: Annotated[str, one_of(format_names, "format")] = "auto"
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
+    columns: Columns | None = None
+    """Which column of the files is what, where they are in no known form; see docs/formats.md."""
     occurrence: Literal["first", "all"] = "first"
     """Which mention of an entity string is its span, the first one or all of them."""
     uncased: bool = False
@@ -356,6 +359,8 @@ class Corpora:
             result += ["--corpus", name, "--split", split]
         else:
             result += ["--format", chosen.format]
+            for role, column in (chosen.columns.given() if chosen.columns else {}).items():
+                result += ["--column", f"{role}={column}"]
             if chosen.files.valid is None and split != "test":
                 result += ["--divide", "train=9,valid=1", "--part", split]
         if chosen.uncased:

@@ -1,8 +1,8 @@
 """The section ``grescores``: which systems of which data sets are scored, and from which files."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -73,6 +73,8 @@ class GreJudge(Section):
     """Prompt of GS, by name or path."""
     most_unreadable: Share = 0.1
     """Share of the judge's answers that may be unreadable (they are missing values); more is an error."""
+    others: list[str] = []
+    """Endpoints that are asked about FS, too; each adds its FS and its agreement with the first judge (kappa)."""
 
 
 class GreGold(Section):
@@ -107,6 +109,8 @@ class GreSystem(Section):
     factualness: GreFile | None = None
     granularity: GreFile | None = None
     similarities: GreFile | None = None
+    factualness_by: dict[Name, GreFile] = {}
+    """Stored judgements of further judges, by the judge's name."""
     setting: Literal["open", "semi-open", "closed", "trained"] = "open"
     """What the system was given; closed makes the official CS compare relations, too."""
     seed: Count | None = None
@@ -168,12 +172,20 @@ class Planned:
         keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
         files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
         asked: kinds of judgements that the judge is asked for.
+        others: further judges who are asked about FS.
+        judgements: judge -> stored judgements of further judges.
     """
 
     name: str
     keys: Mapping[str, str]
     files: Mapping[str, str]
     asked: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    judgements: Mapping[str, str] = field(default_factory=dict)
+
+    def kinds(self, judge: str) -> tuple[str, ...]:
+        """Return what a judge is asked for."""
+        return ("factualness",) if judge in self.others else self.asked
 
 
 class GreScores:
@@ -189,6 +201,10 @@ class GreScores:
         endpoints, embedder, judge = self.study.language_models, self.config.embedder, self.config.judge
         if judge is not None:
             yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
+            for name in judge.others:
+                yield from endpoints.unknown_endpoint("grescores/judge/others", name)
+            if len({judge.endpoint, *judge.others}) <= len(judge.others):
+                yield "grescores/judge/others: a judge is named twice; expected endpoints other than 'endpoint'"
             for key in ("factualness_prompt", "granularity_prompt"):
                 try:
                     load_prompt(getattr(judge, key))
@@ -222,6 +238,10 @@ class GreScores:
                 yield f"{where}/systems/{name}/judge: there is no grescores/judge to ask"
             for kind, path in stored(system).items():
                 yield from file(f"{where}/systems/{name}/{kind}", path)
+            for judge, path in system.factualness_by.items():
+                yield from file(f"{where}/systems/{name}/factualness_by/{judge}", path)
+                if judge in self.judges:
+                    yield f"{where}/systems/{name}/factualness_by: '{judge}' is an endpoint that judges"
 
     # the systems of a data set
 
@@ -245,7 +265,7 @@ class GreScores:
     def systems(self, dataset: str) -> list[Planned]:
         """Return the systems of a data set, the ground truth first."""
         chosen, located = self.datasets[dataset], self.study.places.file
-        judge = self.config.judge is not None and chosen.judged
+        asks = self.config.judge is not None and chosen.judged
         gold = stored(chosen.gold) if chosen.gold is not None else {}
         gold = {**{kind: located(path) for kind, path in gold.items()}, "triples": self.gold(dataset)}
         found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
@@ -253,23 +273,26 @@ class GreScores:
             files = {kind: located(path) for kind, path in stored(system).items()}
             keys = {"extractor": system.row or name, "setting": system.setting}
             keys |= {} if system.seed is None else {"seed": str(system.seed)}
-            asked = tuple(kind for kind in DETAILS if kind not in files) if system.judge and judge else ()
-            found.append(Planned(name, keys, files, asked))
-        return found + self._extracted(dataset, judge) + self._trained(dataset)
+            asked = tuple(kind for kind in DETAILS if kind not in files) if system.judge and asks else ()
+            by = {judge: located(path) for judge, path in system.factualness_by.items()}
+            others = tuple(self.judges[1:]) if system.judge and asks else ()
+            found.append(Planned(name, keys, files, asked, others, by))
+        return found + self._extracted(dataset, asks) + self._trained(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """The extractions by language models from the texts of a data set."""
         models, texts = self.study.language_models, self.datasets[dataset].generative
-        return [
-            Planned(
-                system,
-                {"extractor": system, "setting": models.config.systems[system].setting},
-                {"triples": f"{self.study.places.study}/generative/{texts}/{system}/answers.jsonl"},
-                DETAILS if judge else (),
-            )
-            for name, system in models.extractions
-            if texts is not None and name == texts
-        ]
+        found = []
+        for name, run in models.extractions:
+            if texts is None or name != texts:
+                continue
+            system, number, _ = models.runs[run]
+            chosen = models.config.systems[system]
+            keys = {"extractor": system, "setting": chosen.setting}
+            keys |= {"seed": str(number)} if chosen.samples > 1 else {}
+            files = {"triples": f"{self.study.places.study}/generative/{texts}/{run}/answers.jsonl"}
+            found.append(Planned(run, keys, files, DETAILS if judge else (), tuple(self.judges[1:]) if judge else ()))
+        return found
 
     def _trained(self, dataset: str) -> list[Planned]:
         """The trained extractors that a data set scores: those of its corpus, trained on the original split."""
@@ -293,8 +316,12 @@ class GreScores:
         ]
 
     def asked(self, dataset: str) -> dict[str, Planned]:
-        """Return the systems that the judge is asked about, by name."""
-        return {system.name: system for system in self.systems(dataset) if system.asked}
+        """Return the systems that judges are asked about, by name."""
+        return {system.name: system for system in self.systems(dataset) if system.asked or system.others}
+
+    def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
+        """Return where what a judge says about a system lies."""
+        return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
 
     def spec(self, dataset: str) -> tuple[str, list[str]]:
         """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
@@ -311,9 +338,11 @@ class GreScores:
 
         systems = []
         for system in self.systems(dataset):
-            judged = {kind: f"{self.folder}/{dataset}/judged/{system.name}/{kind}.json" for kind in system.asked}
+            judged = {kind: self.judged(dataset, system.name, self.judges[0], kind) for kind in system.asked}
+            by = {judge: self.judged(dataset, system.name, judge, "factualness") for judge in system.others}
             entry: dict[str, Any] = {"keys": dict(system.keys)}
             entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
+            entry |= {"factualness_by": further} if (further := _numbered({**system.judgements, **by}, number)) else {}
             if system.keys["setting"] == TRAINED and texts is not None:
                 # the same sentences with the corpus's own relation names, where those of the gold file are plain
                 entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
@@ -379,17 +408,23 @@ class GreScores:
         return settings.answering(self.study.language_models.section, name) if name else {}
 
     @cached_property
-    def judge_endpoint(self) -> str | None:
-        """The endpoint that judges, if there is one."""
-        return self.config.judge.endpoint if self.config.judge is not None else None
+    def judges(self) -> list[str]:
+        """The endpoints that judge, the first of which decides FS and GS."""
+        return [] if self.config.judge is None else [self.config.judge.endpoint, *self.config.judge.others]
 
-    def judge_identity(self) -> dict[str, Any]:
-        """Return what decides the judge's answers."""
+    def judge_options(self) -> list[str]:
+        """Return the settings of judging as command-line options."""
         judge = self.config.judge
         if judge is None:
-            return {}
-        prompts = judge.factualness_prompt, judge.granularity_prompt
-        return settings.answering(self.study.language_models.section, judge.endpoint, *prompts)
+            return []
+        options = ["--factualness-prompt", judge.factualness_prompt, "--granularity-prompt", judge.granularity_prompt]
+        return [*options, "--most-unreadable", str(judge.most_unreadable)]
+
+    def judge_identity(self, name: str) -> dict[str, Any]:
+        """Return what decides a judge's answers."""
+        judge = self.config.judge
+        prompts = (judge.factualness_prompt, judge.granularity_prompt) if judge is not None else ()
+        return settings.answering(self.study.language_models.section, name, *prompts)
 
     # what comes of it
 
@@ -405,6 +440,10 @@ class GreScores:
     def files(self) -> list[str]:
         """Return the scores of every data set."""
         return [f"{self.folder}/{dataset}/scores.csv" for dataset in self.datasets]
+
+
+def _numbered(files: Mapping[str, str], number: Callable[[str], int]) -> dict[str, int]:
+    return {name: number(path) for name, path in files.items()}
 
 
 def stored(section: GreGold | GreSystem) -> dict[str, str]:

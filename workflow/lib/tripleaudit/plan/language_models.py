@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Text, checked_fields, hint
+from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Share, Text, checked_fields, hint
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 
@@ -24,12 +24,14 @@ class Serve(Section):
 
 
 class Prices(Section):
-    """Money per million tokens; null for an endpoint that costs nothing."""
+    """Money per million tokens."""
 
     input: NotNegative = 0
     """Per million prompt tokens."""
     output: NotNegative = 0
     """Per million completion tokens."""
+    batch: Share = 0.5
+    """Share of these prices that the service's batch API charges."""
     cached_input: NotNegative | None = None
     """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
 
@@ -46,7 +48,8 @@ class Server(Section):
     serve: Serve | None = None
     """A local model that the job starts with `transformers serve` and stops again."""
     prices: Prices | None = None
-    """Money per million tokens; null for an endpoint that costs nothing."""
+    """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
+    """
     temperature: NotNegative | None = 0
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
@@ -75,6 +78,8 @@ class Server(Section):
     """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
     context: Number | None = None
     """Tokens that prompt and answer may have together; iterated extraction restarts its thread there."""
+    batch: bool = False
+    """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
     concurrency: Number | None = None
     """Most requests in flight; null is 4, or 2 for a local model."""
     timeout: Positive | None = None
@@ -118,6 +123,12 @@ class Extraction(Section):
     """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
     datasets: list[str] | None = None
     """Data sets by name; null takes all."""
+    samples: Number = 1
+    """How many answers are drawn for each text; each is a run of its own, tables show mean and deviation."""
+    examples: Count = 0
+    """How many sentences of the corpus's training split are shown with their gold triples before the text."""
+    examples_seed: Count = 0
+    """Seed of the draw of examples."""
     reask: bool = True
     """Ask once more where an answer cannot be read."""
     max_tokens: Number | None = None
@@ -149,6 +160,7 @@ class LanguageModels:
     def __init__(self, study: Any, config: Generative):
         self.study, self.config = study, config
         self.section: dict[str, Any] = config.full()  # as commands take it
+        self._expand()
 
     @classmethod
     def alone(cls, section: Mapping[str, Any]) -> "LanguageModels":
@@ -158,7 +170,30 @@ class LanguageModels:
             UserError: the section does not fit.
         """
         found = cls(None, Generative(**checked_fields(Generative, section, "generative")))
-        found.section = dict(section)  # as it is given, so that what was made from it is found again
+        found.section = {"systems": {}, **section}  # as it is given, so that what was made from it is found again
+        found._expand()
+        return found
+
+    def _expand(self) -> None:
+        """Give every sample of a system a run of its own, named in the section as a system."""
+        self.runs = self._runs()
+        self.section["systems"] = {name: run for name, (_, _, run) in self.runs.items()}
+
+    def _runs(self) -> dict[str, tuple[str, int, dict[str, Any]]]:
+        """``{run: (system, number from 1, the run as a system of its own)}``: a system has a run for each sample.
+
+        The first has the system's name, so that further ones leave it as it is. Where the service is sent a seed, each
+        run has another.
+        """
+        found = {}
+        for system, settings_ in self.config.systems.items():
+            for number in range(1, settings_.samples + 1):
+                run = {key: value for key, value in self.section["systems"][system].items() if key != "samples"}
+                server = self.config.endpoints.get(settings_.endpoint)
+                seed = settings_.seed if settings_.seed is not None or server is None else server.seed
+                if number > 1:
+                    run |= {"sample": number - 1, "seed": None if seed is None else seed + number - 1}
+                found[system if number == 1 else f"{system}-sample{number}"] = system, number, run
         return found
 
     @cached_property
@@ -171,8 +206,8 @@ class LanguageModels:
         """``(data set, system)`` of every extraction, in the order of the section."""
         return [
             (dataset, name)
-            for name, system in self.config.systems.items()
-            for dataset in (system.datasets or self.config.datasets)
+            for name, (_, _, run) in self.runs.items()
+            for dataset in (run.get("datasets") or self.config.datasets)
         ]
 
     def problems(self) -> Iterator[str]:
@@ -185,6 +220,7 @@ class LanguageModels:
         for name, system in self.config.systems.items():
             where = f"generative/systems/{name}"
             yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
+            yield from self._problems_of_samples(where, name, system)
             for dataset in system.datasets or ():
                 if dataset not in self.config.datasets:
                     yield f"{where}/datasets: unknown data set '{dataset}'{hint(dataset, self.config.datasets)}"
@@ -192,6 +228,19 @@ class LanguageModels:
                 load_prompt(system.prompt or system.setting)
             except UserError as error:
                 yield f"{where}/prompt: {error}"
+
+    def _problems_of_samples(self, where: str, name: str, system: Extraction) -> Iterator[str]:
+        server = self.config.endpoints.get(system.endpoint)
+        warmth = system.temperature if system.temperature is not None or server is None else server.temperature
+        if system.samples > 1 and warmth == 0:
+            yield f"{where}/samples: {system.samples} answers at temperature 0 are one and the same; set a temperature"
+        for number in range(2, system.samples + 1):
+            if f"{name}-sample{number}" in self.config.systems:
+                yield f"{where}/samples: '{name}-sample{number}' is a system of its own"
+        for dataset in system.datasets or self.config.datasets:
+            texts = self.config.datasets.get(dataset)
+            if system.examples and texts is not None and texts.split == "train":
+                yield f"{where}/examples: the texts of '{dataset}' are the training split that examples come from"
 
     def _problems_of_endpoints(self) -> Iterator[str]:
         for name, server in self.config.endpoints.items():
@@ -219,8 +268,15 @@ class LanguageModels:
         return [system.endpoint for system in self.config.systems.values()]
 
     def endpoint_of(self, system: str) -> str:
-        """Return the endpoint of a system."""
-        return self.config.systems[system].endpoint
+        """Return the endpoint of a run of a system."""
+        return self.runs[system][2]["endpoint"]
+
+    def examples(self, dataset: str, system: str) -> list[str]:
+        """Return the training split that a system's examples come from, if it is shown some."""
+        corpus = self.config.datasets[dataset].corpus
+        return (
+            [f"{self.study.places.study}/corpora/{corpus}/train.jsonl"] if self.runs[system][2].get("examples") else []
+        )
 
     def served(self, *endpoints: str | None) -> list[str]:
         """Return the configuration files of the models that endpoints serve themselves."""

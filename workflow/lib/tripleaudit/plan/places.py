@@ -40,8 +40,11 @@ class Places:
         if path in registry.raw_files():
             yield from self.problems_of_raw(where, registry.raw_file(path))
         elif not Path(self.file(path)).exists():
-            roots = f"here nor under raw_root ({self.raw_root})" if self.raw_root else "here nor with the project"
-            yield f"{where}: {path}: no such file or folder, neither {roots}; name one of your own, or set raw_root"
+            root = f"under raw_root ({self.raw_root})" if self.raw_root else "under raw_root, which is not set"
+            yield (
+                f"{where}: {path}: no such file or folder, neither here nor {root}; name one of your own, or set "
+                "raw_root to a folder that has it"
+            )
 
     def problems_of_raw(self, where: str, *files: registry.RawFile) -> Iterator[str]:
         """Yield a sentence about registered files that are missing below the raw root."""

@@ -24,7 +24,6 @@ from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
 from tripleaudit.needles.stages import Corpus, corpus_from_needles
 from tripleaudit.needles.triples import load_triple_needles
-from tripleaudit.plan.grescores import Planned
 from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
@@ -79,9 +78,15 @@ def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, A
             unknown.append(dataset)
         elif not done:
             sentences = load_sentences(texts)
-            task = build_task(system, section["datasets"][dataset], sentences)
-            with Client(settings.endpoint(section, system["endpoint"]), cache) as client:
-                figures = client.estimate(request for _, _, request in task.requests(sentences))
+            examples = results / "corpora" / section["datasets"][dataset]["corpus"] / "train.jsonl"
+            shown = load_sentences(examples) if system.get("examples") and examples.exists() else ()
+            if system.get("examples") and not shown:
+                unknown.append(f"{dataset}/{name} (its examples are not there yet)")
+            else:
+                task = build_task(system, section["datasets"][dataset], sentences, shown)
+                with Client(settings.endpoint(section, system["endpoint"]), cache) as client:
+                    asked_for = [request for _, _, request in task.requests(sentences)]
+                    figures = client.estimate(asked_for, _length(results, section, system["endpoint"]))
         total += figures
         jobs.append(
             {"dataset": dataset, "system": name, "endpoint": system["endpoint"], "done": done, **asdict(figures)}
@@ -95,6 +100,16 @@ def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, A
         "budget": models.config.budget,
         "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
     }
+
+
+def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float | None:
+    """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
+    tokens = answers = 0
+    for path in (results / "generative").glob("*/*/report.json"):
+        if (section["systems"].get(path.parent.name) or {}).get("endpoint") == endpoint:
+            report = read_json(path)
+            tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
+    return tokens / answers if answers else None
 
 
 def as_table(result: Mapping[str, Any]) -> str:
@@ -140,7 +155,7 @@ def as_table(result: Mapping[str, Any]) -> str:
 
 
 def _judging(study: Study, folder: Path) -> Iterator[Row | str]:
-    """What the judge of the GREScores would be asked."""
+    """What the judges of the GREScores would be asked."""
     section, gre = study.language_models.section, study.grescores
     judge, cache = gre.config.judge, Path(study.language_models.config.cache)
     if judge is None:
@@ -150,23 +165,23 @@ def _judging(study: Study, folder: Path) -> Iterator[Row | str]:
         "granularity": (load_prompt(judge.granularity_prompt), split_requests),
     }
     for dataset in gre.datasets:
-        for system in gre.asked(dataset).values():
-            with Client(settings.endpoint(section, judge.endpoint), cache) as client:
-                report = folder / "gre" / dataset / "judged" / system.name / "report.json"
-                done = _judged(
-                    report, system, client.endpoint.model, {k: p.sha256[:12] for k, (p, _) in prompts.items()}
-                )
+        for name, system in ((name, system) for system in gre.asked(dataset).values() for name in gre.judges):
+            if not (kinds := system.kinds(name)):
+                continue
+            with Client(settings.endpoint(section, name), cache) as client:
+                report = Path(gre.judged(dataset, system.name, name, "report"))
+                done = _judged(report, client.endpoint.model, {k: prompts[k][0].sha256[:12] for k in kinds})
                 triples = Path(system.files["triples"])
                 if not done and not triples.is_file():
-                    yield f"{dataset}/{system.name} (judge: its triples are not there yet)"
+                    yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
                     continue
                 figures = Estimate()
                 if not done:
                     answers = read_system(triples, order="sro")
-                    for kind in system.asked:
+                    for kind in kinds:
                         prompt, requests = prompts[kind]
                         figures += client.estimate(requests(answers, client, prompt))
-            yield _row(dataset, f"{system.name} (judge)", judge.endpoint, done, figures)
+            yield _row(dataset, f"{system.name} (judge)", name, done, figures)
 
 
 def _embedding(study: Study, folder: Path) -> Iterator[Row | str]:
@@ -195,14 +210,14 @@ def _embedding(study: Study, folder: Path) -> Iterator[Row | str]:
         yield _row(dataset, "all (strings to embed)", name, done, figures)
 
 
-def _judged(report: Path, system: Planned, model: str, prompts: Mapping[str, str]) -> bool:
-    """Whether a system was judged by this model with these prompts."""
+def _judged(report: Path, model: str, prompts: Mapping[str, str]) -> bool:
+    """Whether a system was judged by this model with these prompts (kind -> digest)."""
     if not report.is_file():
         return False
     known = read_json(report)
     return all(
-        (known.get(kind) or {}).get("judge") == model and known[kind].get("prompt") == prompts[kind]
-        for kind in system.asked
+        (known.get(kind) or {}).get("judge") == model and known[kind].get("prompt") == digest
+        for kind, digest in prompts.items()
     )
 
 

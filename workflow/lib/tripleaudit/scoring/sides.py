@@ -2,7 +2,7 @@
 
 import logging
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,36 +12,43 @@ from tripleaudit.errors import UserError
 log = logging.getLogger(__name__)
 
 
-def load_pair(gold: str | Path, predictions: str | Path, format: str = "auto") -> tuple[list[Sentence], list[Sentence]]:
+def load_pair(
+    gold: str | Path, predictions: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None
+) -> tuple[list[Sentence], list[Sentence]]:
     """Read and align a gold file and a prediction file (the same file, if it stores both).
 
     Args:
         gold: any corpus format; of stored predictions (``{"text", "predict", "truth"}``) the ``truth``.
         predictions: any corpus format; of stored predictions the ``predict``.
         format: of the corpus files; ``auto`` to tell it from the content.
+        columns: which column of them is what; of predictions in a form that is told from the content, nothing.
 
     Raises:
         UserError: a file cannot be read, or the two do not fit together.
     """
-    right, guess = load_side(gold, "truth", format), load_side(predictions, "predict", format)
+    right, guess = load_side(gold, "truth", format, columns), load_side(predictions, "predict", format, columns)
     return right, align(right, guess, str(gold), str(predictions))
 
 
-def load_side(path: str | Path, side: str, format: str = "auto") -> list[Sentence]:
+def load_side(
+    path: str | Path, side: str, format: str = "auto", columns: Mapping[str, str] | None = None
+) -> list[Sentence]:
     """Read one file; ``side`` (``predict`` or ``truth``) says what to take from the stored-prediction form.
 
     Predictions often have another format than the corpus, so theirs is told from the content wherever it shows.
     """
     from tripleaudit.corpora.readers import detect_format, read_corpus
 
-    name = format
-    if format == "auto" or side == "predict":
+    name: str = format
+    options: dict[str, Any] = {"columns": columns}
+    if side == "predict" or (format == "auto" and not columns):
         try:
-            name = detect_format(path)
+            name, options = detect_format(path), {}
         except UserError:
-            if format == "auto":
+            if format == "auto" and not columns:
                 raise
-    options: dict[str, Any] = {"side": side} if name == "predictions" else {}
+    if name == "predictions":
+        options = {"side": side}
     return read_corpus(path, format=name, **options).sentences
 
 

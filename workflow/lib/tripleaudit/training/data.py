@@ -20,9 +20,10 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
-from tripleaudit.extractors.batches import pad_batch, stack_triples
+from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.machine.progress import watched
-from tripleaudit.randomness import generator
+from tripleaudit.randomness import generator, generators
+from tripleaudit.training import distributed
 
 logger = logging.getLogger(__name__)
 
@@ -136,9 +137,9 @@ class LengthGroupedBatches(Sampler):
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
         grouped: False gives plain random batches.
+        rank, world_size: number of this process and how many train together. Each takes its share of every batch; of a
+            last batch that is too small, some sentences are in two shares.
         instances: of each sentence, where ``batch_size`` counts these; keys are then ``(epoch, sentence, instance)``.
-        place: number of this process and how many train together. Each takes its share of every batch; of a last batch
-            that is too small, some sentences are in two shares.
     """
 
     def __init__(
@@ -147,7 +148,8 @@ class LengthGroupedBatches(Sampler):
         batch_size: int,
         seed: int,
         grouped: bool = True,
-        place: tuple[int, int] = (0, 1),
+        rank: int = 0,
+        world_size: int = 1,
         instances: Sequence[int] | None = None,
     ):
         self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
@@ -155,12 +157,12 @@ class LengthGroupedBatches(Sampler):
         if instances is not None:
             self.keys = [(number, each) for number, count in enumerate(instances) for each in range(count)]
             self.lengths = np.repeat(self.lengths, instances)
-        self.place = place
-        self.epoch = 0
+        self.rank, self.world_size = rank, world_size
+        self.epoch, self.first = 0, 0
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next pass; the Trainer calls this."""
-        self.epoch = epoch
+    def begin(self, epoch: int, first: int = 0) -> None:
+        """Choose the epoch of the next pass, and the batch that it begins with."""
+        self.epoch, self.first = epoch, first
 
     def __len__(self) -> int:
         return -(-len(self.lengths) // self.batch_size)
@@ -175,10 +177,10 @@ class LengthGroupedBatches(Sampler):
         batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
         if self.grouped:
             batches = [batches[number] for number in rng.permutation(len(batches))]
-        number, count = self.place
-        for batch in batches:
-            share = batch[number::count] if number < len(batch) else batch[number % len(batch)][None]
-            yield [(self.epoch, *self.keys[index]) for index in share]
+        epoch, rank = self.epoch, self.rank
+        for batch in batches[self.first :]:
+            share = batch[rank :: self.world_size] if rank < len(batch) else batch[rank % len(batch)][None]
+            yield [(epoch, *self.keys[index]) for index in share]
 
 
 class Collator:
@@ -189,31 +191,29 @@ class Collator:
         config: the model's configuration.
         pad_id: token id of padding.
         seed: the run's seed; draws depend on (seed, epoch, sentence id) only.
+        static: sentences of a static batch (see :class:`tripleaudit.extractors.batches.Shape`); 0 pads tightly.
     """
 
-    def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int):
-        self.extractor, self.config, self.pad_id, self.seed = extractor, config, pad_id, seed
+    def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int, static: int = 0):
+        self.extractor, self.config, self.pad_id, self.seed, self.static = extractor, config, pad_id, seed, static
 
-    def __call__(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        rows = [example.rows for example in examples]
-        batch = pad_batch([example.alignment for example in examples], self.pad_id, words=self.extractor.words)
-        batch["triples"] = stack_triples(rows)
-        rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
+    def __call__(self, examples: Sequence[Example], shape: Shape | None = None) -> dict[str, Tensor]:
+        alignments, rows = [example.alignment for example in examples], [example.rows for example in examples]
+        shape = shape or Shape.of([len(alignment) for alignment in alignments], self.static)
+        batch = pad_batch(alignments, self.pad_id, self.extractor.words, shape)
+        triples = stack_triples(rows)
+        batch["triples"] = shape.padded(triples.numpy())
+        if shape.static:
+            batch["valid"] = torch.arange(len(batch["triples"])) < len(triples)
+        rngs = generators((self.seed, example.epoch, example.id, "draws") for example in examples)
         if self.extractor.draws:
+            rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
             draws = np.stack([rng.random(self.extractor.draws, dtype=np.float32) for rng in rngs])
-            batch["draws"] = torch.from_numpy(draws)
+            batch["draws"] = shape.sentences(draws)
         chosen = [example.instance for example in examples]
         wanted = {} if None in chosen else {"chosen": chosen}
-        batch.update(self.extractor.collate_targets(self.config, rows, rngs, **wanted))
+        batch.update(self.extractor.collate_targets(self.config, rows, rngs, shape, **wanted))
         return batch
-
-
-class TrainingLoader(DataLoader):
-    """A loader whose batch sampler learns the epoch through ``set_epoch``, which the Trainer calls."""
-
-    def set_epoch(self, epoch: int) -> None:
-        """Tell the batch sampler which epoch comes next."""
-        self.batch_sampler.set_epoch(epoch)
 
 
 def training_loader(
@@ -224,16 +224,11 @@ def training_loader(
     unit: str = "sentences",
     grouped: bool = True,
     workers: int = 0,
-    place: tuple[int, int] = (0, 1),
-) -> TrainingLoader:
+) -> DataLoader:
     """Return the loader of one training run, or of one of the processes that share it."""
+    rank, world_size = distributed.rank(), distributed.world_size()
     instances = dataset.instances() if unit == "instances" else None
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, place, instances)
-    return TrainingLoader(
-        dataset,
-        batch_sampler=sampler,
-        collate_fn=collator,
-        num_workers=workers,
-        persistent_workers=workers > 0,
-        pin_memory=torch.cuda.is_available(),
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, rank, world_size, instances)
+    return DataLoader(
+        dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers, persistent_workers=workers > 0
     )

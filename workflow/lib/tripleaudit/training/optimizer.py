@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.training.settings import TrainingSettings
 
 FAR = 1_000_000  # steps after which both bias corrections of Adam are exactly 1 in double precision
@@ -59,11 +60,13 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
         "lr": settings.encoder_learning_rate,
         "betas": (settings.adam_beta1, settings.adam_beta2),
         "eps": settings.adam_epsilon,
+        "fused": True,
+        "capturable": groups[0]["params"][0].device.type == "cuda",
     }
     if not settings.adam_bias_correction:
-        return UncorrectedAdamW(groups, **options, fused=True)
+        return UncorrectedAdamW(groups, **options)
     kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
-    return kind(groups, **options, fused=True)
+    return kind(groups, **options)
 
 
 def schedule_factor(
@@ -99,22 +102,38 @@ def _interpolated(points: list[tuple[float, float]], step: float) -> float:
     return points[-1][1]
 
 
-def make_schedule(
-    optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps: int, steps_per_epoch: float
-) -> torch.optim.lr_scheduler.LambdaLR:
-    """Return the schedule of all groups; the head may have one of its own."""
-    kinds = {"encoder": settings.schedule, "head": settings.head_schedule or settings.schedule}
-    factors = [
-        schedule_factor(settings, kinds[group["role"]], steps, steps_per_epoch) for group in optimizer.param_groups
-    ]
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, factors)
+class Rates:
+    """The learning rates of all parameter groups; the head may have a schedule of its own.
+
+    Args:
+        optimizer: whose groups have the rates that the schedules scale.
+        settings: name the schedules.
+        steps: of the whole run.
+        steps_per_epoch: for schedules in epochs.
+    """
+
+    def __init__(
+        self, optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps: int, steps_per_epoch: float
+    ):
+        kinds = {"encoder": settings.schedule, "head": settings.head_schedule or settings.schedule}
+        self.full = [float(group["lr"]) for group in optimizer.param_groups]
+        self.factors = [
+            schedule_factor(settings, kinds[group["role"]], steps, steps_per_epoch) for group in optimizer.param_groups
+        ]
+
+    def at(self, step: int) -> list[float]:
+        """The rate of each group after so many steps."""
+        return [rate * factor(step) for rate, factor in zip(self.full, self.factors, strict=True)]
 
 
 @torch.no_grad()
-def clip_gradients(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> Tensor | None:
+def clip_gradients(
+    parameters: Iterable[nn.Parameter], settings: TrainingSettings, fused: torch.optim.Optimizer | None = None
+) -> Tensor | None:
     """Clip as the settings say; returns the ``global`` gradient norm before, None for other kinds.
 
-    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any other.
+    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any other. A ``fused``
+    optimiser divides by the excess itself, in its one pass over all gradients.
     """
     if settings.clip == "parameter":
         return clip_each(parameters, settings.clip_norm)
@@ -122,7 +141,10 @@ def clip_gradients(parameters: Iterable[nn.Parameter], settings: TrainingSetting
         return None
     parameters = [parameter for parameter in parameters if parameter.grad is not None]
     norm = nn.utils.get_total_norm([parameter.grad for parameter in parameters])
-    if norm.device.type != "cpu" or not norm <= settings.clip_norm:  # NaN is not
+    if fused is not None:
+        fused.grad_scale = ((norm + 1e-6) / settings.clip_norm).clamp(min=1.0)
+        return norm
+    if on_device(norm) or not norm <= settings.clip_norm:  # NaN is not
         nn.utils.clip_grads_with_norm_(parameters, settings.clip_norm, norm)
     return norm
 
@@ -134,8 +156,9 @@ def clip_each(parameters: Iterable[nn.Parameter], bound: float) -> None:
     if not gradients:
         return
     norms = torch._foreach_norm(gradients)
-    if norms[0].device.type == "cpu":
+    if not on_device(norms[0]):
         exceeding = [number for number, norm in enumerate(norms) if not norm <= bound]
         gradients, norms = [gradients[number] for number in exceeding], [norms[number] for number in exceeding]
     if gradients:
-        torch._foreach_mul_(gradients, [torch.clamp(bound / (norm + 1e-6), max=1.0) for norm in norms])
+        factors = torch.clamp(bound / (torch.stack(norms) + 1e-6), max=1.0)
+        torch._foreach_mul_(gradients, list(factors.unbind()))

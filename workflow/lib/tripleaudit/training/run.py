@@ -6,11 +6,12 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from transformers import set_seed
+import torch
 
 from tripleaudit import code
 from tripleaudit.corpora.model import Sentence
@@ -22,7 +23,7 @@ from tripleaudit.machine import storage
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
-from tripleaudit.training import processes
+from tripleaudit.training import distributed
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
@@ -78,7 +79,7 @@ def train_to(
     seed: int,
     score: Score,
     inputs: Mapping[str, Path],
-    gpu: bool = False,
+    on: Callable[[], AbstractContextManager[torch.device]] = lambda: contextlib.nullcontext(torch.device("cpu")),
 ) -> TrainingResult:
     """Train an extractor or classifier and save it to ``out``.
 
@@ -95,7 +96,7 @@ def train_to(
         seed: of everything random.
         score: compares gold and predicted sentences of the validation set, ``{"f1": …}``.
         inputs: role -> file, for the provenance.
-        gpu: use the first CUDA device.
+        on: takes the device, when all that the host does before is done, and gives it back.
 
     Raises:
         UserError: bad settings, data or encoder; all are checked before training starts. Or another process trains
@@ -107,39 +108,43 @@ def train_to(
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
-    set_seed(seed)
+    torch.manual_seed(seed)
     model = extractor.from_encoder(encoder, relations, layers, **own)
-    model.config.precision = settings.precision
     noise = None
     if noise_settings is not None:
         pieces = model.aligner.pieces() if noise_settings.vocabulary == "pieces" else None
         noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed, pieces)
     dataset = TrainingSentences(train, model, noise)
     report_unknown_relations(valid, relations, "validation")
-    fingerprint = {
-        "extractor": name,
-        "settings": digest(deciding(values)),
-        "seed": seed,
-        "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
-        "encoder": sha256(encoder / "model.safetensors"),
-        "code": code.digest_with(extractor, "commands.train"),
-    }
-    with folder_lock(out) if processes.is_first() else contextlib.nullcontext():
-        result = train_extractor(
-            model,
-            dataset,
-            settings,
-            seed=seed,
-            folder=out / CHECKPOINTS,
-            validate=validation(model, valid, settings, score) if valid else None,
-            fingerprint=fingerprint,
-            gpu=gpu,
-        )
+    fingerprint = {}
+    if distributed.rank() == 0:  # the checkpoints are its own
+        fingerprint = {
+            "extractor": name,
+            "settings": digest(deciding(values)),
+            "seed": seed,
+            "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
+            "encoder": sha256(encoder / "model.safetensors"),
+            "code": code.digest_with(extractor, "commands.train"),
+        }
+    with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
+        validate = validation(model, valid, settings, score) if valid else None
+        with on() as device:
+            result = train_extractor(
+                model,
+                dataset,
+                settings,
+                seed=seed,
+                folder=out / CHECKPOINTS,
+                validate=validate,
+                fingerprint=fingerprint,
+                device=device,
+            )
+            model.cpu()
         if noise is not None:
-            counts = sum(processes.gathered(noise.counts), start=Counter())
+            counts = sum(distributed.gather(noise.counts), start=Counter())
             counts["nested"] = noise.counts["nested"]  # every process counted all sentences
             result.counts.update({f"noise_{key}": value for key, value in counts.items()})
-        if not processes.is_first():
+        if distributed.rank():
             return result
         _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
         shutil.rmtree(out / CHECKPOINTS)
@@ -193,7 +198,7 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
     fresh = out / CHECKPOINTS / "final"
     shutil.rmtree(fresh, ignore_errors=True)
     with storage.whole_folder(fresh):
-        model.cpu().save_pretrained(fresh)
+        model.save_pretrained(fresh)
     record = provenance(
         command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
     )

@@ -1,13 +1,18 @@
 """What a process that runs a model sets up once: threads, log lines, quiet libraries."""
 
+import contextlib
 import logging
 import sys
+from collections.abc import Iterator
 
 import torch
 import transformers
 
 from tripleaudit.errors import UserError
-from tripleaudit.machine.memory import keep_freed_memory
+from tripleaudit.machine.devices import gpu_slot, share
+from tripleaudit.machine.memory import first_use_of_gpu, keep_freed_memory
+
+WORKSPACE = 2**26  # bytes that CUDA's libraries want at least, asked for at once: a device that is full says so here
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:
@@ -40,4 +45,19 @@ def device(gpu: str) -> torch.device:
     if gpu == "1" and not torch.cuda.is_available():
         raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
     wanted = gpu == "1" or (gpu == "auto" and torch.cuda.is_available())
-    return torch.device("cuda", 0) if wanted else torch.device("cpu")
+    if not wanted:
+        return torch.device("cpu")
+    first = torch.device("cuda", 0)
+    with first_use_of_gpu():
+        torch.cuda.set_per_process_memory_fraction(1 / share(), first)
+        torch.zeros(WORKSPACE, dtype=torch.uint8, device=first)
+    return first
+
+
+@contextlib.contextmanager
+def taken(gpu: str) -> Iterator[torch.device]:
+    """Take a device for as long as the block runs, and wait until one is free; entered when the host's work is done."""
+    with gpu_slot(gpu) as names:
+        if names and torch.cuda.device_count() > len(names):
+            raise RuntimeError("CUDA was asked for devices before one was taken")
+        yield device(gpu)

@@ -1,32 +1,34 @@
-"""Training one extractor with the Hugging Face ``Trainer``: validation by real decoding, early stopping, resuming.
+"""Training one extractor: data order, schedule, validation by real decoding, early stopping, exact resuming.
 
-Several processes may train together (:mod:`tripleaudit.training.processes`); what only one of them may do, and what all
-must decide alike, goes through the first one.
+Several processes may train together (:mod:`tripleaudit.training.distributed`); what only one of them may do, and what
+all must decide alike, goes through rank 0.
 """
 
 import logging
 import math
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+import torch.distributed as dist
 from torch import Tensor
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from torch.nn.parallel import DistributedDataParallel
 
 from tripleaudit.errors import UserError
-from tripleaudit.extractors import pairs
 from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.batches import ahead
+from tripleaudit.extractors.formulation import Chunks, half_precision
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
-from tripleaudit.training import checkpoints, processes
+from tripleaudit.training import checkpoints, distributed
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
-from tripleaudit.training.optimizer import clip_gradients, make_optimizer, make_schedule
+from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.step import Packed, captured_stream, make_step, pack, scalars
 
 logger = logging.getLogger(__name__)
 
@@ -34,17 +36,17 @@ Validate = Callable[[Extractor], dict[str, float]]
 
 LOOK_EVERY = 50  # steps after which processes that train together agree whether a checkpoint is due
 LOGS_PER_EPOCH = 10
+CPU = torch.device("cpu")
 NO_SKILL = 1e-4  # validation F1 below which patience does not run out (Wei et al. 2020, official code)
-BEST = "best.safetensors"
 
 
 @dataclass
 class Progress:
-    """How far a run is, and its best weights; what a checkpoint keeps besides the Trainer's own state.
+    """How well a run has done so far, and how long it took.
 
     Attributes:
         best_f1, best_step, best_epoch: of the best validation, by what ``select_by`` says (the mean where that is a
-            sum); the weights are kept in memory.
+            sum); its weights stay on the device.
         reference: validation F1 that the next one must beat by ``min_delta`` to count as progress.
         stale: evaluations in a row without progress.
         training_seconds, validation_seconds: wall time over all parts of a resumed run.
@@ -99,8 +101,18 @@ class TrainingResult:
         return best[-1] if best else None
 
 
-class ExtractorTrainer(Trainer):
-    """The ``Trainer`` with this project's data order, parameter groups, schedules, clipping and validation."""
+class ExtractorTrainer:
+    """One training run.
+
+    Args:
+        model: an extractor on the device that trains it.
+        dataset, settings, seed, folder, validate: see :func:`train_extractor`.
+
+    Attributes:
+        step, epoch: optimiser steps and (parts of) epochs done.
+        history: rows of the log.
+        progress, best_weights: see :class:`Progress`.
+    """
 
     def __init__(
         self,
@@ -111,196 +123,209 @@ class ExtractorTrainer(Trainer):
         seed: int,
         folder: Path,
         validate: Validate | None,
-        gpu: bool,
     ):
-        self.settings, self.validate, self.folder = settings, validate, folder
-        self.progress, self.best_weights = Progress(), None
-        self.began = time.monotonic()
-        self.lines = Lines("training", log=logger, at_most=bool(settings.patience))
-        bf16 = bool(settings.bf16 and gpu and torch.cuda.is_bf16_supported())
-        steps_per_epoch = math.ceil(
-            math.ceil(dataset.size(settings.unit) / settings.batch_size) / settings.accumulation
-        )
-        self.steps_per_epoch = steps_per_epoch
-        arguments = TrainingArguments(
-            output_dir=str(folder),
-            num_train_epochs=settings.epochs,
-            max_steps=settings.max_steps or -1,
-            per_device_train_batch_size=settings.batch_size,
-            gradient_accumulation_steps=settings.accumulation,
-            max_grad_norm=settings.clip_norm if settings.clip != "none" else 0.0,
-            logging_strategy="steps",
-            logging_steps=max(1, steps_per_epoch // LOGS_PER_EPOCH),
-            logging_nan_inf_filter=False,
-            save_strategy="no",
-            eval_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            use_cpu=not gpu,
-            bf16=bf16,
-            ddp_find_unused_parameters=True,  # a batch without triples reaches only a part of some extractors
-            seed=seed,
-            data_seed=seed,
-        )
-        arguments._n_gpu = min(1, arguments.n_gpu)  # one device per run; a study runs many side by side
-        collator = Collator(type(model), model.config, model.aligner.pad_id, seed)
-        super().__init__(model, arguments, collator, dataset, callbacks=[_Flow(self)])
-        self.remove_callback(PrinterCallback)
-        self.model_accepts_loss_kwargs = False
-
-    def get_train_dataloader(self):
-        settings = self.settings
-        return training_loader(
-            self.train_dataset,
-            self.data_collator,
+        self.model, self.settings, self.folder, self.validate = model, settings, folder, validate
+        self.device = model.device
+        torch.manual_seed(seed)
+        self.optimizer = make_optimizer(model, settings)
+        bf16 = half_precision(self.device, settings.bf16)
+        wrapped = None
+        if distributed.world_size() > 1:  # a batch without triples reaches only a part of some extractors
+            devices = [self.device.index] if self.device.type == "cuda" else None
+            wrapped = DistributedDataParallel(model, device_ids=devices, find_unused_parameters=True)
+        self.update = make_step(model, self.optimizer, settings, bf16, wrapped)
+        share = -(-settings.batch_size // distributed.world_size())
+        collator = Collator(type(model), model.config, model.aligner.pad_id, seed, share if self.update.static else 0)
+        self.loader = training_loader(
+            dataset,
+            collator,
             settings.batch_size,
             unit=settings.unit,
             grouped=settings.group_by_length,
             workers=settings.workers,
-            place=processes.place(),
         )
+        self.steps_per_epoch = math.ceil(len(self.loader) / settings.accumulation)
+        self.steps = settings.max_steps or settings.epochs * self.steps_per_epoch
+        self.rates = Rates(self.optimizer, settings, self.steps, self.steps_per_epoch)
+        self.log_every = max(1, self.steps_per_epoch // LOGS_PER_EPOCH)
+        self.step, self.epoch, self.logged = 0, 0.0, 0
+        self.history: list[dict[str, Any]] = []
+        self.progress, self.best_weights = Progress(), None
+        self.resumed: Path | None = None
+        self.began = self.saved = time.monotonic()
+        self.save_due = False
+        self.lines = Lines("training", log=logger, at_most=bool(settings.patience))
 
-    def create_optimizer(self, model=None) -> torch.optim.Optimizer:
-        if self.optimizer is None:
-            self.optimizer = make_optimizer(self.model if model is None else model, self.settings)
-        return self.optimizer
+    def train(self) -> None:
+        """Train to the end of the run."""
+        self.began = self.saved = time.monotonic()
+        self.lines.start(self.step, self.steps)
+        self.lines.note(lambda: f"epoch {self.epoch:.2f}")
+        self.model.train()
+        while self.step < self.steps and not self.progress.stopped:
+            self._train_epoch(self.step // self.steps_per_epoch)
+        self.progress.training_seconds += time.monotonic() - self.began
 
-    def create_scheduler(self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None):
-        if self.lr_scheduler is None:
-            self.lr_scheduler = make_schedule(
-                optimizer or self.optimizer, self.settings, num_training_steps, self.steps_per_epoch
-            )
-            self._created_lr_scheduler = True
-        return self.lr_scheduler
+    def _train_epoch(self, epoch: int) -> None:
+        first = self.step % self.steps_per_epoch
+        if not first:
+            self._restore_random()
+        batches = self._batches(epoch, first)
+        if first:  # what the loader draws at its start was drawn before the checkpoint
+            self._restore_random()
+        accumulation, count = self.settings.accumulation, len(self.loader)
+        for number in range(first, self.steps_per_epoch):
+            self.model.step = self.step
+            if not self.update.static:  # a static batch brings its rates with it
+                for group, rate in zip(self.optimizer.param_groups, self.rates.at(self.step), strict=True):
+                    group["lr"] = rate
+            share = min(accumulation, count - number * accumulation)
+            for place in range(1, share + 1):
+                self.update(next(batches), share, place == share)
+            self.step += 1
+            self.epoch = epoch + (number * accumulation + share) / count
+            last = self.step >= self.steps
+            self._after_step(epoch_ends=last or number == self.steps_per_epoch - 1)
+            if last:
+                break
+        batches.close()
+        self._after_epoch(epoch + 1)
 
-    def compute_loss(self, model, inputs: dict[str, Tensor], return_outputs: bool = False, num_items_in_batch=None):
-        outputs = model(**inputs)
-        return (outputs.loss, outputs) if return_outputs else outputs.loss
+    def _batches(self, epoch: int, first: int) -> Iterator[dict[str, Tensor] | Packed]:
+        """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their use."""
+        accumulation = self.settings.accumulation
+        sampler, loader = self.loader.batch_sampler, self.loader
+        sampler.begin(epoch, first * accumulation)
+        if self.update.static and not loader.num_workers:  # without the loader's own costs of a batch
+            batches = (loader.collate_fn([loader.dataset[key] for key in keys]) for keys in sampler)
+        else:
+            batches = iter(loader)  # draws from PyTorch's random numbers
+        if not self.update.static:
+            return (batch for batch in batches)
+        at_start = epoch * self.steps_per_epoch + first
+        pinned = self.device.type == "cuda"
 
-    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        """Count nothing: the count walks over all parameters at every step."""
-        return 0
+        def packed() -> Iterator[Packed]:
+            for number, batch in enumerate(batches):
+                step = at_start + number // accumulation
+                yield pack(batch | scalars(self.model, self.rates.at(step), step), pinned)
 
-    def _clip_grad_norm(self, model):
-        return clip_gradients(model.parameters(), self.settings)
+        return ahead(packed()) if pinned else packed()
 
-    def _get_grad_norm(self, model, grad_norm=None):
-        return grad_norm  # never computed for the log alone
+    def _after_step(self, epoch_ends: bool) -> None:
+        """Log and save as the settings say; what comes at the end of an epoch comes after its validation."""
+        settings = self.settings
+        self.lines.reach(self.step)
+        if self.step % self.log_every == 0:
+            self._log_loss()
+        self.save_due |= bool(settings.save_every and self.step % settings.save_every == 0)
+        if settings.save_minutes and (distributed.world_size() == 1 or self.step % LOOK_EVERY == 0):
+            self.save_due |= distributed.broadcast(time.monotonic() - self.saved >= 60 * settings.save_minutes)
+        if self.save_due and self.step % self.steps_per_epoch and not epoch_ends:
+            self._save()
 
-    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        if "train_runtime" in logs:  # the Trainer's own summary, which a resumed run cannot know
-            return
-        if not math.isfinite(logs.get("loss", 0.0)):
+    def _after_epoch(self, epoch: int) -> None:
+        settings, last = self.settings, self.step >= self.steps
+        if self.step > self.logged:
+            self._log_loss()
+        due = epoch >= settings.evaluate_from and (epoch % settings.evaluate_every == 0 or last)
+        if due and self.validate is not None:
+            self.evaluate()
+        if self.save_due and not last and not self.progress.stopped:
+            self._save()
+
+    def _log_loss(self) -> None:
+        total = self.update.total
+        if distributed.world_size() > 1:
+            total = total.clone()
+            dist.all_reduce(total)
+            total /= distributed.world_size()
+        loss = total.item() / (self.step - self.logged)
+        if not math.isfinite(loss):
+            precision = ", or bf16: false (float32)" if self.update.bf16 else ""
             raise UserError(
-                f"the training loss is {logs['loss']} at step {self.state.global_step}: training diverged; "
-                "expected settings with a lower learning rate, more warm-up, or a gradient clip"
+                f"the training loss is {loss} at step {self.step}: training diverged; "
+                f"expected settings with a lower learning rate, more warm-up, or a gradient clip{precision}"
             )
-        super().log({**logs, "seconds": round(self.elapsed(), 3)}, start_time)
+        self.update.total.zero_()
+        self.logged = self.step
+        norm = {} if self.update.norm is None else {"grad_norm": self.update.norm.item()}
+        self._log({"loss": loss, **norm, "learning_rate": self.rates.at(self.step - 1)[0]})
+
+    def _log(self, row: dict[str, float]) -> None:
+        self.history.append({**row, "seconds": round(self.elapsed(), 3), "epoch": self.epoch, "step": self.step})
 
     def elapsed(self) -> float:
         """Seconds of training and validation, those before a restart included."""
         return self.progress.training_seconds + self.progress.validation_seconds + time.monotonic() - self.began
 
-    def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix: str = "eval") -> dict[str, float]:
+    def evaluate(self) -> dict[str, float]:
         """Decode the validation set, log its scores, and keep the weights if they are the best so far."""
         start = time.monotonic()
         self.progress.training_seconds += start - self.began
         metrics = None
-        if processes.is_first():
+        if distributed.rank() == 0:
             with memory.out_of_memory_advice(
                 "validation", "evaluation_batch_size", self.settings.evaluation_batch_size
             ):
                 metrics = self.validate(self.model)
-        metrics = processes.shared(metrics)
+        metrics = distributed.broadcast(metrics)
         self.model.train()
         self.began = time.monotonic()
         self.progress.validation_seconds += self.began - start
-        step, epoch = self.state.global_step, self.state.epoch or 0.0
         chosen_by = (metrics["f1"] + metrics.get("entity_f1", metrics["f1"])) / 2
-        if self.progress.observe(chosen_by, step, epoch, self.settings) and processes.is_first():
-            self.best_weights = {
-                name: value.detach().to("cpu", copy=True) for name, value in self.model.state_dict().items()
-            }
-        self.log(dict(metrics))
+        if self.progress.observe(chosen_by, self.step, self.epoch, self.settings) and distributed.rank() == 0:
+            self._keep_weights()
+        self._log(dict(metrics))
         logger.info(
-            "epoch %.1f, step %d: validation %s; best F1 %.4f",
-            epoch, step, ", ".join(f"{name} {value:.4f}" for name, value in metrics.items()), self.progress.best_f1,
+            "epoch %.1f, step %d: validation %s; best F1 %.4f", self.epoch, self.step,
+            ", ".join(f"{name} {value:.4f}" for name, value in metrics.items()), self.progress.best_f1,
         )  # fmt: skip
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
-    def _save_checkpoint(self, model, trial) -> None:
-        if self.progress.stopped:  # the run is over, and a resumed one could not stop before its next step
-            return
+    def _keep_weights(self) -> None:
+        weights = self.model.state_dict()
+        if self.best_weights is None:
+            self.best_weights = {name: value.clone() for name, value in weights.items()}
+        else:
+            torch._foreach_copy_([self.best_weights[name] for name in weights], list(weights.values()))
+
+    def _save(self) -> None:
+        """Write a checkpoint; a half-written one is taken away where space is short."""
         now = time.monotonic()
         self.progress.training_seconds += now - self.began
         self.began = now
-        folder = self.folder / f"checkpoint-{self.state.global_step}"
+        folder = self.folder / f"checkpoint-{self.step}"
         try:
             with storage.explained(folder):
-                self._write_checkpoint(model, trial)
+                folder.mkdir(parents=True, exist_ok=True)
+                checkpoints.write_random(folder, distributed.rank(), self.device)
+                if distributed.rank() == 0:
+                    checkpoints.write_state(folder, self.model, self.optimizer, self.best_weights)
+                distributed.barrier()
+                if distributed.rank() == 0:
+                    state = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
+                    total = self.update.total.item()
+                    checkpoints.complete(self.folder, {**state, "total": total, "progress": asdict(self.progress)})
         except UserError:
             if not (folder / checkpoints.PROGRESS).is_file():
-                shutil.rmtree(folder, ignore_errors=True)  # half-written, and space is short
+                shutil.rmtree(folder, ignore_errors=True)
             raise
-
-    def _write_checkpoint(self, model, trial) -> None:
-        super()._save_checkpoint(model, trial)
-        processes.wait()  # every process adds the state of its random numbers
-        if not processes.is_first():
-            return
-        newest = checkpoints.checkpoints(self.folder)[-1]
-        if self.best_weights is not None:
-            save_file(self.best_weights, newest / BEST)
-        checkpoints.complete(self.folder, asdict(self.progress))
+        self.saved, self.save_due = time.monotonic(), False
 
     def restore(self, checkpoint: Path) -> None:
-        """Take over the progress and best weights of a checkpoint (the Trainer restores the rest itself)."""
-        self.progress = Progress(**checkpoints.read_json(checkpoint / checkpoints.PROGRESS))
-        if (checkpoint / BEST).is_file():
-            self.best_weights = load_file(checkpoint / BEST)
+        """Go on from a checkpoint; the random numbers follow when their turn comes."""
+        state = checkpoints.read_json(checkpoint / checkpoints.PROGRESS)
+        self.step, self.epoch, self.logged = state["step"], state["epoch"], state["logged"]
+        self.history, self.progress = state["history"], Progress(**state["progress"])
+        self.update.total.fill_(state["total"])
+        self.best_weights = checkpoints.read_state(checkpoint, self.model, self.optimizer, self.device)
+        self.resumed = checkpoint
 
-
-class _Flow(TrainerCallback):
-    """Decides when to validate and to save, and tells how far the training is."""
-
-    def __init__(self, trainer: ExtractorTrainer):
-        self.trainer = trainer
-        self.last_save = time.monotonic()
-        self.save_due = False
-
-    def on_train_begin(self, args, state, control, **kwargs):
-        self.last_save = time.monotonic()
-        self.trainer.lines.start(state.global_step, state.max_steps)
-
-    def on_step_begin(self, args, state, control, **kwargs):
-        self.trainer.model.step = state.global_step
-
-    def on_step_end(self, args, state, control, **kwargs):
-        settings = self.trainer.settings
-        self.trainer.lines.reach(state.global_step)
-        self.trainer.lines.note(f"epoch {state.epoch:.2f}")
-        self.save_due |= bool(settings.save_every and state.global_step % settings.save_every == 0)
-        if settings.save_minutes and (processes.place()[1] == 1 or state.global_step % LOOK_EVERY == 0):
-            self.save_due |= processes.shared(time.monotonic() - self.last_save >= 60 * settings.save_minutes)
-        # after the last step of an epoch comes its validation, which a checkpoint must not leave out
-        control.should_save = self.save_due and state.global_step % self.trainer.steps_per_epoch != 0
-
-    def on_epoch_end(self, args, state, control, **kwargs):
-        settings = self.trainer.settings
-        epoch = math.ceil(round(state.epoch, 6))
-        last = state.global_step >= state.max_steps
-        due = epoch >= settings.evaluate_from and (epoch % settings.evaluate_every == 0 or last)
-        control.should_log = True
-        control.should_evaluate = bool(due and self.trainer.validate is not None)
-        control.should_save = self.save_due and not last
-
-    def on_evaluate(self, args, state, control, **kwargs):
-        control.should_training_stop |= self.trainer.progress.stopped
-
-    def on_save(self, args, state, control, **kwargs):
-        self.last_save, self.save_due = time.monotonic(), False
+    def _restore_random(self) -> None:
+        if self.resumed is not None:
+            checkpoints.read_random(self.resumed, distributed.rank(), self.device)
+            self.resumed = None
 
 
 def train_extractor(
@@ -312,7 +337,7 @@ def train_extractor(
     folder: Path,
     validate: Validate | None = None,
     fingerprint: dict[str, Any] | None = None,
-    gpu: bool = False,
+    device: torch.device = CPU,
 ) -> TrainingResult:
     """Train ``model`` in place and leave it with its best weights.
 
@@ -326,7 +351,7 @@ def train_extractor(
         validate: scores the model on the validation set, ``{"f1": …, …}``; None trains to the end and keeps the last
             weights.
         fingerprint: what decides the result; see :func:`tripleaudit.training.checkpoints.prepare`.
-        gpu: use the first CUDA device.
+        device: to train on.
 
     Raises:
         UserError: there is nothing to train on, no GPU, or training diverged.
@@ -336,8 +361,7 @@ def train_extractor(
             "no training sentence is left: every one lost its triples (entities not in the text, truncation) or was "
             f"dropped; counts: {dict(dataset.counts)}"
         )
-    if gpu and not torch.cuda.is_available():
-        raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
+    model.config.bf16 = settings.bf16  # prediction keeps to it
     steps_of_epoch = math.ceil(math.ceil(dataset.size(settings.unit) / settings.batch_size) / settings.accumulation)
     first_validation = settings.evaluate_from * steps_of_epoch
     if validate is not None and settings.max_steps and settings.max_steps < first_validation - steps_of_epoch + 1:
@@ -345,28 +369,33 @@ def train_extractor(
             f"training/evaluate_from: the first validation would follow epoch {settings.evaluate_from}, step "
             f"{first_validation}, but max_steps is {settings.max_steps}; expected more steps, or a lower evaluate_from"
         )
-    checkpoint = processes.shared(checkpoints.prepare(folder, fingerprint or {}) if processes.is_first() else None)
-    trainer = ExtractorTrainer(model, dataset, settings, seed=seed, folder=folder, validate=validate, gpu=gpu)
-    if checkpoint is not None:
-        logger.info("resuming from %s", checkpoint.name)
-        trainer.restore(checkpoint)
-    trainer.began = time.monotonic()
-    pairs.CHUNKS.update(limit=settings.relation_chunk, largest=0)
+    rank = distributed.rank()
+    checkpoint = distributed.broadcast(checkpoints.prepare(folder, fingerprint or {}) if rank == 0 else None)
+    model.chunks = Chunks(settings.relation_chunk)
+    size = min(settings.batch_size, len(dataset))
     with (
-        trainer.lines,
         memory.out_of_memory_advice(
-            "training", "batch_size", settings.batch_size, keep=True, chunk=lambda: pairs.CHUNKS["largest"]
+            "training",
+            "batch_size",
+            size,
+            keep=True,
+            chunk=lambda: model.chunks.largest,
         ),
+        captured_stream(device),
     ):
-        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    trainer.progress.training_seconds += time.monotonic() - trainer.began
+        trainer = ExtractorTrainer(model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate)
+        if checkpoint is not None:
+            logger.info("resuming from %s", checkpoint.name)
+            trainer.restore(checkpoint)
+        with trainer.lines:
+            trainer.train()
     if trainer.best_weights is not None:
         model.load_state_dict(trainer.best_weights)
     return TrainingResult(
-        history=trainer.state.log_history,
+        history=trainer.history,
         progress=trainer.progress,
-        steps=trainer.state.global_step,
-        epochs=trainer.state.epoch or 0.0,
-        device=torch.cuda.get_device_name() if gpu else "cpu",
+        steps=trainer.step,
+        epochs=trainer.epoch,
+        device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
         counts=dict(dataset.counts),
     )

@@ -5,12 +5,13 @@ raises :class:`~tripleaudit.errors.UserError` with file and line or item, and it
 of the format is told from others. A new format is one module.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
-from tripleaudit.corpora.readers.common import Probe, first_character
+from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet
+from tripleaudit.corpora.readers.records import Mapped, first_row
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
@@ -37,15 +38,54 @@ def detect_format(path: str | Path) -> str:
     for name, format in FORMATS.items():
         if format.detects is not None and format.detects(probe):
             return name
-    first_character(probe.path)  # a folder that is no data set says so
-    raise UserError(f"{path}: the format cannot be told from the content, please name one")
+    if probe.path.suffix == ".spacy":
+        raise UserError(
+            f"{path}: a DocBin of spaCy keeps no relations by itself; expected the JSON lines that Prodigy writes "
+            "(db-out), or one of the other formats"
+        )
+    if not is_parquet(probe.path):
+        first_character(probe.path)  # a folder that is no data set says so
+    raise UserError(f"{path}: the format cannot be told from the content{_advice(first_row(probe))}")
+
+
+def _advice(row: dict[str, Any]) -> str:
+    """Return how a refusal goes on: what the file has, the formats that come near, and what would read it."""
+    name = f"name one with --format, of {', '.join(FORMATS)}"
+    if not row:
+        return f", please {name}"
+    near = []
+    for format in FORMATS.values():
+        missing = [key for key in format.keys if key not in row]
+        if missing and len(missing) < len(format.keys):
+            near.append((len(missing) / len(format.keys), f"{format.name} (no {', '.join(map(repr, missing))})"))
+    close = f"; near are {', '.join(text for _, text in sorted(near)[:3])}" if near else ""
+    roles = ", ".join(f"{role}=COLUMN" for role in Mapped().lacks(row))
+    return (
+        f": its columns are {', '.join(map(str, row))}{close}; say which column is what with --column {roles} "
+        f"(in a study under 'columns'), or {name}"
+    )
+
+
+def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None) -> str:
+    """Return the name of the format that a file is read in: with ``columns``, one that takes a mapping.
+
+    Raises:
+        UserError: as :func:`detect_format` and :func:`check_format`.
+    """
+    if format != "auto":
+        return check_format(format)
+    if not columns:
+        return detect_format(path)
+    folder = str(path).startswith("hub:") or Path(path).is_dir()
+    return "datasets" if folder else "records"
 
 
 def read_raw(
     path: str | Path, format: str = "auto", *, occurrence: str = "first", **options: Any
 ) -> Iterable[RawSentence]:
     """Yield the sentences of one file as it states them; arguments as :func:`read_corpus`."""
-    format = detect_format(path) if format == "auto" else check_format(format)
+    format = resolve_format(path, format, options.get("columns"))
+    options = {name: value for name, value in options.items() if name != "columns" or value}
     known = FORMATS[format].options
     for name in options:
         if name not in known:
@@ -82,7 +122,7 @@ def read_corpus(
     paths = [path] if isinstance(path, str | Path) else list(path)
     if not paths:
         raise UserError("no corpus file is given, expected at least one")
-    formats = [detect_format(one) if format == "auto" else check_format(format) for one in paths]
+    formats = [resolve_format(one, format, options.get("columns")) for one in paths]
 
     def raw() -> Iterable[RawSentence]:
         for one, name in zip(paths, formats, strict=True):

@@ -23,6 +23,14 @@ def first_character(path: str | Path) -> str:
     return ""
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file begins like Parquet."""
+    if not path.is_file():
+        return False
+    with open(path, "rb") as stream:
+        return stream.read(4) == b"PAR1"
+
+
 class Probe:
     """What the formats look at to tell whether a file is theirs; nothing is read before it is asked for.
 
@@ -36,12 +44,12 @@ class Probe:
 
     @functools.cached_property
     def first(self) -> str:
-        """The first character that is not white space; empty for a folder.
+        """The first character that is not white space; empty for a folder and for Parquet.
 
         Raises:
             UserError: the file is missing or empty.
         """
-        if self.path.is_dir():
+        if self.path.is_dir() or is_parquet(self.path):
             return ""
         found = first_character(self.path)
         if not found:
@@ -133,7 +141,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise UserError(f"{path} line {line}: not valid JSON (it begins with {first!r}, expected [ or {{)")
     for where, value in items:
         if not isinstance(value, dict):
-            raise UserError(f"{where}: expected an object, got {_shown(value)}")
+            raise UserError(f"{where}: expected an object, got {shown(value)}")
         yield where, value
 
 
@@ -146,7 +154,7 @@ def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
     if key not in value:
         raise UserError(f"{where}: field {key!r} is missing")
     if not isinstance(value[key], kind) or (kind is int and isinstance(value[key], bool)):
-        raise UserError(f"{where}: field {key!r} is {_shown(value[key])}, expected {_KINDS[kind]}")
+        raise UserError(f"{where}: field {key!r} is {shown(value[key])}, expected {_KINDS[kind]}")
     return value[key]
 
 
@@ -159,10 +167,10 @@ def string_triple(value: Any, where: str, order: str = "sro") -> RawTriple:
     if not isinstance(value, list | tuple) or len(value) != 3 or not all(isinstance(part, str) for part in value):
         names = {"s": "subject", "r": "relation", "o": "object"}
         expected = ", ".join(names[letter] for letter in order)
-        raise UserError(f"{where}: expected a triple [{expected}] of three strings, got {_shown(value)}")
+        raise UserError(f"{where}: expected a triple [{expected}] of three strings, got {shown(value)}")
     parts = dict(zip(order, value, strict=True))
     if not parts["r"].strip():
-        raise UserError(f"{where}: the triple {_shown(value)} has no relation")
+        raise UserError(f"{where}: the triple {shown(value)} has no relation")
     return RawTriple(parts["s"], parts["r"], parts["o"])
 
 
@@ -178,6 +186,7 @@ def join_tokens(tokens: list[str]) -> tuple[str, list[int]]:
 _KINDS = {str: "a string", list: "a list", dict: "an object", int: "a whole number"}
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as a message shows it."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -61,5 +61,6 @@ FORMAT = CorpusFormat(
     name="entity-relation",
     order=9,
     read=read,
+    keys=("tokens", "entities", "relations"),
     detects=lambda probe: {"tokens", "relations"} <= probe.value.keys(),
 )

@@ -45,5 +45,6 @@ FORMAT = CorpusFormat(
     name="nyt-raw",
     order=10,
     read=read,
+    keys=("sentText", "relationMentions"),
     detects=lambda probe: "sentText" in probe.value,
 )

@@ -89,11 +89,12 @@ FORMAT = CorpusFormat(
     name="pairs",
     order=11,
     read=read,
+    keys=("text", "relation", "h", "t"),
     detects=lambda probe: (
         (probe.line.count("\t") >= TABS and probe.line.rstrip().endswith(END))
         or (
             "relation" in probe.value
-            and ({"h", "t"} <= probe.value.keys() or {"head", "tail", "sentence"} <= probe.value.keys())
+            and ({"h", "t", "text"} <= probe.value.keys() or {"head", "tail", "sentence"} <= probe.value.keys())
         )
     ),
 )

@@ -67,6 +67,7 @@ FORMAT = CorpusFormat(
     name="predictions",
     order=6,
     read=read,
+    keys=("text", "predict", "truth"),
     options=("side",),
     detects=lambda probe: {"predict", "truth"} <= probe.value.keys(),
 )

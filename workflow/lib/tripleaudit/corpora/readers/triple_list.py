@@ -31,6 +31,7 @@ FORMAT = CorpusFormat(
     name="triple-list",
     order=8,
     read=read,
+    keys=("text", "triple_list"),
     detects=lambda probe: "triple_list" in probe.value,
 )
 
@@ -72,6 +73,7 @@ WITH_SPANS = CorpusFormat(
     name="triple-list-spans",
     order=7,
     read=read_with_spans,
+    keys=("text", "triple_list", "relation_list"),
     options=("occurrence",),
     detects=lambda probe: {"relation_list", "text"} <= probe.value.keys(),
 )

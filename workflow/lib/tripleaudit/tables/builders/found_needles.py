@@ -101,7 +101,7 @@ def minea(inputs: TableInputs) -> Table:
         notes=chosen(
             "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
             "needles. “Any criterion” counts needles that at least one criterion finds.",
-            "False positives: the best criterion without llm, on the same documents without needles."
+            "False positives: the best criterion, on the same documents without needles."
             if any(row.cells[3].value is not None for row in rows)
             else "",
             f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}."

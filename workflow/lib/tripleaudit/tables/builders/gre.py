@@ -69,6 +69,21 @@ ANSWERS = (
 )
 
 
+JUDGES = {"fs": ("FS ({})", 100, 1), "kappa": ("κ ({})", 1, 2)}  # of further judges: label, scale, digits
+
+
+def judges_of(inputs: TableInputs, runs: Iterable[RunKey]) -> list[Metric]:
+    """Return the columns of further judges, by name: their FS and their agreement with the first judge."""
+    measured = {metric for run in runs for _, _, metric in inputs.scores.measured(run)}
+    names = sorted({metric.partition(":")[2] for metric in measured if metric.partition(":")[0] in JUDGES} - {""})
+    return [
+        Metric(label.format(name), f"{kind}:{name}", scale, digits)
+        for name in names
+        for kind, (label, scale, digits) in JUDGES.items()
+        if f"{kind}:{name}" in measured
+    ]
+
+
 def metric_of(score: GreScore) -> Metric:
     return Metric(score.label or score.name, score.name, score.scale, score.digits, score.reported)
 
@@ -186,6 +201,13 @@ ANSWERS_NOTE = (
 )
 
 
+JUDGES_NOTE = (
+    "FS (name): FS by a further judge; κ (name): Cohen's kappa of its verdicts and the first judge's about the same "
+    "triples (1: always the same, 0: as often as by chance; –: undefined, as both always said the same word). Verdicts "
+    "that either judge lacks are left out."
+)
+
+
 def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
     """Return the given notes and those that the cells call for."""
     cells = list(cells)
@@ -206,6 +228,8 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     mode = mode_of(inputs, runs)
     shown = metrics()
     shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
+    judges = judges_of(inputs, runs)
+    shown += judges
     rows: dict[tuple, dict[str, RunKey]] = {}
     for run in sorted(runs, key=system_order):
         rows.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
@@ -230,6 +254,7 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
             *(f"{score.label or name}: {score.note}" for name, score in GRE_SCORES.items() if score.note),
             MODE_NOTES[mode],
             ANSWERS_NOTE if any(metric in shown for metric in ANSWERS) else "",
+            JUDGES_NOTE if judges else "",
         ),
     )
 

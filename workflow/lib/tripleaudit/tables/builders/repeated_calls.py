@@ -79,6 +79,7 @@ SCORES = {
         "redundancy_avoidance",
     ),
     "bias_avoidance": ("bias avoidance", True, "", "bias_avoidance"),
+    "supported_values": ("supported values", True, None, None),
     "incompleteness": ("incompleteness", False, "", "incompleteness"),
     "suswir": ("SUSWIR", True, None, None),
 }
@@ -120,11 +121,14 @@ def iterations(inputs: TableInputs) -> Table:
         row_header="Score",
         group_header="Model",
         notes=chosen(
-            "Means over documents. Column k holds what the first call and k follow-up calls of each part brought in "
-            "one extraction. ↑: higher is better, ↓: lower. Bold: best value of the row.",
+            "Means over documents. Column k holds what the first call and k follow-up calls of each part brought, in "
+            "one extraction or (separate_runs) in one of its own.",
+            "↑: higher is better, ↓: lower. Bold: best value of the row.",
             f"Turning point: the number of follow-up calls after which the score never again improves by "
             f"{100 * GAIN:g} % or more.",
             "Scores compare extractions of one document with one another; they are no absolute measure.",
+            "Bias avoidance: share of extracted entities whose name stands in the document. Supported values: the same "
+            "of all their properties' values, so that a description in other words is no support.",
             coverage_note(inputs, runs),
             f"{REPORTED} {PRIVATE}" if any(cell.reported is not None for cell in shown) else "",
             "–: not defined." if any(cell.value is None and cell.text is None for cell in shown) else "",

@@ -1,7 +1,7 @@
 """Several processes that train one extractor together, one a GPU, started by PyTorch's launcher (torchrun).
 
-Every process holds the whole model and computes its share of each batch; gradients are averaged. Only the first process
-validates, keeps the best weights and writes. All functions also work in a process that trains alone.
+Every rank holds the whole model and computes its share of each batch; gradients are averaged. Only rank 0 validates,
+keeps the best weights and writes. All functions also work in a process that trains alone.
 """
 
 import datetime
@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import TypeVar
 
+import torch
 import torch.distributed as dist
 
-PATIENCE = datetime.timedelta(days=2)  # others wait while the first one validates and writes
+PATIENCE = datetime.timedelta(days=2)  # the other ranks wait while rank 0 validates and writes
 
 Value = TypeVar("Value")
 
@@ -48,15 +49,20 @@ def launched() -> bool:
     return "LOCAL_RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
-def join(gpu: bool) -> None:
-    """Meet the other processes; does nothing in a process that was not launched."""
-    if not launched() or dist.is_initialized():
-        return
-    if gpu:
-        import torch
+def join(device: torch.device) -> torch.device:
+    """Meet the other processes; does nothing in a process that was not launched.
 
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    Returns:
+        this rank's device, where ``device`` is the first of its kind.
+    """
+    if not launched() or dist.is_initialized():
+        return device
+    gpu = device.type == "cuda"
+    if gpu:
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(device)
     dist.init_process_group("nccl" if gpu else "gloo", timeout=PATIENCE)
+    return device
 
 
 def leave() -> None:
@@ -65,36 +71,35 @@ def leave() -> None:
         dist.destroy_process_group()
 
 
-def place() -> tuple[int, int]:
-    """Return this process's number, from 0, and how many there are."""
-    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+def rank() -> int:
+    """Return this process's number, from 0."""
+    return dist.get_rank() if dist.is_initialized() else 0
 
 
-def is_first() -> bool:
-    """Whether this process is the one that validates and writes."""
-    return place()[0] == 0
+def world_size() -> int:
+    """Return how many processes train together."""
+    return dist.get_world_size() if dist.is_initialized() else 1
 
 
-def shared(value: Value) -> Value:
-    """Return the first process's value in all of them."""
-    if place()[1] == 1:
+def broadcast(value: Value) -> Value:
+    """Return rank 0's value in all of them."""
+    if world_size() == 1:
         return value
     box = [value]
     dist.broadcast_object_list(box, src=0)
     return box[0]
 
 
-def gathered(value: Value) -> list[Value]:
-    """Return the values of all processes, in all of them."""
-    count = place()[1]
-    if count == 1:
+def gather(value: Value) -> list[Value]:
+    """Return the values of all ranks, in all of them."""
+    if world_size() == 1:
         return [value]
-    values: list = [None] * count
+    values: list = [None] * world_size()
     dist.all_gather_object(values, value)
     return values
 
 
-def wait() -> None:
+def barrier() -> None:
     """Wait until all processes are here."""
-    if place()[1] > 1:
+    if world_size() > 1:
         dist.barrier()

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from support.extractors import toy_sentences
@@ -16,7 +17,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import load_extractor, register_from
-from tripleaudit.training import processes
+from tripleaudit.training import distributed
 from tripleaudit.training.data import LengthGroupedBatches
 from tripleaudit.training.settings import TrainingSettings
 
@@ -79,27 +80,27 @@ def quiet():
 def test_shares_are_parts_of_the_batches_of_one_process():
     lengths = np.arange(5, 27)
     alone = list(LengthGroupedBatches(lengths, 8, seed=1))
-    shares = [list(LengthGroupedBatches(lengths, 8, 1, True, (number, 3))) for number in range(3)]
+    shares = [list(LengthGroupedBatches(lengths, 8, 1, True, number, 3)) for number in range(3)]
     for whole, *parts in zip(alone, *shares, strict=True):
         assert sorted(key for part in parts for key in part) == sorted(whole)
     # a last batch of two sentences, three processes: nobody is without one
-    shares = [list(LengthGroupedBatches(np.arange(10), 8, 1, False, (number, 3)))[-1] for number in range(3)]
+    shares = [list(LengthGroupedBatches(np.arange(10), 8, 1, False, number, 3))[-1] for number in range(3)]
     assert [len(share) for share in shares] == [1, 1, 1]
     assert len({share[0] for share in shares}) == 2
 
 
 def test_more_processes_than_sentences_in_a_batch():
-    with pytest.raises(UserError, match="a batch of 2 sentences cannot be divided"):
+    with pytest.raises(UserError, match="3 processes cannot divide a batch of 2 sentences"):
         TrainingSettings(batch_size=2, processes=3)
 
 
 def test_a_process_that_trains_alone():
-    assert (processes.place(), processes.is_first()) == ((0, 1), True)
-    assert processes.shared("x") == "x"
-    assert processes.gathered(3) == [3]
-    processes.join(gpu=False)
-    processes.wait()
-    processes.leave()
+    assert (distributed.rank(), distributed.world_size()) == (0, 1)
+    assert distributed.broadcast("x") == "x"
+    assert distributed.gather(3) == [3]
+    assert distributed.join(torch.device("cpu")) == torch.device("cpu")
+    distributed.barrier()
+    distributed.leave()
 
 
 @pytest.mark.slow

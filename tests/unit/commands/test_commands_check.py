@@ -1,0 +1,146 @@
+"""`tripleaudit check`: what it sees in corpora with known faults, and the study that it writes."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tripleaudit.cli import main
+from tripleaudit.protocols.findings import nearest
+
+CLEAN = [
+    {"text": f"{name} works for {firm} .", "triples": [[name, "employer", firm]]}
+    for name in ("Ada Lund", "Ben Ode", "Cleo Ray", "Dan Moss", "Eva Hill")
+    for firm in ("Harrow Steel and Iron", "Delta Foods of the North")
+]
+
+
+def write(path: Path, rows: list[dict]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def check(capsys: pytest.CaptureFixture, *arguments: str) -> dict:
+    assert main(["check", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def found(value: dict, file: int = 0) -> dict[str, dict]:
+    return {finding["check"]: finding for finding in value["files"][file]["findings"]}
+
+
+def test_three_triples_are_shown_as_understood(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    value = check(capsys, write(tmp_path / "a.jsonl", CLEAN))
+    (file,) = value["files"]
+    assert (file["format"], file["sentences"], file["triples"], file["relations"]) == ("jsonl", 10, 10, 1)
+    assert len(file["shown"]) == 3
+    assert file["shown"][0] == {
+        "text": "Ada Lund works for Harrow Steel and Iron .",
+        "subject": "Ada Lund",
+        "relation": "employer",
+        "object": "Harrow Steel and Iron",
+    }
+    assert value["leakage"] == [] and found(value) == {}
+
+
+FAULTS = {
+    "order": (
+        [{"text": r["text"], "triples": [[s, o, p] for s, p, o in r["triples"]]} for r in CLEAN], 10, "order=sor",
+    ),
+    "missing-case": ([*CLEAN, {"text": "ANN left Rome", "triples": [["Ann", "left", "Rome"]]}], 1, "'ANN'"),
+    "missing-blanks": ([*CLEAN, {"text": "Ann left ( Rome )", "triples": [["Ann", "left", "(Rome)"]]}], 1, "(Rome)"),
+    "missing-strings": (
+        [*CLEAN, {"text": "Anna Lindt left Rome", "triples": [["Anna Lints", "left", "Rome"]]}],
+        1, "nearest is 'Anna Lindt'",
+    ),
+    "blanks": ([*CLEAN, {"text": "Ann left Rome", "triples": [["Ann ", "left", "Rome"]]}], 1, "'Ann '"),
+    "spelling": (
+        [*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "Employer", "Rome"]]}], 1, "Employer / employer",
+    ),
+    "repeated": ([*CLEAN, CLEAN[0] | {"text": CLEAN[0]["text"].upper()}], 1, "10 is like 0"),
+    "near-repeated": ([*CLEAN, CLEAN[0] | {"text": f"{CLEAN[0]['text']} today"}], 1, "10 is like 0"),
+    "contradictory-copies": ([*CLEAN, CLEAN[0] | {"triples": []}], 1, "10 and 0"),
+    "ids": ([row | {"id": str(n // 2)} for n, row in enumerate(CLEAN)], 5, "#2"),
+    "rare-relations": ([*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}], 1, "left (1)"),
+    "several-relations": (
+        [*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "employer", "Rome"], ["Ann", "left", "Rome"]]}],
+        1, "employer, left",
+    ),
+    "loops": ([*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "left", "Ann"]]}], 1, "(Ann; left; Ann)"),
+    "both-directions": (
+        [*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "r", "Rome"], ["Rome", "r", "Ann"]]}], 1, "Ann – Rome",
+    ),
+    "nesting": (
+        [*CLEAN, {"text": "Ann left New Rome", "triples": [["New Rome", "left", "Rome"]]}], 1, "'Rome' in 'New Rome'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture, name: str) -> None:
+    rows, count, shown = FAULTS[name]
+    finding = found(check(capsys, write(tmp_path / "a.jsonl", rows)))[name]
+    assert finding["count"] == count
+    assert shown in " ".join([finding["text"], *finding["examples"]])
+
+
+def test_nearest_strings() -> None:
+    assert nearest("Cancun", "They met in Cancún , Mexico") == "Cancún"
+    assert nearest("Harrow Steels", "Ada leads Harrow Steel .") == "Harrow Steel"
+    assert nearest("Zanzibar", "Ada leads Harrow Steel .") == ""
+    assert nearest("x", "") == ""
+
+
+def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    train = write(tmp_path / "train.jsonl", CLEAN)
+    test = [CLEAN[0], {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}]
+    files = [write(tmp_path / "test.jsonl", test), train, write(tmp_path / "dev.jsonl", CLEAN[:1])]
+    value = check(capsys, *files)
+    assert [file["split"] for file in value["files"]] == ["train", "valid", "test"]
+    pairs = {(leak["from"], leak["into"]): leak["sentences"]["equal"] for leak in value["leakage"]}
+    assert pairs == {("train", "valid"): 1, ("train", "test"): 1, ("valid", "test"): 1}
+    assert found(value, 2)["unknown-relations"]["examples"] == ["left (1)"]
+    assert main(["check", *files]) == 0
+    text = capsys.readouterr().out
+    assert "Leakage from train into test: 1 sentences (50.00 %), 1 of them equal" in text
+    assert "  triples: 1 of 2 different ones (50.00 %)" in text
+    assert "subject 'Ada Lund', relation 'employer', object 'Harrow Steel and Iron'" in text
+
+
+def test_the_written_study_can_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    rows = [{"satz": r["text"], "kanten": [{"von": s, "art": p, "nach": o} for s, p, o in r["triples"]]} for r in CLEAN]
+    files = [write(tmp_path / f"{name}.jsonl", rows) for name in ("train", "test")]
+    mapping = ["--column", "text=satz,triples=kanten,subject=von,relation=art,object=nach"]
+    study = tmp_path / "people.yaml"
+    assert check(capsys, *files, *mapping, "--write", str(study))["study"] == str(study)
+    value = yaml.safe_load(study.read_text())
+    assert value["corpora"]["people"]["files"] == {"train": files[0], "test": files[1]}
+    assert value["corpora"]["people"]["columns"]["text"] == "satz"
+    assert main(["validate", str(study)]) == 0
+    assert "people: this study can run" in capsys.readouterr().out
+    assert main(["check", *files, *mapping, "--write", str(study)]) == 1
+    assert "this file exists; --force replaces it" in capsys.readouterr().err
+    assert main(["check", *files, *mapping, "--write", str(study), "--force"]) == 0
+
+
+def test_what_cannot_be_checked_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    path = write(tmp_path / "a.jsonl", CLEAN)
+    for arguments, message in (
+        ([path, "--write", str(tmp_path / "s.yaml")], "--write: a study needs a training and a test set"),
+        ([path, path], "expected one file for each"),
+        ([str(tmp_path / "gone.jsonl")], "gone.jsonl: no such file"),
+    ):
+        assert main(["check", *arguments]) == 1
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1
+
+
+def test_a_person_is_asked_for_the_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.jsonl", [{"body": row["text"], "triples": row["triples"]} for row in CLEAN])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda question: {"Which one is the text? ": "body"}[question])
+    assert main(["check", path]) == 0
+    assert "records, 10 sentences" in capsys.readouterr().out

@@ -1,0 +1,64 @@
+"""What is written in other programs' forms is read back to the same triples."""
+
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.corpora.writers import WRITERS
+
+SENTENCES = [
+    Sentence("a", "Zoë , of Oslo , met Oslo FC .", (Triple(Span(20, 27, "Oslo FC"), "met", Span(0, 3, "Zoë")),)),
+    Sentence("b", "Nothing .", ()),
+    Sentence(
+        "c",
+        'Ann said " yes " to Ben',
+        (
+            Triple(Span(0, 3, "Ann"), "told", Span(20, 23, "Ben")),
+            Triple(Span(20, 23, "Ben"), "heard", Span(0, 3, "Ann")),
+        ),
+    ),
+]
+
+
+def exported(tmp_path: Path, form: str, sentences: list[Sentence]) -> Path:
+    save_sentences(tmp_path / "in.jsonl", sentences)
+    out = tmp_path / form
+    assert main(["export", f"train={tmp_path / 'in.jsonl'}", "--to", form, "--out", str(out)]) == 0
+    return out / f"train{WRITERS[form][0]}"
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_form_is_read_back(tmp_path: Path, form: str) -> None:
+    corpus = read_corpus(exported(tmp_path, form, SENTENCES))
+    assert [(s.text, s.triples) for s in corpus.sentences] == [(s.text, s.triples) for s in SENTENCES]
+    if form != "brat":  # where a sentence is a line
+        assert [s.id for s in corpus.sentences] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_entities_without_a_place_are_kept(tmp_path: Path, form: str) -> None:
+    missing = [Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "left", Span(0, 3, "Ann")),))]
+    assert read_corpus(exported(tmp_path, form, missing)).sentences == missing
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence", "message"),
+    [
+        ("brat", Sentence("a", "Ann", (Triple(Span(None, None, "Eve"), "r", Span(0, 3, "Ann")),)), "not in its text"),
+        ("brat", Sentence("a", "Ann", (Triple(Span(0, 3, "Ann"), "r s", Span(0, 3, "Ann")),)), "has a blank"),
+        ("brat", Sentence("a", "Ann\nEve", ()), "the text of a is not one line"),
+        ("docred", Sentence("a", "Ann.", (Triple(Span(0, 3, "Ann"), "r", Span(0, 3, "Ann")),)), "whole tokens"),
+    ],
+)
+def test_what_a_form_cannot_say_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture, form: str, sentence: Sentence, message: str
+) -> None:
+    save_sentences(tmp_path / "in.jsonl", [sentence])
+    out = tmp_path / "out"
+    assert main(["export", f"train={tmp_path / 'in.jsonl'}", "--to", form, "--out", str(out)]) == 1
+    assert message in capsys.readouterr().err
+    assert not out.exists()

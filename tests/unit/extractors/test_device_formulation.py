@@ -1,0 +1,86 @@
+"""The device's formulation: loss and gradients of the CPU's, in static shapes, without a look at a value."""
+
+import pytest
+import torch
+
+from benchmarks.bench_operators import counted, device_formulation, faults
+from support.extractors import build, save_tiny_encoder, sentence, toy_sentences
+from tripleaudit.extractors.registry import extractor_names, resolve
+from tripleaudit.training.data import Collator, TrainingSentences
+
+STATIC = [name for name in (*extractor_names(), "zcc-binary", "zcc-mcml") if resolve(name)[0].static]
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return save_tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def sentences():
+    """Zero triples, several triples of one pair, and a triple that repeats another one's cells."""
+    twice = sentence(
+        "charles babbage founded london and leads london today and today .",
+        ("charles babbage", "F", "london"),
+        ("charles babbage", "C", "london"),
+        ("charles babbage founded", "C", "london"),
+        ("london", "L", "charles babbage"),
+        id="twice",
+    )
+    return [*toy_sentences(), twice]
+
+
+def gradients(model, loss) -> dict[str, torch.Tensor]:
+    model.zero_grad(set_to_none=True)
+    loss.backward()
+    return {
+        name: torch.zeros_like(parameter) if parameter.grad is None else parameter.grad.clone()
+        for name, parameter in model.named_parameters()
+    }
+
+
+@pytest.mark.parametrize("dummies", [0, 3])
+@pytest.mark.parametrize("name", STATIC)
+def test_loss_and_gradients_equal_those_of_the_cpu_formulation(name, dummies, encoder):
+    """In float64 without dropout, for a batch with sentences of zero triples and, in one case, dummy sentences."""
+    kind, implied = resolve(name)
+    model = build(kind, encoder, **implied).double().eval()
+    data = TrainingSentences(sentences(), model)
+    examples = [data[0, number] for number in range(len(data))]
+    arguments = (kind, model.config, model.aligner.pad_id, 0)
+    tight = Collator(*arguments)(examples)
+    plain = model(**tight).loss
+    expected = gradients(model, plain)
+    static = Collator(*arguments, static=len(examples) + dummies)(examples)
+    assert static["input_ids"].shape[1] > tight["input_ids"].shape[1]
+    with device_formulation():
+        schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
+        own = model.device_loss(**static, **schedule).loss
+        found = gradients(model, own)
+    torch.testing.assert_close(own, plain, rtol=1e-10, atol=1e-12)
+    assert any(value.abs().sum() > 0 for value in expected.values())
+    for parameter, value in expected.items():
+        torch.testing.assert_close(found[parameter], value, rtol=1e-7, atol=1e-10, msg=parameter)
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_a_step_never_waits_and_does_not_grow_with_the_batch(name, encoder):
+    rows = counted(name, encoder, relations=7, sizes=(2, 16), length=24)
+    assert [row.synchronisations for row in rows] == [0, 0]
+    assert all(row.capturable for row in rows)
+    assert [line for line in faults(rows) if "more than" in line] == []
+
+
+def test_a_look_at_a_value_is_found(encoder, monkeypatch):
+    kind, _ = resolve("casrel")
+    forward = kind.forward
+
+    def looking(self, *args, **kwargs):
+        result = forward(self, *args, **kwargs)
+        if result.loss is not None and result.loss.isnan():
+            return None
+        return result
+
+    monkeypatch.setattr(kind, "forward", looking)
+    (row,) = counted("casrel", encoder, relations=7, sizes=(2,), length=24)
+    assert row.synchronisations > 0
+    assert not row.capturable

@@ -1,0 +1,71 @@
+"""Encoders of another kind than BERT: every extractor on an MPNet, and the masks that encoders take on a GPU."""
+
+import pytest
+import torch
+from transformers import AutoModel
+
+from support.extractors import (
+    build,
+    check_overfit,
+    check_padding_invariance,
+    check_zero_triple_batch,
+    save_tiny_encoder,
+    save_tiny_mpnet,
+    toy_sentences,
+)
+from tripleaudit.extractors import formulation
+from tripleaudit.extractors.base import adds_masks
+from tripleaudit.extractors.registry import extractor_names, resolve
+from tripleaudit.training.data import Collator, TrainingSentences
+
+NAMES = [*extractor_names(), "zcc-binary", "zcc-mcml"]
+
+
+@pytest.fixture(scope="module")
+def mpnet(tmp_path_factory):
+    return save_tiny_mpnet(tmp_path_factory.mktemp("mpnet"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(mpnet, monkeypatch, name):
+    kind, implied = resolve(name)
+    model = build(kind, mpnet, **implied).double()
+    data = TrainingSentences(toy_sentences(), model)
+    assert data.counts["lost_triples"] == 0
+    examples = [data[0, number] for number in range(len(data))]
+    assert {examples[0].alignment.input_ids[0], examples[0].alignment.input_ids[-1]} == {0, 2}
+    collator = (kind, model.config, model.aligner.pad_id, 0)
+    model.eval()
+    expected = model(**Collator(*collator)(examples)).loss
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    static = Collator(*collator, static=len(examples) + 2)(examples)
+    assert static["input_ids"][-1].tolist() == [1] * static["input_ids"].shape[1]
+    schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
+    torch.testing.assert_close(model.device_loss(**static, **schedule).loss, expected, rtol=1e-9, atol=0)
+    monkeypatch.delenv(formulation.VARIABLE)
+    if model.kind == "extractor":
+        check_zero_triple_batch(model.train())
+        check_padding_invariance(model)
+        assert model.extract(["", "london"])[0].triples == ()
+
+
+def test_an_extractor_on_mpnet_learns(mpnet):
+    check_overfit(resolve("casrel")[0], mpnet, sentences=toy_sentences(chain=False))
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_masks_for_pairs_hide_the_same_tokens_as_masks_for_tokens(tmp_path, mpnet, monkeypatch, attention):
+    bert = save_tiny_encoder(tmp_path / "bert")
+    for folder in (bert, mpnet) if attention == "eager" else (bert,):
+        kind, _ = resolve("casrel")
+        encoder = AutoModel.from_pretrained(folder, attn_implementation=attention)
+        assert adds_masks(encoder) == (attention == "eager")
+        model = build(kind, folder).eval()
+        model.encoder = encoder.eval()
+        ids = torch.randint(4, 60, (3, 9))
+        mask = (torch.arange(9) < torch.tensor([[9], [4], [1]])).long()
+        monkeypatch.delenv(formulation.VARIABLE, raising=False)
+        expected = model.encode(ids, mask)
+        monkeypatch.setenv(formulation.VARIABLE, "device")
+        found = model.encode(ids, mask)
+        torch.testing.assert_close(found[mask.bool()], expected[mask.bool()], rtol=1e-5, atol=1e-5)

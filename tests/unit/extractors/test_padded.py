@@ -1,0 +1,130 @@
+"""The device formulation of the extractors with pair tables: loss, gradients and cells equal the CPU's."""
+
+import pytest
+import torch
+
+from support.extractors import build, toy_sentences
+from tripleaudit.extractors import formulation, padded, prediction
+from tripleaudit.extractors.grte import GRTE, Attention
+from tripleaudit.extractors.onerel import OneRel
+from tripleaudit.extractors.pfn import PFN
+from tripleaudit.extractors.ptrnet import PtrNet
+from tripleaudit.extractors.registry import extractor_class, extractor_names
+from tripleaudit.extractors.tplinker import TPLinker
+from tripleaudit.training.data import Collator, TrainingSentences
+
+SETTINGS = [
+    (TPLinker, {}),
+    (TPLinker, {"padded_cells": True, "max_length": 20}),
+    (OneRel, {"hidden_dropout": 0.0, "pair_dropout": 0.0}),
+    (OneRel, {"hidden_dropout": 0.0, "pair_dropout": 0.0, "layout": "subword", "end_exclusive": True}),
+    (GRTE, {"dropout": 0.0}),
+    (GRTE, {"dropout": 0.0, "mask_padding": False, "rounds": 2}),
+]
+RECURRENT = [
+    (PFN, {"dropout": 0.0, "drop_connect": 0.0}),
+    (PFN, {"dropout": 0.0, "drop_connect": 0.0, "ends": "token", "entities": "last_word", "pool_padding": False}),
+    (PtrNet, {"dropout": 0.0, "width": 6}),
+    (PtrNet, {"dropout": 0.0, "width": 6, "max_triples": 1, "order": "once"}),
+]
+
+
+def batches(model, sentences, static: int) -> tuple[dict, dict]:
+    """The same sentences in a tight batch and in a static one with dummies behind."""
+    dataset = TrainingSentences(sentences, model)
+    examples = [dataset[0, number] for number in range(len(dataset))]
+    kind = type(model), model.config, model.aligner.pad_id
+    return Collator(*kind, seed=0)(examples), Collator(*kind, seed=0, static=static)(examples)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "cells"),
+    [(*each, cells) for each in SETTINGS for cells in (2**24, 3000, 40)] + [(*each, 2**24) for each in RECURRENT],
+)
+def test_loss_and_gradients_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells):
+    model = build(kind, tiny_encoder, **settings).double().train()
+    model.step = 1000
+    tight, static = batches(model, toy_sentences(), 11)
+    expected = model(**tight)
+    parameters = dict(model.named_parameters())
+    gradients = torch.autograd.grad(expected.loss, parameters.values(), allow_unused=True)
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
+    schedule = {name: torch.tensor(value, dtype=torch.float64) for name, value in model.schedule(1000).items()}
+    found = model.device_loss(**static, **schedule)
+    torch.testing.assert_close(found.loss, expected.loss, rtol=1e-9, atol=0)
+    for name, term in expected.terms.items():
+        torch.testing.assert_close(found.terms[name].double(), term.double(), rtol=1e-9, atol=1e-12)
+    size = float(expected.loss.detach())
+    for (name, _), one, two in zip(
+        parameters.items(),
+        torch.autograd.grad(found.loss, parameters.values(), allow_unused=True),
+        gradients,
+        strict=True,
+    ):
+        assert (one is None) == (two is None), name
+        if one is not None:
+            torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10 * max(1, size), msg=name)
+
+
+def same(found, expected) -> None:
+    """Two lists of predicted sentences have the same triples, with the same scores but for rounding."""
+    assert [each.id for each in found] == [each.id for each in expected]
+    for one, two in zip(found, expected, strict=True):
+        scores = [{(t.subject, t.relation, t.object): t.score for t in each.triples} for each in (one, two)]
+        assert scores[0].keys() == scores[1].keys()
+        assert scores[0] == pytest.approx(scores[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("most", [4096, 7])
+@pytest.mark.parametrize("cells", [2**24, 3000, 40])
+@pytest.mark.parametrize(("kind", "settings"), SETTINGS)
+def test_predictions_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells, most):
+    model = build(kind, tiny_encoder, **settings).double().eval()
+    texts = [each.text for each in toy_sentences()]
+    for module in ("pairs", "padded"):
+        monkeypatch.setattr(f"tripleaudit.extractors.{module}.MOST_CELLS", most)
+    expected = model.extract(texts)
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
+    assert any(each.triples for each in expected) or most == 7
+    same(model.extract(texts), expected)
+
+
+@pytest.mark.parametrize("name", extractor_names())
+def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
+    """Tokenised and finished beside the device, in batches by tokens; equal texts once; one text is cut."""
+    kind = extractor_class(name)
+    texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
+    for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something
+        model = build(kind, tiny_encoder, **({"prior": prior} if kind.sparse_outputs else {})).double().eval()
+        expected = model.extract(texts, 3)
+        if any(each.triples for each in expected):
+            break
+    else:
+        pytest.fail("nothing to compare")
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(prediction, "ALIGN_AT_ONCE", 4)
+    monkeypatch.setattr(prediction, "TOKENS_AT_ONCE", 60)
+    same(model.extract(texts), expected)
+    known = dict(zip(texts, model.aligner.align(texts), strict=True))
+    same(model.extract(texts, alignments=known), expected)
+    monkeypatch.setattr(kind, "predict_rows", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.extract(texts)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_is_finite_where_no_key_is_allowed(dtype):
+    torch.manual_seed(0)
+    attention = Attention(16, 4, 0.0).to(dtype)
+    x = torch.randn(3, 5, 16, dtype=dtype, requires_grad=True)
+    mask = torch.ones(3, 5, dtype=torch.bool)
+    mask[1] = False
+    mask[2, 3:] = False
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+        result = attention.float()(x, x, mask)
+    result.float().square().sum().backward()
+    assert torch.isfinite(result).all()
+    for gradient in (x.grad, *(each.grad for each in attention.parameters())):
+        assert torch.isfinite(gradient).all()

@@ -1,0 +1,127 @@
+"""Batches against the scripted service: half the price, one a turn, found again after a kill, singly where not."""
+
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint, Reply
+from tripleaudit.llm import batched
+from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request
+
+
+class Killed(BaseException):
+    """The end of a process."""
+
+
+REPLY = Reply("fine", prompt_tokens=100, completion_tokens=10)
+PRICE = (100 * 1.0 + 10 * 2.0) / 1e6
+
+
+def endpoint(url, **more):
+    return Endpoint(
+        url, "m", batch=True, prices=Prices(1.0, 2.0), backoff=0.01, max_backoff=0.02, max_retries=1, **more
+    )
+
+
+def requests(count, start=0):
+    return [Request([{"role": "user", "content": f"question {number}"}]) for number in range(start, start + count)]
+
+
+def settled(url, cache, **more):
+    """A client whose endpoint is known: its first answer is there."""
+    client = Client(endpoint(url, **more), cache, budget=1.0)
+    client.complete_all(requests(1, start=1000))
+    return client
+
+
+def test_a_batch_costs_half_and_its_answers_are_stored(tmp_path):
+    with FakeEndpoint(lambda body: REPLY, batch_polls=3) as fake, settled(fake.url, tmp_path) as client:
+        assert fake.count == 1 and not fake.batches  # what the service takes is learned from one request
+        answers = client.complete_all([*requests(20), *requests(5)])
+        assert [answer.text for answer in answers] == ["fine"] * 25
+        assert fake.count == 1 and len(fake.batches) == 1
+        assert len(fake.files["file-0"].splitlines()) == 20  # equal requests are sent once
+        assert client.totals.cost == pytest.approx(PRICE + 20 * PRICE / 2) == pytest.approx(client.ledger.committed())
+        assert client.bill()["cost"] == pytest.approx(client.ledger.spent())
+        client.complete_all(requests(20))
+        assert len(fake.batches) == 1 and not list((tmp_path / "batches").glob("*.json"))
+
+
+def test_every_turn_of_conversations_is_one_batch(tmp_path):
+    def talk(number):
+        first = yield requests(1, number)[0]
+        second = yield Request([{"role": "user", "content": f"{number} and {first.text}"}])
+        return second.text
+
+    with FakeEndpoint(lambda body: REPLY) as fake, settled(fake.url, tmp_path) as client:
+        assert client.drive({number: talk(number) for number in range(9)}) == dict.fromkeys(range(9), "fine")
+        assert len(fake.batches) == 2 and fake.count == 1
+
+
+@pytest.mark.parametrize("moment", ["_submit", "write_json", "_wait", "_enter"])
+def test_a_killed_run_finds_its_batch_again(tmp_path, monkeypatch, moment):
+    """Killed before it is sent, before its id is noted, while waiting, before its answers are stored."""
+    with FakeEndpoint(lambda body: REPLY) as fake:
+        client = settled(fake.url, tmp_path)
+        original = getattr(batched, moment)
+
+        def die(*args):
+            if moment != "write_json" or args[1]["id"]:
+                raise Killed
+            return original(*args)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(batched, moment, die)
+            with pytest.raises(Killed):
+                client.complete_all(requests(6))
+        client.close()  # its locks vanish as those of a dead process do
+        with Client(endpoint(fake.url), tmp_path, budget=1.0) as again:
+            assert [answer.text for answer in again.complete_all(requests(6))] == ["fine"] * 6
+            assert len(fake.batches) == 1 and len(fake.books) == 7  # nothing was paid twice
+            assert again.ledger.committed() == pytest.approx(PRICE + 6 * PRICE / 2)
+            assert again.ledger.committed() == again.ledger.spent()
+
+
+def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):
+    with FakeEndpoint(lambda body: REPLY, batch_answers=4) as fake, settled(fake.url, tmp_path) as client:
+        with caplog.at_level(logging.WARNING):
+            answers = client.complete_all(requests(10))
+        assert [answer.text for answer in answers] == ["fine"] * 10 and "batch-0 expired" in caplog.text
+        assert fake.count == 1 + 6 and len(fake.batches) == 1
+        assert client.ledger.committed() == pytest.approx(7 * PRICE + 4 * PRICE / 2)
+
+
+def test_a_service_without_batches_is_asked_singly(tmp_path, caplog):
+    with FakeEndpoint(lambda body: REPLY, batches=False) as fake, settled(fake.url, tmp_path) as client:
+        with caplog.at_level(logging.WARNING):
+            assert len(client.complete_all(requests(5))) == 5
+        assert "no batch (status 404" in caplog.text and fake.count == 6
+        assert client.ledger.committed() == pytest.approx(6 * PRICE)
+
+
+def test_the_budget_holds_for_batches(tmp_path):
+    with FakeEndpoint(lambda body: REPLY) as fake:
+        settled(fake.url, tmp_path).close()
+        with Client(endpoint(fake.url, max_tokens=100), tmp_path, budget=0.001) as client:
+            with pytest.raises(BudgetExceeded, match="budget of 0.001 is used up"):
+                client.complete_all(requests(60))
+            assert client.ledger.committed() <= 0.001
+            sent = [json.loads(line)["custom_id"] for name in ("file-0",) for line in fake.files[name].splitlines()]
+            assert 1 <= len(sent) < 60
+
+
+def test_two_jobs_share_a_batch(tmp_path):
+    with FakeEndpoint(lambda body: REPLY, batch_polls=5) as fake:
+        settled(fake.url, tmp_path).close()
+
+        def job(_):
+            with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
+                return [answer.text for answer in client.complete_all(requests(8))]
+
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(job, range(2))) == [["fine"] * 8] * 2
+        assert len(fake.books) == 9
+        with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
+            assert client.ledger.committed() == pytest.approx(PRICE + 8 * PRICE / 2)

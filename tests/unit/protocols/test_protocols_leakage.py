@@ -1,0 +1,96 @@
+"""Planted copies are found, all of them, and nothing else."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.protocols.leakage import Copies, leakage, words
+
+
+def corpus(count: int, seed: int = 0) -> list[Sentence]:
+    """Sentences of 12 to 25 words whose frequencies fall like those of a language."""
+    draws = random.Random(seed)
+    vocabulary = [f"w{number}" for number in range(3000)]
+    weights = [1 / (rank + 1) for rank in range(len(vocabulary))]
+    return [
+        Sentence(f"{seed}-{number}", " ".join(draws.choices(vocabulary, weights, k=draws.randint(12, 25))))
+        for number in range(count)
+    ]
+
+
+def changed(text: str, place: int) -> str:
+    parts = text.split()
+    parts[place % len(parts)] = "otherwise"
+    return " ".join(parts)
+
+
+def test_planted_copies_are_found_and_nothing_else() -> None:
+    train, test = corpus(3000), corpus(300, seed=1)
+    spaced = [sentence for sentence in train if len(set(words(sentence.text))) > 10]
+    equal = [Sentence(f"equal-{n}", spaced[7 * n].text) for n in range(10)]
+    folded = [Sentence(f"folded-{n}", f"{spaced[7 * n + 3].text.upper()} !") for n in range(10)]
+    near = [Sentence(f"near-{n}", changed(spaced[7 * n + 5].text, n)) for n in range(10)]
+    planted = [*equal, *folded, *near]
+    found = Copies([s.text for s in train]).among_others([s.text for s in [*test, *planted]])
+    kinds = {[*test, *planted][copy.place].id: (train[copy.other].text, copy.kind) for copy in found}
+    assert set(kinds) == {sentence.id for sentence in planted}
+    for n in range(10):
+        assert kinds[f"equal-{n}"] == (spaced[7 * n].text, "equal")
+        assert kinds[f"folded-{n}"] == (spaced[7 * n + 3].text, "normalised")
+        assert kinds[f"near-{n}"] == (spaced[7 * n + 5].text, "near")
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=12))
+def test_near_copies_are_those_of_comparing_all(texts: list[str]) -> None:
+    copies = Copies(texts, threshold=0.6)
+    found = {copy.place: copy.similarity for copy in copies.among_themselves()}
+    expected: dict[int, float] = {}
+    for first, second in itertools.combinations(range(len(texts)), 2):
+        one, other = set(texts[first].split()), set(texts[second].split())
+        similarity = len(one & other) / len(one | other)
+        if similarity >= 0.6:
+            expected[second] = max(similarity, expected.get(second, 0))
+    assert found == pytest.approx(expected) and copies.uncertain == 0
+
+
+def test_a_sentence_with_too_many_candidates_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tripleaudit.protocols.leakage.MOST", 3)
+    copies = Copies([f"a b c d {letter} {letter}x" for letter in "efghijklm"], threshold=0.4)
+    copies.among_others(["a b c d zz z"])
+    assert copies.uncertain == 1
+
+
+def test_words_have_no_case_accents_and_punctuation() -> None:
+    assert words("Zoë's IN Köln.") == ["zoe", "s", "in", "koln"]
+    assert words("東京は、大きい") == ["東", "京", "は", "大", "き", "い"]
+    assert words("…") == []
+
+
+def test_leakage_counts_triples_and_entities() -> None:
+    def sentence(name: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
+        def entity(part: str) -> Span:
+            return Span(None, None, part)
+
+        return Sentence(name, text, tuple(Triple(entity(s), r, entity(o)) for s, r, o in triples))
+
+    train = [sentence("a", "Ann wrote Emma", ("Ann", "wrote", "Emma"))]
+    test = [
+        sentence("b", "Ann wrote Emma", ("Ann", "wrote", "Emma")),
+        sentence("c", "Ann saw Bob", ("Ann", "saw", "Bob")),
+        sentence("d", "…"),
+        sentence("e", "ann wrote emma."),
+    ]
+    value = leakage(train, test)
+    assert value["sentences"] == {"equal": 1, "normalised": 1, "near": 0, "total": 2, "share": 0.5}
+    assert value["triples"] == {"different": 2, "shared": 1, "share": 0.5}
+    assert value["entities"] == {"different": 3, "shared": 2, "share": 2 / 3}
+    assert [(e["kind"], e["test"], e["train"]) for e in value["examples"]] == [
+        ("equal", "b", "a"),
+        ("normalised", "e", "a"),
+    ]
+    assert leakage(train, [])["sentences"]["share"] == 0

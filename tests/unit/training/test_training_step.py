@@ -1,0 +1,150 @@
+"""Packed batches, threads that prepare them, and steps in the device's formulation."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.bench_operators import device_formulation
+from support.extractors import build, toy_sentences
+from tripleaudit.extractors.batches import Shape, ahead, last_rows
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.training import step as steps
+from tripleaudit.training.data import Collator, TrainingSentences
+from tripleaudit.training.optimizer import Rates, make_optimizer
+from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.step import CapturedStep, Step, make_step, pack, scalars
+from tripleaudit.training.trainer import train_extractor
+
+
+def test_a_packed_batch_is_the_batch():
+    batch = {
+        "ids": torch.arange(6).view(2, 3),
+        "valid": torch.tensor([True, False, True]),
+        "rates": torch.tensor([0.5, 0.25]),
+        "none": torch.zeros(0, 4, dtype=torch.int64),
+        "wide": torch.arange(8).view(2, 4).T,
+    }
+    packed = pack(batch, pinned=False)
+    views = packed.layout.views(packed.buffer.clone())
+    assert views.keys() == batch.keys()
+    assert all(torch.equal(views[name], value) and views[name].dtype == value.dtype for name, value in batch.items())
+    assert pack({name: value.clone() for name, value in batch.items()}, pinned=False).layout is packed.layout
+    assert pack(batch | {"ids": torch.arange(8).view(2, 4)}, pinned=False).layout is not packed.layout
+
+
+def test_static_shapes_are_few():
+    assert Shape.of([5, 9], static=4) == Shape(4, 16, static=True)
+    assert Shape.of([5, 9]) == Shape(2, 9)
+    shape = Shape.of([17], static=3)
+    assert [shape.rows(count) for count in (0, 12, 13, 25, 50)] == [12, 12, 24, 48, 96]
+    assert Shape.of([17]).rows(7) == 7
+    assert shape.padded(np.array([[1, 2]]), fill=-1).tolist() == [[1, 2]] + [[-1, -1]] * 11
+    assert shape.sentences(np.array([True])).tolist() == [True, False, False]
+
+
+def test_of_rows_for_one_cell_the_last_counts():
+    assert last_rows(np.array([3, 1, 3, 3, 2, 1])).tolist() == [False, False, False, True, True, True]
+    assert last_rows(np.zeros(0, dtype=np.int64)).tolist() == []
+
+
+def test_items_are_read_ahead_in_order_and_errors_arrive():
+    read = []
+
+    def numbers():
+        for number in range(20):
+            read.append(number)
+            yield number
+        raise ValueError("no more")
+
+    items = ahead(numbers(), 3)
+    assert next(items) == 0
+    with pytest.raises(ValueError, match="no more"):
+        assert list(items) == [*range(1, 20)]
+    before = threading.active_count()
+    endless = ahead(iter(int, 1), 2)
+    next(endless)
+    endless.close()
+    assert threading.active_count() == before
+
+
+def test_a_static_batch_brings_its_learning_rates(tiny_encoder):
+    """A step of the device's formulation with packed batches ends with the weights of the CPU's, but for rounding."""
+    settings = TrainingSettings(encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global")
+    weights = []
+    for static in (False, True):
+        model = build(CasRel, tiny_encoder).train()
+        data = TrainingSentences(toy_sentences(), model)
+        examples = [data[0, number] for number in range(len(data))]
+        optimizer = make_optimizer(model, settings)
+        rates = Rates(optimizer, settings, 10, 5)
+        with device_formulation() if static else torch.enable_grad():
+            update = Step(model, optimizer, settings, bf16=False)
+            assert update.static == static
+            collator = Collator(CasRel, model.config, 0, seed=0, static=10 if static else 0)
+            for number in range(3):
+                batch = collator(examples)
+                if static:
+                    batch = pack(batch | scalars(model, rates.at(number), number), pinned=False)
+                for group, rate in zip(optimizer.param_groups, rates.at(number), strict=True):
+                    group["lr"] = rate if not static else float("nan")
+                update(batch)
+            total, norm = update.total.item(), update.norm.item()
+        weights.append((total, norm, torch.cat([value.detach().flatten() for value in model.parameters()])))
+    assert weights[0][0] == pytest.approx(weights[1][0], rel=1e-5)
+    assert weights[0][1] == pytest.approx(weights[1][1], rel=1e-3)
+    torch.testing.assert_close(weights[0][2], weights[1][2], rtol=0, atol=2e-3)
+
+
+def test_a_training_in_the_device_formulation_learns_what_the_other_does(tiny_encoder, tmp_path):
+    settings = TrainingSettings(epochs=3, batch_size=4, encoder_learning_rate=1e-3, head_learning_rate=1e-2)
+    losses = []
+    for static in (False, True):
+        model = build(CasRel, tiny_encoder)
+        with device_formulation() if static else torch.enable_grad():
+            data = TrainingSentences(toy_sentences() * 2, model)
+            result = train_extractor(model, data, settings, seed=1, folder=tmp_path / str(static))
+        losses.append([row["loss"] for row in result.history if "loss" in row])
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+
+
+class Graph:
+    """A graph that cannot be captured."""
+
+    def capture_begin(self, **options):
+        raise RuntimeError("operation not permitted when stream is capturing\nmore")
+
+    def capture_end(self):
+        raise AssertionError("never begun")
+
+
+def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(tiny_encoder, monkeypatch, caplog):
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    settings = TrainingSettings()
+    model = build(CasRel, tiny_encoder).train()
+    data = TrainingSentences(toy_sentences(), model)
+    optimizer = make_optimizer(model, settings)
+    with device_formulation():
+        update = CapturedStep(model, optimizer, settings, bf16=False)
+        collator = Collator(CasRel, model.config, 0, seed=0, static=10)
+        batch = collator([data[0, number] for number in range(len(data))])
+        batch = pack(batch | scalars(model, [1e-3, 1e-3, 1e-3, 1e-3][: len(optimizer.param_groups)], 0), pinned=False)
+        losses = []
+        for _ in range(4):
+            before = update.total.item()
+            update(batch)
+            losses.append(update.total.item() - before)
+    assert losses == sorted(losses, reverse=True)
+    assert not update.possible
+    (record,) = caplog.records
+    assert "cannot be captured, so operators are launched one by one: operation not permitted" in record.message
+
+
+def test_on_a_cpu_steps_are_not_captured(tiny_encoder):
+    model = build(CasRel, tiny_encoder)
+    settings = TrainingSettings()
+    assert type(make_step(model, make_optimizer(model, settings), settings, False)) is Step
+    assert steps.MOST_GRAPHS > 16

@@ -1,0 +1,182 @@
+"""Corpora whose sentences are lists of tokens: DocRED, DyGIE++, TACRED, FewRel; and REBEL, which is text.
+
+``docred`` (Re-DocRED too): ``{"title", "sents", "vertexSet", "labels"}``. A document is one sentence here, because its
+triples hold between entities of the whole document. An entity's place is its first mention; with occurrence ``all``,
+every pair of mentions is a place of the triple.
+
+``dygie``: ``{"doc_key", "sentences", "ner", "relations"}`` with token positions in the document, ends inclusive; a
+sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in this form.
+
+``tacred``: ``{"token", "relation", "subj_start", "subj_end", "obj_start", "obj_end"}``, one pair a row, ends inclusive.
+
+``fewrel``: ``{relation: [{"tokens", "h": [name, id, [[places], …]], "t": …}]}``.
+
+``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``; ``rebel-raw``: the
+JSON lines that it was made from, with ``surfaceform`` for every part.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.corpora.readers.common import join_tokens, load_json, read_objects, shown, take
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.errors import UserError
+
+
+class _Tokens:
+    """The text of a list of tokens, and the strings of spans of them."""
+
+    def __init__(self, tokens: Any, where: str) -> None:
+        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+            raise UserError(f"{where}: the tokens are {shown(tokens)}, expected a list of strings")
+        self.tokens, self.where = tokens, where
+        self.text, self.starts = join_tokens(tokens)
+
+    def span(self, first: Any, end: Any) -> tuple[str, int]:
+        """Return string and first character of the tokens from ``first`` to before ``end``."""
+        whole = type(first) is int and type(end) is int
+        if not whole or not 0 <= first < end <= len(self.tokens):
+            edges = f"[{shown(first)}, {shown(end)})"
+            raise UserError(f"{self.where}: the span {edges} is outside the text of {len(self.tokens)} tokens")
+        return self.text[self.starts[first] : self.starts[end - 1] + len(self.tokens[end - 1])], self.starts[first]
+
+
+def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence]:
+    """Yield the documents; ids are their titles. A file without ``labels`` (the blind test set) has no triples."""
+    for where, value in read_objects(path):
+        parts = take(value, "sents", list, where)
+        begins = [sum(map(len, parts[:number])) for number in range(len(parts))]
+        tokens = _Tokens([token for part in parts for token in part], where)
+        entities = []
+        for mentions in take(value, "vertexSet", list, where):
+            places = []
+            for mention in mentions:
+                sentence, (first, end) = take(mention, "sent_id", int, where), take(mention, "pos", list, where)
+                if not 0 <= sentence < len(parts):
+                    raise UserError(f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}")
+                places.append(tokens.span(begins[sentence] + first, begins[sentence] + end))
+            entities.append(sorted(places, key=lambda place: place[1]))
+        labels = value.get("labels") or []
+        triples = []
+        for label in labels:
+            head, tail = (take(label, key, int, where) for key in ("h", "t"))
+            if not max(head, tail) < len(entities) or min(head, tail) < 0:
+                raise UserError(f"{where}: a label points to entity {max(head, tail)}, expected one of {len(entities)}")
+            relation = take(label, "r", str, where)
+            pairs = [(subject, object_) for subject in entities[head] for object_ in entities[tail]]
+            for subject, object_ in pairs if occurrence == "all" else pairs[:1]:
+                triples.append(RawTriple(subject[0], relation, object_[0], subject[1], object_[1]))
+        name = take(value, "title", str, where)
+        notes = {"mentions": sum(map(len, entities))}
+        yield RawSentence(name, tokens.text, triples, where, entities=len(entities), listed=len(labels), notes=notes)
+
+
+def read_dygie(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the sentences; ids are the document's key and the sentence's place in it."""
+    for where, value in read_objects(path):
+        name, begin = take(value, "doc_key", str, where), 0
+        relations, ner = value.get("relations") or [], value.get("ner") or []
+        for number, part in enumerate(take(value, "sentences", list, where)):
+            here = f"{where} sentence {number}"
+            tokens, triples = _Tokens(part, here), []
+            for relation in relations[number] if number < len(relations) else []:
+                if not isinstance(relation, list) or len(relation) < 5 or not isinstance(relation[4], str):
+                    raise UserError(f"{here}: a relation is {shown(relation)}, expected [start, end, start, end, type]")
+                first, last, begins, ends = (edge - begin if type(edge) is int else None for edge in relation[:4])
+                subject, start = tokens.span(first, None if last is None else last + 1)
+                object_, object_start = tokens.span(begins, None if ends is None else ends + 1)
+                triples.append(RawTriple(subject, relation[4], object_, start, object_start))
+            marked = len(ner[number]) if number < len(ner) else None
+            yield RawSentence(f"{name}-{number}", tokens.text, triples, here, entities=marked)
+            begin += len(tokens.tokens)
+
+
+def read_tacred(path: str | Path) -> Iterator[RawSentence]:
+    """Yield each different sentence once, with the triples of all its rows; ``no_relation`` gives none."""
+    return Mapped({"tokens": "token", "last": "inclusive"}).sentences(read_objects(path))
+
+
+def read_fewrel(path: str | Path) -> Iterator[RawSentence]:
+    """Yield each different sentence once; ids are places in the file from 0."""
+    sentences: dict[str, RawSentence] = {}
+    for relation, items in load_json(path).items():
+        for number, value in enumerate(items if isinstance(items, list) else []):
+            where = f"{path} {relation} item {number + 1}"
+            tokens, parts = _Tokens(take(value, "tokens", list, where), where), []
+            for key in ("h", "t"):
+                try:
+                    places = take(value, key, list, where)[2][0]
+                    parts.append(tokens.span(places[0], places[-1] + 1))
+                except (LookupError, TypeError) as error:
+                    expected = "expected [name, id, [[places], …]]"
+                    raise UserError(f"{where}: {key!r} is {shown(value.get(key))}, {expected}") from error
+            known = RawSentence(str(len(sentences)), tokens.text, [], where)
+            (subject, start), (object_, object_start) = parts
+            triple = RawTriple(subject, relation, object_, start, object_start)
+            sentences.setdefault(tokens.text, known).triples.append(triple)
+    yield from sentences.values()
+
+
+def read_rebel(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the texts with the triples of their linearisation; ids are ``id`` or places in the file from 0."""
+    for number, (where, value) in enumerate(read_objects(path)):
+        text = take(value, "context" if "context" in value else "text", str, where)
+        triples = []
+        for group in take(value, "triplets", str, where).split("<triplet>")[1:]:
+            subject, *rest = group.split("<subj>")
+            for part in rest:
+                object_, mark, relation = part.partition("<obj>")
+                if not mark or not relation.strip():
+                    raise UserError(f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'")
+                triples.append(RawTriple(subject.strip(), relation.strip(), object_.strip()))
+        yield RawSentence(str(value.get("id", number)), text.strip("\r\n"), triples, where)
+
+
+def read_rebel_raw(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the texts; ids are ``docid``."""
+    names = {role: f"{column}.surfaceform" for role, column in RAW.items()}
+    return Mapped({"id": "docid", "triples": "triples", **names}).sentences(read_objects(path))
+
+
+RAW = {"subject": "subject", "relation": "predicate", "object": "object"}
+
+
+def _is_raw_rebel(value: dict[str, Any]) -> bool:
+    triples = value.get("triples")
+    return "docid" in value and isinstance(triples, list) and "surfaceform" in str(triples[:1] or "surfaceform")
+
+
+def _is_fewrel(value: dict[str, Any]) -> bool:
+    first = next(iter(value.values()), None)
+    return (
+        isinstance(first, list) and bool(first) and isinstance(first[0], dict) and {"tokens", "h", "t"} <= {*first[0]}
+    )
+
+
+def _has(*keys: str) -> Any:
+    return lambda probe: set(keys) <= probe.value.keys()
+
+
+FORMATS = (
+    CorpusFormat(
+        name="docred", order=5.1, read=read_docred, options=("occurrence",), keys=("sents", "vertexSet"),
+        detects=_has("sents", "vertexSet"),
+    ),
+    CorpusFormat(
+        name="dygie", order=5.2, read=read_dygie, keys=("doc_key", "sentences", "relations"),
+        detects=_has("doc_key", "sentences"),
+    ),
+    CorpusFormat(
+        name="tacred", order=5.3, read=read_tacred, keys=("token", "relation", "subj_start", "obj_start"),
+        detects=_has("token", "relation", "subj_start", "obj_start"),
+    ),
+    CorpusFormat(name="fewrel", order=5.4, read=read_fewrel, detects=lambda probe: _is_fewrel(probe.value)),
+    CorpusFormat(
+        name="rebel", order=5.5, read=read_rebel, keys=("context", "triplets"),
+        detects=lambda probe: "<triplet>" in str(probe.value.get("triplets", "")),
+    ),
+    CorpusFormat(name="rebel-raw", order=5.6, read=read_rebel_raw, detects=lambda probe: _is_raw_rebel(probe.value)),
+)  # fmt: skip

@@ -1,0 +1,121 @@
+"""Sentences in the forms that other programs read: CSV, Parquet, brat, DocRED; each is read back to equal triples."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write, write_json
+
+COLUMNS = ("id", "text", "subject", "relation", "object", "subject_start", "subject_end", "object_start", "object_end")
+
+
+def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
+    """Write one triple a row; a sentence without triples is a row with its text alone."""
+    with atomic_write(path) as stream:
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for sentence in sentences:
+            for triple in sentence.triples:
+                places = (triple.subject.start, triple.subject.end, triple.object.start, triple.object.end)
+                rows.writerow((sentence.id, sentence.text, *triple.strings, *places))
+            if not sentence.triples:
+                rows.writerow((sentence.id, sentence.text))
+
+
+def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
+    """Write one sentence a row, its triples as a list of objects with spans."""
+    import pyarrow
+    from pyarrow import parquet
+
+    span = pyarrow.struct({"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()})
+    triple = pyarrow.struct({"subject": span, "relation": pyarrow.string(), "object": span})
+    schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)})
+    with atomic_write(path, "wb") as stream:
+        parquet.write_table(pyarrow.Table.from_pylist([s.to_json() for s in sentences], schema=schema), stream)
+
+
+def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
+    """Write the texts, one a line, and beside them (``.ann``) the entities and relations.
+
+    Raises:
+        UserError: a text has a line break, a relation a blank, or an entity no place; brat cannot say that.
+    """
+    text, lines, entities, relations = io.StringIO(), [], 0, 0
+    for sentence in sentences:
+        begin, names = text.tell(), {}
+        if len(sentence.text.splitlines()) != 1 or not sentence.text.strip():
+            raise UserError(f"{path.name}: the text of {sentence.id} is not one line, which a sentence is in brat")
+        for triple in sentence.triples:
+            for span in (triple.subject, triple.object):
+                if span not in names:
+                    start, end = _place(path, sentence, span)
+                    entities += 1
+                    names[span] = f"T{entities}"
+                    lines.append(f"T{entities}\tEntity {begin + start} {begin + end}\t{span.text}")
+            if len(triple.relation.split()) != 1 or triple.relation != triple.relation.strip():
+                raise UserError(
+                    f"{path}: the relation {triple.relation!r} of {sentence.id} has a blank; brat takes none"
+                )
+            relations += 1
+            arguments = f"Arg1:{names[triple.subject]} Arg2:{names[triple.object]}"
+            lines.append(f"R{relations}\t{triple.relation} {arguments}")
+        text.write(f"{sentence.text}\n")
+    with atomic_write(path.with_suffix(".txt")) as stream:
+        stream.write(text.getvalue())
+    with atomic_write(path.with_suffix(".ann")) as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
+    """Write each sentence as a document; its tokens are what blanks separate.
+
+    Raises:
+        UserError: an entity has no place, or begins or ends inside a token.
+    """
+    documents = []
+    for sentence in sentences:
+        tokens = sentence.text.split(" ")
+        starts = [sum(len(token) + 1 for token in tokens[:number]) for number in range(len(tokens))]
+        first = {start: number for number, start in enumerate(starts)}
+        last = {
+            start + len(token): number + 1 for number, (start, token) in enumerate(zip(starts, tokens, strict=True))
+        }
+        spans = list(dict.fromkeys(part for triple in sentence.triples for part in (triple.subject, triple.object)))
+        entities = []
+        for span in spans:
+            start, end = _place(path, sentence, span)
+            if start not in first or end not in last:
+                raise UserError(
+                    f"{path.name}: the entity {span.text!r} of {sentence.id} is not a sequence of whole tokens"
+                )
+            entities.append([{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": "MISC"}])
+        labels = [_label(triple, spans) for triple in sentence.triples]
+        documents.append({"title": sentence.id, "sents": [tokens], "vertexSet": entities, "labels": labels})
+    write_json(path, documents)
+
+
+def _label(triple: Triple, spans: list[Span]) -> dict[str, Any]:
+    return {"h": spans.index(triple.subject), "t": spans.index(triple.object), "r": triple.relation, "evidence": [0]}
+
+
+def _place(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
+    if span.start is None or span.end is None:
+        raise UserError(
+            f"{path}: the entity {span.text!r} of {sentence.id} is not in its text; this form needs a place"
+        )
+    return span.start, span.end
+
+
+WRITERS: Mapping[str, tuple[str, Callable[[Path, Sequence[Sentence]], None]]] = {
+    "jsonl": (".jsonl", save_sentences),
+    "csv": (".csv", write_csv),
+    "parquet": (".parquet", write_parquet),
+    "brat": (".ann", write_brat),
+    "docred": (".json", write_docred),
+}
+"""Form -> how its files end, and the function that writes one."""

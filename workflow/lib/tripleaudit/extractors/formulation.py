@@ -1,0 +1,71 @@
+"""Which of two formulations of the same mathematics runs.
+
+On a CPU every operator costs what it computes, so the fast way looks at values: it skips what is empty and goes
+sentence by sentence. On a GPU at these sizes every operator costs its launch, so the fast way has static shapes and
+looks at no value, and a whole training step becomes one launch. ``TRIPLEAUDIT_FORMULATION=device`` runs the latter on
+a CPU, for tests and counts.
+"""
+
+import os
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+VARIABLE = "TRIPLEAUDIT_FORMULATION"
+CPU_CELLS = 2**30
+SHARE = 1 / 16  # of a GPU's memory that one table of cells may take
+
+
+def forced() -> bool:
+    """Whether the device's formulation runs everywhere.
+
+    Raises:
+        ValueError: the variable has another value than ``device``.
+    """
+    value = os.environ.get(VARIABLE, "")
+    if value not in ("", "device"):
+        raise ValueError(f"{VARIABLE} is {value!r}, expected 'device' or nothing")
+    return value == "device"
+
+
+def on_device(where: Tensor | torch.device) -> bool:
+    """Whether tensors there take the device's formulation."""
+    device = where.device if isinstance(where, Tensor) else where
+    return device.type != "cpu" or forced()
+
+
+def cells_at_once(device: torch.device) -> int:
+    """How many numbers a table may hold at a time: a constant of the device, so that a graph captured once holds."""
+    if device.type != "cuda":
+        return CPU_CELLS
+    share = torch.cuda.get_per_process_memory_fraction(device) if torch.cuda.is_available() else 1.0
+    return int(torch.cuda.get_device_properties(device).total_memory * share * SHARE) // 4
+
+
+@dataclass
+class Chunks:
+    """How many columns (relations) of a table an extractor scores at once.
+
+    Attributes:
+        limit: the most, as the user asks for; 0 for as many as fit.
+        largest: the most so far.
+    """
+
+    limit: int = 0
+    largest: int = 0
+
+    def size(self, columns: int, fitting: int) -> int:
+        """Columns of a chunk: the fewest chunks of equal size (but for the last) of which ``fitting`` columns fit."""
+        chunks = -(-columns // max(1, min(columns, fitting, self.limit or columns)))
+        size = -(-columns // chunks)
+        self.largest = max(self.largest, size)
+        return size
+
+
+def half_precision(device: torch.device, wanted: bool) -> bool:
+    """Whether bfloat16 is used there; what stays in float32 then multiplies in TF32, which has 3 bits more than it."""
+    bf16 = bool(wanted and device.type == "cuda" and torch.cuda.is_bf16_supported())
+    if device.type == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = bf16
+    return bf16

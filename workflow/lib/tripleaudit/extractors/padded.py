@@ -1,0 +1,263 @@
+"""Classifiers of token pairs over a whole padded batch: the device formulation of :mod:`tripleaudit.extractors.pairs`.
+
+Every shape follows from those of the batch, nothing waits for a value, and the number of operators is that of one table
+whatever the batch holds. A table beyond :func:`formulation.cells_at_once` is cut into blocks of sentences, and where
+one sentence is too large, of columns.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from tripleaudit.extractors.batches import joined, slices
+from tripleaudit.extractors.formulation import Chunks, cells_at_once
+from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features
+
+TILE = 8  # columns; beside whole tiles a matrix product takes twice as long or more
+
+
+class Pairs:
+    """The pairs of a padded batch: all, or those with row <= column.
+
+    Args:
+        mask: [B, L] bool, the tokens that take part.
+        upper: keep the upper triangle alone.
+        chunks: how many columns are scored at once.
+    """
+
+    def __init__(self, mask: Tensor, chunks: Chunks | None = None, *, upper: bool = False):
+        self.mask, self.chunks, self.upper = mask, chunks or Chunks(), upper
+        self.batch, self.length = mask.shape
+        self.count = number_of_pairs(self.length, upper)  # P, of a sentence
+        if upper:
+            self.row, self.column = torch.triu_indices(self.length, self.length, device=mask.device)
+
+    def valid(self, sentences: slice, dtype: torch.dtype) -> Tensor:
+        """[s * P], 1 for pairs of tokens that take part, 0 for others."""
+        mask = self.mask[sentences]
+        both = mask[:, self.row] & mask[:, self.column] if self.upper else mask[:, :, None] & mask[:, None]
+        return both.flatten().to(dtype)
+
+    def total(self, dtype: torch.dtype) -> Tensor:
+        """Number of valid pairs in the batch, a scalar of at least 1."""
+        tokens = self.mask.sum(dim=1)
+        each = tokens * (tokens + 1) // 2 if self.upper else tokens**2
+        return each.sum().clamp(min=1).to(dtype)
+
+    def join(self, features: Features, left: Tensor, right: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Features [s * P, D] of all pairs of left and right [s, L, D], and what they were computed from, [s, …, D]."""
+        if self.upper:
+            parts = left[:, self.row].detach(), right[:, self.column].detach()
+        else:
+            parts = left[:, :, None].detach(), right[:, None].detach()
+        for part in parts:
+            part.requires_grad_(torch.is_grad_enabled())
+        return features(*parts).flatten(0, -2), parts
+
+    def gather(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        """Sum gradients of what :meth:`join` computed from into those of left and right, [s, L, D] each.
+
+        Sums of a zero-filled square have a fixed order, those of a scatter have not.
+        """
+        if not self.upper:
+            return left[:, :, 0], right[:, 0]
+        place = self.row * self.length + self.column
+        squares = (
+            part.new_zeros(len(part), self.length**2, part.shape[-1]).index_copy_(1, place, part)
+            for part in (left, right)
+        )
+        left, right = (square.unflatten(1, (self.length, self.length)) for square in squares)
+        return left.sum(dim=2), right.sum(dim=1)
+
+    def blocks(self, classes: int, columns: int) -> tuple[list[slice], list[slice]]:
+        """Blocks of sentences and blocks of columns, so that no block has more logits than fit."""
+        most = max(1, cells_at_once(self.mask.device) // (self.count * classes))
+        size = self.chunks.size(columns, most)
+        return list(slices(self.batch, most // size)), list(slices(columns, size))
+
+
+def number_of_pairs(length: int, upper: bool = False) -> int:
+    """Pairs of a sentence of L tokens."""
+    return length * (length + 1) // 2 if upper else length**2
+
+
+def numbered(cells: Cells, length: int, columns: int, *, upper: bool = False) -> np.ndarray:
+    """Number gold cells, on the host: [n, 3] int64 (pair in the batch, column, class), each cell once.
+
+    Rows of zeros may be added: class 0 is no gold cell.
+
+    Args:
+        cells: positive cells in writing order; the last written class of a cell holds.
+        length: L of the padded batch.
+        columns: of the table.
+        upper: as in :class:`Pairs`.
+    """
+    cells = cells.resolved(length, columns)
+    row, column = cells.row, cells.column
+    place = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # in the sentence
+    pair = cells.sentence * number_of_pairs(length, upper) + place
+    return torch.stack([pair, cells.relation, cells.classes], dim=1).numpy()
+
+
+def cell_loss(
+    left: Tensor,
+    right: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    features: Features,
+    pairs: Pairs,
+    cells: Tensor,
+    scale: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Sum of cross-entropies over all valid pairs and all columns; class 0 for all but the listed cells.
+
+    Args:
+        left, right: [B, L, D]; ``features`` maps [..., D] and [..., D], which broadcast, to [..., D].
+        weight: [C, G, D] and ``bias`` [C, G]: C classes, G columns (relations).
+        cells: [n, 3], what :func:`numbered` gives, padded with zeros.
+        scale: [G] factors of the columns' losses; 1 if None.
+
+    Returns:
+        the scaled sum (scalar), and the unscaled sum of each column [G], detached.
+    """
+    need = torch.is_grad_enabled() and any(each.requires_grad for each in (left, right, weight, bias))
+    columns = weight.shape[1]
+    with torch.autocast(left.device.type, enabled=False):
+        if columns % TILE:
+            scale = F.pad(bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
+        weight, bias = whole_tiles(weight, bias)
+        loss, sums = _CellLoss.apply(left, right, weight, bias, features, pairs, cells, scale, need)
+    return loss, sums[:columns]
+
+
+def whole_tiles(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Add columns of zeros, whose classes are equally likely, up to whole tiles of matrix units."""
+    extra = -weight.shape[1] % TILE
+    return (F.pad(weight, (0, 0, 0, extra)), F.pad(bias, (0, extra))) if extra else (weight, bias)
+
+
+class _CellLoss(torch.autograd.Function):
+    """Computes its gradient in the forward pass, where the logits are at hand, and keeps no table."""
+
+    @staticmethod
+    def forward(ctx, left, right, weight, bias, features, pairs, cells, scale, need):
+        classes, columns, _ = weight.shape
+        dtype, exact = left.dtype, raise_precision(left[:0]).dtype
+        weight_, bias_ = weight.to(dtype), bias.to(dtype)
+        factors = bias.new_ones(columns, dtype=exact) if scale is None else scale.to(exact)
+        sentences, chunks = pairs.blocks(classes, columns)
+        sums, positive, grads = [[] for _ in chunks], [], []
+        d_weight, d_bias = (torch.zeros_like(each, dtype=exact) for each in (weight, bias))
+        for block in sentences:
+            with torch.set_grad_enabled(need):
+                graph, parts = pairs.join(features, left[block], right[block])  # [N, D], N = s * P
+            mask = pairs.valid(block, exact)
+            x = graph.detach()
+            seen, dx = x * mask.to(dtype)[:, None], None
+            for number, chunk in enumerate(chunks):
+                w = weight_[:, chunk].flatten(0, 1)  # [C * g, D]
+                z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
+                logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
+                sums[number].append(-(mask @ logs[:, 0]))
+                none, gold, column, weigh = _within(cells, exact, block, chunk, pairs.count, logs.shape)
+                flat = logs.view(-1)
+                more = (flat[none] - flat[gold]) * weigh
+                positive.append((more, column))
+                if not need:
+                    continue
+                grad = logs.exp_()  # softmax minus labels
+                grad[:, 0] -= 1
+                flat.index_add_(0, torch.cat([none, gold]), torch.cat([weigh, -weigh]))
+                d_bias[:, chunk] += (mask @ grad.view(len(x), -1)).view(classes, -1)
+                grad = grad.view(len(x), -1).to(dtype)
+                d_weight[:, chunk] += (grad.T @ seen).view(classes, -1, x.shape[1])
+                by_column = w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
+                dx = grad @ by_column if dx is None else dx.addmm_(grad, by_column)
+            if need:
+                dx = dx * mask.to(dtype)[:, None]
+                grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
+        total = joined([torch.stack(each).sum(dim=0) for each in sums])  # [G]
+        more, column = (joined(each) for each in zip(*positive, strict=True))
+        loss = total @ factors + more @ factors[column]
+        if need:
+            d_left, d_right = (joined(each) for each in zip(*grads, strict=True))
+            if scale is not None:
+                d_weight, d_bias = d_weight * factors[:, None], d_bias * factors
+            ctx.save_for_backward(d_left, d_right, d_weight.to(weight.dtype), d_bias.to(bias.dtype))
+        losses = total.index_add(0, column, more)
+        ctx.mark_non_differentiable(losses)
+        return loss, losses
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad, _):
+        return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), *[None] * 5)
+
+
+def _within(
+    cells: Tensor, dtype: torch.dtype, block: slice, chunk: slice, count: int, shape: Sequence[int]
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Places of the gold cells in one block's logits [N, C, g]: of class 0, of their class, column; and weights.
+
+    Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
+    """
+    pair, column, class_ = cells.unbind(1)
+    pair, at = pair - block.start * count, column - chunk.start
+    here = (pair >= 0) & (pair < shape[0]) & (at >= 0) & (at < shape[2])
+    class_ = class_ * here
+    pair, at = pair.clamp(0, shape[0] - 1), at.clamp(0, shape[2] - 1)
+    none = pair * (shape[1] * shape[2]) + at
+    return none, none + class_ * shape[2], column, (class_ > 0).to(dtype)
+
+
+@torch.no_grad()
+def find_cells(left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, features: Features, pairs: Pairs) -> Cells:
+    """Cells whose best class is not 0, on the host; at most ``MOST_CELLS`` (the most certain) a sentence.
+
+    Waits for the device twice a block, however many sentences it has. Args: as in :func:`cell_loss`.
+    """
+    weight, bias = whole_tiles(weight.to(left.dtype), bias.to(left.dtype))
+    classes, columns, _ = weight.shape
+    sentences, chunks = pairs.blocks(classes, columns)
+    found = []
+    with torch.autocast(left.device.type, enabled=False):
+        for block in sentences:
+            x, _ = pairs.join(features, left[block], right[block])
+            mask = pairs.valid(block, torch.bool)
+            for chunk in chunks:
+                z = torch.addmm(bias[:, chunk].flatten(), x, weight[:, chunk].flatten(0, 1).T)
+                z = z.view(len(x), classes, -1)  # [N, C, g]
+                positive = (z[:, 1:].amax(dim=1) > z[:, 0]) & mask[:, None]
+                by_sentence = positive.view(-1, pairs.count * z.shape[2])
+                if int(by_sentence.sum(dim=1).max()) > MOST_CELLS:
+                    scores = raise_precision(z).softmax(dim=1).amax(dim=1).masked_fill(~positive, 0)
+                    best = scores.view(by_sentence.shape).topk(MOST_CELLS)
+                    positive = torch.zeros_like(by_sentence).scatter_(1, best.indices, best.values > 0)
+                pair, column = torch.nonzero(positive.view(len(x), -1), as_tuple=True)
+                scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
+                place = pair + block.start * pairs.count
+                found.append((torch.stack([place, column + chunk.start, class_]), scores))
+    numbers, scores = (joined(each, dim=-1).cpu() for each in zip(*found, strict=True))
+    place, column, class_ = numbers
+    sentence, place = place // pairs.count, place % pairs.count
+    if pairs.upper:
+        row, at = torch.triu_indices(pairs.length, pairs.length)[:, place]
+    else:
+        row, at = place // pairs.length, place % pairs.length
+    return _most_certain(Cells(sentence, row, at, column, class_, scores), pairs.batch)
+
+
+def _most_certain(cells: Cells, sentences: int) -> Cells:
+    """At most ``MOST_CELLS`` cells of each sentence."""
+    counts = torch.bincount(cells.sentence, minlength=sentences)
+    if not len(cells) or int(counts.max()) <= MOST_CELLS:
+        return cells
+    order = torch.argsort(cells.scores, descending=True, stable=True)
+    order = order[torch.argsort(cells.sentence[order], stable=True)]
+    rank = torch.arange(len(order)) - (counts.cumsum(0) - counts)[cells.sentence[order]]
+    return cells.select(order[rank < MOST_CELLS])

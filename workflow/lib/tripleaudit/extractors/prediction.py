@@ -1,0 +1,124 @@
+"""Batches for prediction: sentences of similar length together, longest first.
+
+On a GPU a batch has as many sentences as a share of the memory allows, and a thread tokenises, pads and pins the next
+batches while the device works on one.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from tripleaudit.extractors.alignment import Alignment
+from tripleaudit.extractors.batches import ahead, pad_batch
+from tripleaudit.extractors.formulation import cells_at_once, on_device
+from tripleaudit.machine.progress import Progress
+
+if TYPE_CHECKING:
+    from tripleaudit.extractors.base import Extractor
+
+logger = logging.getLogger(__name__)
+
+ALIGN_AT_ONCE = 1024  # sentences
+TOKENS_AT_ONCE = 2**15  # of a batch, padding included; more make no GPU faster
+NUMBERS_PER_TOKEN = 32  # that an encoder's layer holds, in widths of its states
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A batch of prediction.
+
+    Attributes:
+        texts, alignments: of its sentences.
+        tensors: what ``predict_rows`` takes, on the host.
+    """
+
+    texts: Sequence[str]
+    alignments: Sequence[Alignment]
+    tensors: dict[str, Tensor]
+
+    def on(self, device: torch.device) -> dict[str, Tensor]:
+        """The tensors on a device."""
+        return {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
+
+
+def prepared(
+    model: "Extractor", texts: Sequence[str], alignments: Mapping[str, Alignment] | None, batch_size: int
+) -> Iterator[Prepared]:
+    """Yield batches of distinct texts, and log progress of long runs.
+
+    Args:
+        model: in evaluation mode.
+        texts: distinct ones.
+        alignments: of all texts, where they are known already. Else texts that were cut are warned of.
+        batch_size: sentences at a time on a CPU.
+    """
+    if on_device(model.device):
+        batches = ahead(_large(model, texts, alignments))
+    else:
+        batches = _small(model, texts, alignments, batch_size)
+    with Progress("predicting", len(texts), "sentences", log=logger) as progress:
+        done = 0
+        for batch in batches:
+            yield batch
+            done += len(batch.texts)
+            progress.reach(done)
+
+
+def _small(model, texts, alignments, batch_size) -> Iterator[Prepared]:
+    """All texts sorted by their tokens; too large a batch fails at once."""
+    if alignments is None:
+        alignments = _aligned(model, texts)
+        warn_of_cuts(alignments, model.aligner.limit)
+    order = sorted(texts, key=lambda text: -len(alignments[text]))
+    for at in range(0, len(order), batch_size):
+        yield _batch(model, order[at : at + batch_size], alignments)
+
+
+def _large(model, texts, alignments) -> Iterator[Prepared]:
+    """Sorted by characters first, so that tokenising need not come before everything else, and then by tokens."""
+    order, known, waiting = sorted(texts, key=len, reverse=True), {}, []
+    most = tokens_at_once(model)
+    for at in range(0, len(order), ALIGN_AT_ONCE):
+        fresh = order[at : at + ALIGN_AT_ONCE]
+        known.update(_aligned(model, fresh) if alignments is None else {text: alignments[text] for text in fresh})
+        waiting = sorted([*waiting, *fresh], key=lambda text: -len(known[text]))
+        last = at + ALIGN_AT_ONCE >= len(order)
+        while waiting:
+            size = max(1, most // max(1, len(known[waiting[0]])))
+            if len(waiting) < size and not last:
+                break
+            chunk, waiting = waiting[:size], waiting[size:]
+            yield _batch(model, chunk, known, pinned=model.device.type == "cuda")
+    if alignments is None:
+        warn_of_cuts(known, model.aligner.limit)
+
+
+def tokens_at_once(model: "Extractor") -> int:
+    """Tokens of a batch, from the device's memory."""
+    return max(1, min(TOKENS_AT_ONCE, cells_at_once(model.device) // (NUMBERS_PER_TOKEN * model.hidden_size)))
+
+
+def _aligned(model: "Extractor", texts: Sequence[str]) -> dict[str, Alignment]:
+    return dict(zip(texts, model.aligner.align(texts), strict=True))
+
+
+def _batch(model: "Extractor", texts: Sequence[str], known: Mapping[str, Alignment], pinned: bool = False) -> Prepared:
+    alignments = [known[text] for text in texts]
+    tensors = pad_batch(alignments, model.aligner.pad_id, words=model.words)
+    if pinned:
+        tensors = {name: value.pin_memory() for name, value in tensors.items()}
+    return Prepared(texts, alignments, tensors)
+
+
+def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:
+    """Log how many texts were cut to the encoder's limit."""
+    cut = [text for text, alignment in alignments.items() if alignment.truncated]
+    if cut:
+        logger.warning(
+            "%d of %d texts are longer than the %d tokens that the encoder takes and were cut; the first begins %r",
+            len(cut), len(alignments), limit, cut[0][:60],
+        )  # fmt: skip

@@ -1,0 +1,234 @@
+"""What a careful colleague would say about a corpus file before anything is trained on it."""
+
+import difflib
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from tripleaudit.corpora.corpus import Corpus
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.protocols.leakage import Copies
+
+FEW: Final = 5  # examples of a relation below which nothing can be learned or measured
+SHOWN: Final = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to look at.
+
+    Attributes:
+        check: short name of what was looked at.
+        count: how often it was found.
+        text: one sentence, with what to do where something can be done.
+        examples: some of the places.
+    """
+
+    check: str
+    count: int
+    text: str
+    examples: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"examples": list(self.examples)}
+
+
+def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
+    """Return what is noticeable about a corpus; of a test set, also against its training set."""
+    sentences = corpus.sentences
+    found = itertools.chain(
+        _order(sentences),
+        _missing(sentences),
+        _forms(sentences),
+        _copies(sentences),
+        _ids(corpus),
+        _relations(corpus, train),
+        _noise(sentences),
+        _nesting(sentences),
+    )
+    return [finding for finding in found if finding.count]
+
+
+def _order(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    """A relation that stands in its sentence, where an entity does not: the parts are in another order."""
+    inside: Counter[str] = Counter()
+    total = 0
+    for sentence in sentences:
+        for triple in sentence.triples:
+            total += 1
+            for part, text in zip(("subject", "relation", "object"), triple.strings, strict=True):
+                inside[part] += text in sentence.text
+    for part, order in (("object", "sor"), ("subject", "rso")):
+        if total and inside["relation"] > total / 2 and inside[part] < total / 2:
+            yield Finding(
+                "order",
+                total,
+                f"{inside['relation']} of {total} relations stand in their sentence and {total - inside[part]} "
+                f"{part}s do not: are triples written in another order? --column order={order} reads it",
+            )
+
+
+def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    """Entities that are not in the text, by what is different."""
+    kinds: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for sentence in sentences:
+        for entity in {part.text for triple in sentence.triples for part in (triple.subject, triple.object)}:
+            if entity in sentence.text:
+                continue
+            if entity.casefold() in sentence.text.casefold():
+                kinds["case"][entity, sentence.text] += 1
+            elif "".join(entity.split()) in "".join(sentence.text.split()):
+                kinds["blanks"][entity, sentence.text] += 1
+            else:
+                kinds["strings"][entity, sentence.text] += 1
+    said = {
+        "case": "entities are in their sentence in another case only; uncased: true (prepare --uncased) reads them",
+        "blanks": "entities are in their sentence with other blanks only, as where tokens were joined in two ways",
+        "strings": "entities are not in their sentence; their triples count as gold and cannot be trained on",
+    }
+    for kind, text in said.items():
+        if places := kinds[kind]:
+            shown = (
+                f"{entity!r}, nearest is {near!r}"
+                if (near := nearest(entity, text))
+                else f"{entity!r}, nothing is near"
+                for entity, text in itertools.islice(places, SHOWN)
+            )
+            yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {text}", tuple(shown))
+
+
+def nearest(entity: str, text: str) -> str:
+    """Return the words of a text that are most like a string; empty if none are like it."""
+    tokens, size = text.split(), len(entity.split())
+    windows = [
+        " ".join(tokens[start : start + length])
+        for length in {max(size - 1, 1), max(size, 1), size + 1}
+        for start in range(len(tokens) - length + 1)
+    ]
+    folded: dict[str, str] = {}
+    for window in windows:
+        folded.setdefault(window.casefold(), window)
+    close = difflib.get_close_matches(entity.casefold(), folded, 1, cutoff=0.6)
+    return folded[close[0]] if close else ""
+
+
+def _forms(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    """Blanks around strings, and names of one relation in several spellings."""
+    strings = Counter(text for s in sentences for triple in s.triples for text in triple.strings)
+    padded = [text for text in strings if text != text.strip()]
+    yield Finding(
+        "blanks",
+        sum(strings[text] for text in padded),
+        f"{len(padded)} different strings of triples begin or end with blanks",
+        tuple(map(repr, padded[:SHOWN])),
+    )
+    spelled: dict[str, set[str]] = defaultdict(set)
+    for relation in {triple.relation for sentence in sentences for triple in sentence.triples}:
+        spelled["".join(char for char in relation.casefold() if char.isalnum())].add(relation)
+    several = [sorted(names) for key, names in sorted(spelled.items()) if len(names) > 1 and key]
+    yield Finding(
+        "spelling",
+        len(several),
+        f"{len(several)} relations are spelled in several ways",
+        tuple(" / ".join(names) for names in several[:SHOWN]),
+    )
+
+
+def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    copies = Copies([sentence.text for sentence in sentences])
+    found = copies.among_themselves()
+    for kinds, name, text in (
+        (("equal", "normalised"), "repeated", "sentences are repeated (up to case and punctuation)"),
+        (
+            ("near",),
+            "near-repeated",
+            f"sentences share at least {copies.threshold:.0%} of their words with another one",
+        ),
+    ):
+        these = [copy for copy in found if copy.kind in kinds]
+        examples = tuple(
+            f"{sentences[copy.place].id} is like {sentences[copy.other].id}: {_cut(sentences[copy.place].text)}"
+            for copy in these[:SHOWN]
+        )
+        yield Finding(name, len(these), f"{len(these)} {text}", examples)
+    differing = [
+        copy
+        for copy in found
+        if copy.kind == "equal" and _labels(sentences[copy.place]) != _labels(sentences[copy.other])
+    ]
+    yield Finding(
+        "contradictory-copies",
+        len(differing),
+        f"{len(differing)} repeated sentences have other triples than their copy",
+        tuple(f"{sentences[c.place].id} and {sentences[c.other].id}" for c in differing[:SHOWN]),
+    )
+
+
+def _labels(sentence: Sentence) -> set[tuple[str, str, str]]:
+    return {triple.strings for triple in sentence.triples}
+
+
+def _ids(corpus: Corpus) -> Iterator[Finding]:
+    again = corpus.report.notes.get("renamed_ids", 0)
+    yield Finding("ids", again, f"{again} ids come again; they were given #2, #3, … so that each stands once")
+
+
+def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
+    counts = corpus.report.relation_counts
+    if train is None:
+        few = [f"{name} ({count})" for name, count in counts.items() if count < FEW]
+        yield Finding(
+            "rare-relations", len(few), f"{len(few)} relations have fewer than {FEW} triples", tuple(few[-SHOWN:])
+        )
+        return
+    unknown = [f"{name} ({count})" for name, count in counts.items() if name not in train.report.relation_counts]
+    yield Finding(
+        "unknown-relations", len(unknown), f"{len(unknown)} relations have no training triple", tuple(unknown[:SHOWN])
+    )
+
+
+def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    """Hints at label noise: one pair under several relations of one sentence, loops, both directions."""
+    several, loops, both = [], [], []
+    for sentence in sentences:
+        relations: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for subject, relation, object_ in _labels(sentence):
+            relations[subject, object_].add(relation)
+            if subject == object_:
+                loops.append(f"{sentence.id}: ({subject}; {relation}; {object_})")
+        for (subject, object_), names in relations.items():
+            if len(names) > 1:
+                several.append(f"{sentence.id}: {subject} – {object_}: {', '.join(sorted(names))}")
+            if subject < object_ and names & relations.get((object_, subject), set()):
+                both.append(f"{sentence.id}: {subject} – {object_}")
+    for name, places, text in (
+        (
+            "several-relations",
+            several,
+            "entity pairs have several relations in one sentence; do they exclude each other?",
+        ),
+        ("loops", loops, "triples have the same subject and object"),
+        ("both-directions", both, "entity pairs have the same relation in both directions"),
+    ):
+        yield Finding(name, len(places), f"{len(places)} {text}", tuple(places[:SHOWN]))
+
+
+def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    nested = []
+    for sentence in sentences:
+        spans = {part for triple in sentence.triples for part in (triple.subject, triple.object) if part.located}
+        for outer, inner in itertools.permutations(sorted(spans, key=lambda span: (span.start, span.end)), 2):
+            if outer.start <= inner.start and inner.end <= outer.end:
+                nested.append(f"{sentence.id}: {inner.text!r} in {outer.text!r}")
+    yield Finding(
+        "nesting",
+        len(nested),
+        f"{len(nested)} entities stand inside another one; some extractors cannot represent that",
+        tuple(nested[:SHOWN]),
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,164 @@
+"""What a test set shares with its training set: sentences, also nearly equal ones, triples and entities.
+
+Two sentences are *equal* (the same characters), equal once *normalised* (the same words in the same order, without
+case, accents and punctuation), or *near*: the Jaccard similarity of their sets of words is at least a threshold. Near
+ones are found exactly, without comparing all pairs, by prefix filtering (Chaudhuri et al., ICDE 2006; Bayardo et al.,
+WWW 2007): two sets of that similarity share a word among the rarest few of each.
+"""
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tripleaudit.corpora.model import Sentence
+
+THRESHOLD: Final = 0.8
+MOST: Final = 5000  # sentences that one is compared with; only templates over a tiny vocabulary come near
+KINDS: Final = ("equal", "normalised", "near")
+SHOWN: Final = 5
+# characters of scripts without blanks count as words
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_MARKS = re.compile("[\u0300-\u036f]+")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text without case, accents and punctuation."""
+    text = text.lower()
+    return _WORD.findall(text if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A sentence and another one that is like it; places in their lists, and one of :data:`KINDS`."""
+
+    place: int
+    other: int
+    kind: str
+    similarity: float
+
+
+class Copies:
+    """Sentences among which copies of others are looked for.
+
+    Args:
+        texts: the sentences.
+        threshold: similarity of word sets, above 0, from which two sentences are near.
+    """
+
+    def __init__(self, texts: Sequence[str], threshold: float = THRESHOLD) -> None:
+        self.threshold = threshold
+        self.texts = texts
+        self.words = [words(text) for text in texts]
+        self.sets = [frozenset(found) for found in self.words]
+        self.frequency = Counter(word for found in self.sets for word in found)
+        self.by_text: dict[str, int] = {}
+        self.by_words: dict[tuple[str, ...], int] = {}
+        self.by_word: dict[str, list[int]] = defaultdict(list)
+        self.uncertain = 0  # sentences that were not compared with all that could be like them
+        for place, text in enumerate(texts):
+            self.by_text.setdefault(text, place)
+            if self.words[place]:
+                self.by_words.setdefault(tuple(self.words[place]), place)
+            for word in self._prefix(self.sets[place]):
+                self.by_word[word].append(place)
+
+    def _prefix(self, found: frozenset[str]) -> list[str]:
+        """The rarest words, so many that a near set must have one of them among its own."""
+        size = len(found) - math.ceil(self.threshold * len(found) - 1e-9) + 1
+        return sorted(found, key=lambda word: (self.frequency[word], word))[:size] if found else []
+
+    def among_others(self, texts: Sequence[str]) -> list[Copy]:
+        """Return for each of other sentences the copy that is most like it, of those that have one."""
+        found = (self._copy(place, text, words(text), len(self.texts)) for place, text in enumerate(texts))
+        return [copy for copy in found if copy]
+
+    def among_themselves(self) -> list[Copy]:
+        """Return for each sentence the earlier one that is most like it, of those that have one."""
+        found = (self._copy(place, text, self.words[place], place) for place, text in enumerate(self.texts))
+        return [copy for copy in found if copy]
+
+    def _copy(self, place: int, text: str, sequence: list[str], before: int) -> Copy | None:
+        if (other := self.by_text.get(text, before)) < before:
+            return Copy(place, other, "equal", 1.0)
+        if (other := self.by_words.get(tuple(sequence), before)) < before:
+            return Copy(place, other, "normalised", 1.0)
+        mine = frozenset(sequence)
+        best, compared = None, 0
+        seen: set[int] = set()
+        for word in self._prefix(mine):
+            for other in self.by_word.get(word, ()):
+                if other >= before or compared == MOST:
+                    break
+                theirs = self.sets[other]
+                if other in seen or min(len(mine), len(theirs)) < self.threshold * max(len(mine), len(theirs)):
+                    continue
+                seen.add(other)
+                compared += 1
+                shared = len(mine & theirs)
+                similarity = shared / (len(mine) + len(theirs) - shared)
+                if similarity >= self.threshold and (best is None or similarity > best.similarity):
+                    best = Copy(place, other, "near", similarity)
+        self.uncertain += compared == MOST
+        return best
+
+
+def leakage(train: Sequence[Sentence], test: Sequence[Sentence], threshold: float = THRESHOLD) -> dict[str, Any]:
+    """Say what a test set shares with its training set.
+
+    Returns:
+        ``sentences`` with, for each of :data:`KINDS`, how many test sentences have such a copy in training (each
+        counted once, as the first kind that fits), ``total`` of them and their ``share`` of the test set;
+        ``threshold``; ``uncertain``, the sentences that were not compared with all candidates; ``examples``, some of
+        each kind; and ``triples`` and ``entities``: the different ones of the test set, how many of them occur in
+        training, and the share.
+    """
+    copies = Copies([sentence.text for sentence in train], threshold)
+    found = copies.among_others([sentence.text for sentence in test])
+    kinds = Counter(copy.kind for copy in found)
+    examples = [
+        {
+            "kind": copy.kind,
+            "similarity": round(copy.similarity, 4),
+            "test": test[copy.place].id,
+            "train": train[copy.other].id,
+            "test_text": test[copy.place].text,
+            "train_text": train[copy.other].text,
+        }
+        for kind in KINDS
+        for copy in [copy for copy in found if copy.kind == kind][:SHOWN]
+    ]
+    return {
+        "sentences": {
+            **{kind: kinds[kind] for kind in KINDS},
+            "total": len(found),
+            "share": len(found) / len(test) if test else 0.0,
+        },
+        "threshold": threshold,
+        "uncertain": copies.uncertain,
+        "triples": _shared(_triples(train), _triples(test)),
+        "entities": _shared(_entities(train), _entities(test)),
+        "examples": examples,
+    }
+
+
+def _triples(sentences: Sequence[Sentence]) -> set[Any]:
+    return {triple.strings for sentence in sentences for triple in sentence.triples}
+
+
+def _entities(sentences: Sequence[Sentence]) -> set[Any]:
+    return {
+        entity.text
+        for sentence in sentences
+        for triple in sentence.triples
+        for entity in (triple.subject, triple.object)
+    }
+
+
+def _shared(train: set[Any], test: set[Any]) -> dict[str, Any]:
+    shared = len(train & test)
+    return {"different": len(test), "shared": shared, "share": shared / len(test) if test else 0.0}

@@ -1,0 +1,267 @@
+"""One training step: forward, loss, backward, clipping and optimiser.
+
+On a GPU all of it is one launch: batches have one of a few static shapes, and for each of them the step is captured
+once as a CUDA graph and then replayed. What differs from step to step (the batch, learning rates, scheduled numbers)
+lies in one buffer that one copy fills; dropout's random numbers advance inside the graph.
+"""
+
+import contextlib
+import functools
+import logging
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from tripleaudit.extractors import formulation
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.training.optimizer import clip_gradients
+from tripleaudit.training.settings import TrainingSettings
+
+logger = logging.getLogger(__name__)
+
+MOST_GRAPHS = 64  # rarer shapes are launched operator by operator
+RATES = "learning_rates"
+ALIGNED = 16  # bytes
+SWITCH = 1e-4  # seconds that a thread may keep the interpreter while another one wants it
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the tensors of a packed batch lie: (name, dtype, shape, first byte, bytes) of each, and all bytes.
+
+    There is one object for equal layouts (:func:`layout_of`), so that looking one up compares nothing.
+    """
+
+    fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...]
+    size: int
+
+    def views(self, buffer: Tensor) -> dict[str, Tensor]:
+        """The tensors in ``buffer`` [size] uint8."""
+        return {name: buffer[at : at + size].view(dtype).view(shape) for name, dtype, shape, at, size in self.fields}
+
+
+@functools.cache
+def layout_of(fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...], size: int) -> Layout:
+    """The one layout of these fields."""
+    return Layout(fields, size)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A batch in one piece of memory."""
+
+    buffer: Tensor
+    layout: Layout
+
+
+def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
+    """Put the tensors of a batch behind one another, in page-locked memory if a GPU is to read them."""
+    fields, arrays, at = [], [], 0
+    for name, value in batch.items():
+        array = value.numpy()
+        fields.append((name, value.dtype, array.shape, at, array.nbytes))
+        arrays.append(array)
+        at += -(-array.nbytes // ALIGNED) * ALIGNED
+    buffer = torch.empty(at, dtype=torch.uint8, pin_memory=pinned)
+    raw = buffer.numpy()
+    for array, (_, _, _, place, size) in zip(arrays, fields, strict=True):
+        raw[place : place + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return Packed(buffer, layout_of(tuple(fields), at))
+
+
+class Step:
+    """Runs training steps operator by operator.
+
+    Args:
+        model: on its device.
+        optimizer: of its parameters.
+        settings: clipping and the like.
+        bf16: autocast to bfloat16.
+        wrapped: the model as several processes train it together, or None.
+
+    Attributes:
+        static: whether batches must have static shapes.
+        bf16: as given.
+        total: sum of the losses since it was last set to 0, a scalar on the device.
+        norm: gradient norm before the last clipping, a scalar on the device; None where it is not computed.
+    """
+
+    def __init__(
+        self,
+        model: Extractor,
+        optimizer: torch.optim.Optimizer,
+        settings: TrainingSettings,
+        bf16: bool,
+        wrapped: DistributedDataParallel | None = None,
+    ):
+        self.model, self.optimizer, self.settings, self.wrapped = model, optimizer, settings, wrapped
+        self.static = type(model).static and formulation.on_device(model.device)
+        self.bf16 = bf16
+        self.autocast = functools.partial(torch.autocast, model.device.type, torch.bfloat16, enabled=bf16)
+        self.total = torch.zeros((), device=model.device)
+        self.norm: Tensor | None = None
+
+    def __call__(self, batch: Mapping[str, Tensor] | Packed, share: int = 1, last: bool = True) -> None:
+        """Take in one batch.
+
+        Args:
+            batch: from the loader; static ones are packed and carry ``learning_rates`` [groups].
+            share: batches of the optimiser's step; the loss is divided by it.
+            last: of them: update the weights.
+        """
+        if isinstance(batch, Packed):
+            batch = batch.layout.views(batch.buffer.to(self.model.device, non_blocking=True))
+        else:
+            batch = {name: value.to(self.model.device, non_blocking=True) for name, value in batch.items()}
+        self._run(batch, share, last)
+
+    def _run(self, batch: dict[str, Tensor], share: int, last: bool) -> None:
+        batch = dict(batch)
+        rates = batch.pop(RATES, None)
+        if rates is not None:
+            for group, rate in zip(self.optimizer.param_groups, rates.unbind(), strict=True):
+                group["lr"] = rate
+        waiting = contextlib.nullcontext() if last or self.wrapped is None else self.wrapped.no_sync()
+        with waiting:
+            with self.autocast():
+                loss = self._loss(batch)
+                loss = loss if share == 1 else loss / share
+            loss.backward()
+        self.total += loss.detach()
+        if not last:
+            return
+        norm = clip_gradients(self.model.parameters(), self.settings, self.optimizer if self.static else None)
+        if norm is not None:
+            self.norm = norm if self.norm is None else self.norm.copy_(norm)
+        self.optimizer.step()
+        self._clear()
+
+    def _loss(self, batch: dict[str, Tensor]) -> Tensor:
+        if self.wrapped is not None:
+            return self.wrapped(**batch).loss
+        return (self.model.device_loss(**batch) if self.static else self.model(**batch)).loss
+
+    def _clear(self) -> None:
+        self.optimizer.zero_grad(set_to_none=True)
+
+
+class _Bucket:
+    """The batches of one layout: their buffer on the device, and the step that was captured on it."""
+
+    def __init__(self, layout: Layout, device: torch.device):
+        self.buffer = torch.empty(layout.size, dtype=torch.uint8, device=device)
+        self.views = layout.views(self.buffer)
+        self.graph: torch.cuda.CUDAGraph | None = None
+        self.seen = 0
+
+
+class CapturedStep(Step):
+    """Replays training steps as CUDA graphs.
+
+    The first batch of a layout runs operator by operator, which warms up what is made once; the second one is captured.
+    Must be made and called in one stream other than the default one (:func:`captured_stream`).
+    """
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.pool = torch.cuda.graph_pool_handle()
+        self.buckets: dict[tuple, _Bucket] = {}
+        self.graphs, self.possible = 0, True
+        if self.settings.accumulation > 1:  # several graphs add to them
+            for parameter in self.model.parameters():
+                parameter.grad = torch.zeros_like(parameter)
+
+    def __call__(self, batch: Packed, share: int = 1, last: bool = True) -> None:
+        """See :meth:`Step.__call__`."""
+        key = batch.layout, share, last
+        if key not in self.buckets:
+            self.buckets[key] = _Bucket(batch.layout, self.model.device)
+        bucket = self.buckets[key]
+        bucket.buffer.copy_(batch.buffer, non_blocking=True)
+        if bucket.graph is None and bucket.seen and self.possible and self.graphs < MOST_GRAPHS:
+            self._capture(bucket, share, last)
+        bucket.seen += 1
+        if bucket.graph is not None:
+            bucket.graph.replay()
+        else:
+            self._run(bucket.views, share, last)
+
+    def _capture(self, bucket: _Bucket, share: int, last: bool) -> None:
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize()
+        try:
+            # other threads may allocate page-locked memory meanwhile
+            graph.capture_begin(pool=self.pool, capture_error_mode="thread_local")
+            try:
+                self._run(bucket.views, share, last)
+            finally:
+                graph.capture_end()
+        except RuntimeError as error:
+            self.possible = False
+            self._clear()
+            reason = str(error).strip().splitlines()[0]
+            logger.warning("a training step cannot be captured, so operators are launched one by one: %s", reason)
+            return
+        bucket.graph = graph
+        self.graphs += 1
+        if self.graphs == MOST_GRAPHS:
+            logger.info(
+                "%d shapes of batches are captured; further ones are launched operator by operator", self.graphs
+            )
+
+    def _clear(self) -> None:
+        if self.settings.accumulation > 1:
+            torch._foreach_zero_([parameter.grad for parameter in self.model.parameters()])
+        else:
+            super()._clear()
+
+
+def make_step(
+    model: Extractor,
+    optimizer: torch.optim.Optimizer,
+    settings: TrainingSettings,
+    bf16: bool,
+    wrapped: DistributedDataParallel | None = None,
+) -> Step:
+    """Return the fastest step that this model, device and number of processes allow, and log which it is."""
+    if model.device.type != "cuda":
+        return Step(model, optimizer, settings, bf16, wrapped)
+    if wrapped is not None:
+        logger.info("several processes train together: operators are launched one by one")
+    elif not type(model).static:
+        logger.info("%s has no static formulation: operators are launched one by one", model.name)
+    else:
+        return CapturedStep(model, optimizer, settings, bf16)
+    return Step(model, optimizer, settings, bf16, wrapped)
+
+
+@contextlib.contextmanager
+def captured_stream(device: torch.device):
+    """Run the block in a stream of its own on a GPU, where it may be captured.
+
+    Python's threads change places more often meanwhile: the one that launches steps must not wait for milliseconds
+    until the one that prepares batches lets go.
+    """
+    if device.type != "cuda":
+        yield
+        return
+    stream, interval = torch.cuda.Stream(device), sys.getswitchinterval()
+    stream.wait_stream(torch.cuda.current_stream(device))
+    sys.setswitchinterval(SWITCH)
+    try:
+        with torch.cuda.stream(stream):
+            yield
+    finally:
+        sys.setswitchinterval(interval)
+    torch.cuda.current_stream(device).wait_stream(stream)
+
+
+def scalars(model: nn.Module, rates: list[float], step: int) -> dict[str, Tensor]:
+    """What a static batch carries besides sentences: learning rates and the numbers of :meth:`Extractor.schedule`."""
+    values = {name: torch.tensor(value, dtype=torch.float32) for name, value in model.schedule(step).items()}
+    return {RATES: torch.from_numpy(np.array(rates, dtype=np.float32)), **values}
