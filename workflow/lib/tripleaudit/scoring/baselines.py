@@ -14,6 +14,7 @@ They are deterministic: they have no seed, and no interval over runs.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
@@ -66,6 +67,7 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
     """
     spec, sentences = BASELINES.need(baseline), load_sentences(test)
     said = spec.predict(load_sentences(train), sentences)
+    rows: Iterable[dict[str, Any]]
     if spec.classifier:
         rows = ({"id": sentence.id, "score": score} for sentence, score in zip(sentences, said, strict=True))
     else:
