@@ -205,3 +205,60 @@ def test_a_plan_imports_nothing_heavy():
     code = "import sys; import tripleaudit.plan.study, json; print(json.dumps(sorted(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"torch", "transformers", "pandas", "datasets", "snakemake"} & set(json.loads(result.stdout))
+
+
+def test_a_missing_key_hides_no_fault_of_its_section_or_of_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    collections = {"n": {"files": "t.jsonl", "extractor": "x", "batch_size": float("inf"), "shards": 2.5}}
+    with pytest.raises(UserError) as error:
+        Study({"study": "s", "threads": 0, "collections": {**collections, "m": {"files": [], "gate": None}}})
+    assert said(str(error.value)) == [
+        "threads: expected at least 1, got 0",
+        "collections/n: the key 'gate' is missing",
+        "collections/n/shards: expected integer, got 2.5",
+        "collections/n/batch_size: expected integer, got inf",
+        "collections/m/files: expected at least 1 of them, got []",
+        "collections/m: the key 'extractor' is missing",
+    ]
+
+
+def test_keys_that_yaml_does_not_read_as_text_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text("study: s\n1: 2\ncorpora: {no: {}, 2005: {}}\nthreads: 0\n")
+    assert main(["validate", "study.yaml"]) == 1
+    assert said(capsys.readouterr().err) == [
+        "(top level): YAML reads the key 1 as no text; expected it in quotes",
+        "corpora: YAML reads the key False as no text; expected it in quotes",
+        "corpora: YAML reads the key 2005 as no text; expected it in quotes",
+        "threads: expected at least 1, got 0",
+    ]
+
+
+def test_what_a_job_would_stumble_over_is_said_in_the_plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.jsonl").write_text("{}\n")
+    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "latin.jsonl").write_bytes("{Köln}".encode("latin-1"))
+    endpoints = {
+        "far": {"base_url": "http://host:99999/v1", "model": "m"},
+        "open": {"base_url": "http://[::1", "model": "m"},
+    }
+    files = {"train": "empty.jsonl", "valid": "t.jsonl", "test": "latin.jsonl"}
+    with pytest.raises(UserError) as error:
+        Study(
+            {
+                "study": "s",
+                "seeds": [2**32],
+                "corpora": {"c": {"files": files}},
+                "extractors": {"casrel": {"runtime": "never"}, "tdeer": {"runtime": "1.5 days"}},
+                "generative": {"endpoints": endpoints},
+            }
+        )
+    lines = said(str(error.value))
+    assert lines[:4] == [
+        "seeds/0: expected at most 4294967295, got 4294967296",
+        "extractors/casrel/runtime: expected minutes, or a time such as '4h', got 'never'",
+        "corpora/c/files/train: empty.jsonl: the corpus is empty, expected at least one sentence",
+        "corpora/c/files/test: latin.jsonl: not UTF-8 text (byte 2 of a block)",
+    ]
+    assert [line.partition(": '")[0] for line in lines[4:]] == ["generative/endpoints/far", "generative/endpoints/open"]

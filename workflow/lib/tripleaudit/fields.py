@@ -10,6 +10,7 @@ import difflib
 import functools
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
@@ -29,6 +30,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from tripleaudit.errors import UserError
 
+TIME = r"\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*"  # as Snakemake has it
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
@@ -142,7 +144,7 @@ Runtime = Annotated[
     Any,
     form(
         "minutes, or a time such as '4h'",
-        lambda value: isinstance(value, str) and bool(value) or type(value) is int and value > 0,
+        lambda value: bool(re.fullmatch(TIME, value)) if isinstance(value, str) else type(value) is int and value > 0,
         {"type": ["string", "integer"]},
     ),
 ]

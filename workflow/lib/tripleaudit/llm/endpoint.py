@@ -90,9 +90,9 @@ class Endpoint:
         if not self.model:
             raise UserError(f"{where}: 'model' is missing; expected the model's name at the endpoint")
         if self.base_url is not None:
-            parts = urlsplit(self.base_url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
+            if not _is_web_address(self.base_url):
                 raise UserError(f"{where}: 'base_url' must be an http or https address such as https://host/v1")
+            parts = urlsplit(self.base_url)
             if parts.username or parts.password or parts.query:
                 raise UserError(f"{where}: 'base_url' must not hold credentials or a query; name 'api_key_env' instead")
         if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
@@ -223,6 +223,14 @@ class Answer:
     error: str | None = None
     reasoning: str = ""
     served: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _is_web_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port out of range, an open bracket
+        return False
 
 
 def canonical_key(value: Any) -> str:

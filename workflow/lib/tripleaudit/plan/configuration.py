@@ -2,7 +2,7 @@
 
 import copy
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -38,6 +38,7 @@ from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, T
 from tripleaudit.yaml_files import read_with_repeated
 
 _BASELINES = ["memorise", "nothing", "always-yes"]
+MOST_SEED = 2**32 - 1  # of NumPy's generators
 HEADING = "Configuration is not usable:"
 
 
@@ -77,7 +78,7 @@ class StudyConfig(Section):
     """One or two sentences on what the study asks; printed at the top of its report."""
     raw_root: str | None = None
     """Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."""
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Unique] = Field([1], min_length=1)
+    seeds: Annotated[list[Annotated[int, Field(ge=0, le=MOST_SEED)]], Unique] = Field([1], min_length=1)
     """Random seeds; every training is repeated once for each."""
     gpu: Annotated[Any, among(("auto", 0, 1))] = "auto"
     """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."""
@@ -148,7 +149,7 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
         names of entries that are left out because of them, which others may speak of.
     """
     left = copy.deepcopy(dict(given))
-    sentences: list[str] = []
+    sentences = list(_without_other_keys(left, ()))
     removed: set[tuple[str | int, ...]] = set()
     gone: set[str] = set()
     while True:
@@ -164,8 +165,20 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
                     sentences.append(mistake.sentence())
                 if mistake.kind == "missing":
                     gone.add(str(mistake.place[-1]) if mistake.place else "")
-                place = _remove(left, mistake.place, mistake.key)
-                removed.add(place)
+                # another mistake may have taken it out already, alone or with the entry around it
+                if not any(mistake.place[:depth] in removed for depth in range(1, len(mistake.place) + 1)):
+                    removed.add(_remove(left, mistake.place, mistake.key))
+
+
+def _without_other_keys(part: Any, place: tuple[str, ...]) -> Iterator[str]:
+    """Take out of all mappings the keys that YAML does not read as text; yield a sentence for each."""
+    entries = list(part.items()) if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in entries:
+        if isinstance(part, dict) and not isinstance(key, str):
+            yield f"{'/'.join(place) or '(top level)'}: YAML reads the key {key!r} as no text; expected it in quotes"
+            del part[key]
+        else:
+            yield from _without_other_keys(value, (*place, str(key)))
 
 
 def _remove(config: dict[str, Any], place: Sequence[str | int], missing: Sequence[str | int]) -> tuple[str | int, ...]:

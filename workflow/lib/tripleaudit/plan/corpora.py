@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from tripleaudit.corpora.readers.common import Probe
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError
@@ -211,6 +212,14 @@ def protocols_model(names: Sequence[str]) -> type[Section]:
     return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)
 
 
+def _problem_of_text(where: str, path: Path) -> Iterator[str]:
+    """Yield why a file, whose format is found by looking at it, holds no sentence, as far as its beginning shows."""
+    try:
+        _ = Probe(path).first
+    except UserError as error:
+        yield f"{where}: {error}"
+
+
 class Corpora:
     """The corpora of a study, their splits, and the sets that protocols make of them."""
 
@@ -226,6 +235,8 @@ class Corpora:
                     for path in paths or ():
                         if not Path(shipped(path)).exists():
                             yield f"{where}/files/{split}: {path}: no such file"
+                        elif corpus.format == "auto":
+                            yield from _problem_of_text(f"{where}/files/{split}", Path(shipped(path)))
                 yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
                 continue
             try:
