@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from support.extractors import build, toy_sentences
 from tripleaudit.extractors import formulation, padded, prediction
@@ -9,7 +10,7 @@ from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.ptrnet import PtrNet
-from tripleaudit.extractors.registry import extractor_class, extractor_names
+from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -114,17 +115,54 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
         model.extract(texts)
 
 
+@pytest.mark.parametrize("name", ["casrel", "zcc-binary"])
+def test_a_batch_beyond_memory_is_halved_on_a_gpu_alone(tiny_encoder, monkeypatch, name):
+    kind, implied = resolve(name)
+    model = build(kind, tiny_encoder, **implied).double().eval()
+    texts = [each.text for each in toy_sentences()]
+    predict = model.decide if model.kind == "classifier" else model.extract
+    expected, encode, sizes = predict(texts), model.encoded, []
+
+    def cramped(input_ids, attention_mask):
+        sizes.append(len(input_ids))
+        if len(input_ids) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return encode(input_ids, attention_mask)
+
+    monkeypatch.setattr(model, "encoded", cramped)
+    with pytest.raises(torch.OutOfMemoryError):
+        predict(texts)
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    sizes.clear()
+    if model.kind == "classifier":
+        assert predict(texts) == pytest.approx(expected, rel=1e-6)
+    else:
+        same(predict(texts), expected)
+    assert sizes == [8, 4, 2, 2, 4, 2, 2]
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_attention_is_finite_where_no_key_is_allowed(dtype):
+def test_attention_is_exact_and_finite_where_no_key_is_allowed(monkeypatch, dtype):
+    """Kernels differ in what they make of a row without a key, so none gets one; half precision ends before them."""
+    calls, attend = [], F.scaled_dot_product_attention
+
+    def watched(query, key, value, attn_mask, dropout_p):
+        calls.append((query.dtype, bool(attn_mask.any(dim=-1).all())))
+        return attend(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
     torch.manual_seed(0)
-    attention = Attention(16, 4, 0.0).to(dtype)
-    x = torch.randn(3, 5, 16, dtype=dtype, requires_grad=True)
+    attention = Attention(16, 4, 0.0)
+    x = torch.randn(3, 5, 16, requires_grad=True)
     mask = torch.ones(3, 5, dtype=torch.bool)
     mask[1] = False
     mask[2, 3:] = False
     with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
-        result = attention.float()(x, x, mask)
-    result.float().square().sum().backward()
-    assert torch.isfinite(result).all()
-    for gradient in (x.grad, *(each.grad for each in attention.parameters())):
-        assert torch.isfinite(gradient).all()
+        result = attention(x.to(dtype), x.to(dtype), mask)
+        alone = attention(x[2:, :3].to(dtype), x[2:, :3].to(dtype), mask[2:, :3])
+    assert calls == [(torch.float32, True)] * 2
+    torch.testing.assert_close(result[2:, :3], alone)
+    result.square().sum().backward()
+    for values in (result, x.grad, *(each.grad for each in attention.parameters())):
+        assert values.dtype == torch.float32
+        assert torch.isfinite(values).all()

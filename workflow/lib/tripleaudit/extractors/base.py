@@ -26,7 +26,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
 from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
-from tripleaudit.extractors.prediction import Prepared, prepared
+from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
 from tripleaudit.fields import Count, among
@@ -383,12 +383,12 @@ class Extractor(PreTrainedModel):
         # what follows on the host is done while the device works on the next batch
         with self.predicting(), ThreadPoolExecutor(1) as beside:
             waiting = []
-            for batch in prepared(self, list(dict.fromkeys(texts)), alignments, batch_size):
-                decoded = self._found(batch.on(self.device))
-                if on_device(self.device):
-                    waiting.append(beside.submit(finish, batch, *decoded))
-                else:
-                    finish(batch, *decoded)
+            for whole in prepared(self, list(dict.fromkeys(texts)), alignments, batch_size):
+                for batch, decoded in within_memory(whole, self.device, self._found):
+                    if on_device(self.device):
+                        waiting.append(beside.submit(finish, batch, *decoded))
+                    else:
+                        finish(batch, *decoded)
             for each in waiting:
                 each.result()
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]

@@ -5,9 +5,9 @@ batches while the device works on one.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch import Tensor
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.batches import ahead, pad_batch
 from tripleaudit.extractors.formulation import cells_at_once, on_device
+from tripleaudit.machine.memory import is_out_of_memory
 from tripleaudit.machine.progress import Progress
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 ALIGN_AT_ONCE = 1024  # sentences
 TOKENS_AT_ONCE = 2**15  # of a batch, padding included; more make no GPU faster
 NUMBERS_PER_TOKEN = 32  # that an encoder's layer holds, in widths of its states
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,15 @@ class Prepared:
     def on(self, device: torch.device) -> dict[str, Tensor]:
         """The tensors on a device."""
         return {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
+
+    def halves(self) -> tuple["Prepared", "Prepared"]:
+        """Two batches of half as many sentences."""
+        middle = len(self.texts) // 2
+        first, second = (
+            Prepared(self.texts[part], self.alignments[part], {name: each[part] for name, each in self.tensors.items()})
+            for part in (slice(middle), slice(middle, None))
+        )
+        return first, second
 
 
 def prepared(
@@ -66,6 +78,24 @@ def prepared(
             yield batch
             done += len(batch.texts)
             progress.reach(done)
+
+
+def within_memory(
+    batch: Prepared, device: torch.device, predict: Callable[[dict[str, Tensor]], Result]
+) -> Iterator[tuple[Prepared, Result]]:
+    """Yield a batch and what ``predict`` makes of it; where a GPU's memory does not suffice, both of its halves."""
+    try:
+        result = predict(batch.on(device))
+    except RuntimeError as error:
+        if not on_device(device) or len(batch.texts) < 2 or not is_out_of_memory(error):
+            raise
+    else:
+        yield batch, result
+        return
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    for half in batch.halves():
+        yield from within_memory(half, device, predict)
 
 
 def _small(model, texts, alignments, batch_size) -> Iterator[Prepared]:

@@ -21,7 +21,7 @@ from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.prediction import prepared
+from tripleaudit.extractors.prediction import prepared, within_memory
 from tripleaudit.fields import Rate, among
 
 HEADS = ("binary", "mcml")
@@ -149,10 +149,10 @@ class ZCC(Extractor):
         """Score distinct texts."""
         order, scores = [], []
         with self.predicting():
-            for batch in prepared(self, texts, alignments, batch_size):
-                logits = self(**batch.on(self.device)).scores["logits"]
-                order.extend(batch.texts)
-                scores.append(has_triples(logits))
+            for whole in prepared(self, texts, alignments, batch_size):
+                for batch, output in within_memory(whole, self.device, lambda tensors: self(**tensors)):
+                    order.extend(batch.texts)
+                    scores.append(has_triples(output.scores["logits"]))
         return dict(zip(order, torch.cat(scores).tolist(), strict=True)) if order else {}
 
 
