@@ -46,7 +46,7 @@ def test_what_is_read_is_what_the_classes_have(name):
 @pytest.mark.parametrize(
     ("name", "values", "problem"),
     [
-        ("casrel", {"foo": 1}, "model: unknown key 'foo'; known are bf16, drop_above, drop_zero"),
+        ("casrel", {"foo": 1}, "model: unknown key 'foo'; known are drop_above, drop_zero"),
         ("casrel", {"max_lenght": 9}, "model: unknown key 'max_lenght', did you mean 'max_length'?"),
         ("casrel", {"encoder": {}}, "model: unknown key 'encoder'"),
         ("casrel", {"max_length": 0}, "model/max_length: expected at least 8, got 0"),

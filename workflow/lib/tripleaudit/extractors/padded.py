@@ -18,7 +18,7 @@ from tripleaudit.extractors.formulation import Chunks, cells_at_once
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features
 
-TILE = 8  # columns; beside whole tiles a matrix product takes twice as long or more
+TILE = 8  # columns; of other widths matrix products on a GPU load number by number
 
 
 class Pairs:
