@@ -75,7 +75,11 @@ def _table() -> Mapping[str, Any]:
 
 def listed(base_url: str | None, model: str) -> Prices:
     """Return the listed prices of a model at an address; none where the table does not know both."""
-    service = _table()["services"].get(urlsplit(base_url or "").hostname or "") or {"models": {}}
+    try:
+        host = urlsplit(base_url or "").hostname or ""
+    except ValueError:  # no address; who checks it says so
+        host = ""
+    service = _table()["services"].get(host) or {"models": {}}
     found = service["models"].get(model) or service["models"].get(_DATED.sub("", model))
     if found is None:
         return Prices()
