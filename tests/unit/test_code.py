@@ -184,7 +184,7 @@ def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
     for name in names:
         package.write(f"data/prompts/{name}.yaml", "a")
     package.write("data/facts.jsonl", "{}")
-    package.write("a/style.css", "a")
+    package.write("a/looks/style.css", "a")
 
     def read_by(text: str) -> set[str]:
         package.write("user.py", text)
@@ -199,8 +199,8 @@ def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
     assert read_by("from tripleaudit import read\nread.totals()") == {"prompts/sums.yaml"}
     assert read_by("from tripleaudit.shipped import DATA\nfile = DATA / 'facts.jsonl'") == {"facts.jsonl"}
     before = package("user", "a.command")
-    assert "a/style.css" in before
-    for name, changes in (("a/style.css", True), ("data/facts.jsonl", True), ("data/prompts/closed.yaml", False)):
+    assert "a/looks/style.css" in before
+    for name, changes in (("a/looks/style.css", True), ("data/facts.jsonl", True), ("data/prompts/closed.yaml", False)):
         package.write(name, "changed")
         assert (package("user", "a.command") != before) is changes
         before = package("user", "a.command")
@@ -214,3 +214,13 @@ def test_a_class_from_outside_has_its_file_in_the_digest(tmp_path):
 
 class Outside:
     """A class of this file."""
+
+
+def test_what_an_editor_left_among_modules_changes_nothing(package):
+    before = package("a")
+    assert before
+    for name in ("a/__init__.py.orig", "a/tdeer.py.bak", "a/.hidden.swp", "a/notes~"):
+        package.write(name, "left over")
+    assert package("a") == before
+    package.write("a/looks/style.css", "b {}")
+    assert package("a") != before

@@ -4,7 +4,7 @@ A command's code is its own module, or one function of it, and everything of the
 through others, at the top of a module or inside a function. Of each module counts what runs: comments, docstrings,
 formatting, help texts and imports for type checkers do not, so that changing them makes no result anew.
 
-Files beside the modules of a package count with it, and so do data files of the package (``data/``) that a call names:
+Files in folders of their own below a package count with it, and so do data files (``data/``) that a call names:
 ``load_prompt("minea-needles")``, or a call of a function that makes one.
 
 Modules and data that are chosen at run time by a name (an extractor, a table, a prompt of a study) cannot be read off
@@ -135,12 +135,15 @@ def _closure(entries: tuple[str, ...]) -> dict[str, str]:
 
 @functools.cache
 def _beside_modules(name: str) -> list[Path]:
-    """Return the files that lie beside the modules of a package, such as style sheets; those of the root are data."""
+    """Return the files of a package in folders of their own, such as style sheets; those of the root are data.
+
+    What lies among modules, or is hidden, was left there by an editor or a merge: no module reads it.
+    """
     path = _path(name)
     if path is None or path.name != "__init__.py" or path.parent == ROOT:
         return []
     files = (file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    return [file for file in files if file.suffix != ".py"]
+    return [file for file in files if not any(file.parent.glob("*.py")) and not file.name.startswith(".")]
 
 
 def _data_read(read: dict[str, Module], entries: Sequence[str]) -> Iterator[Path]:
