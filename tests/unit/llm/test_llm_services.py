@@ -309,7 +309,7 @@ def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
 def job(url: str, folder: str) -> None:
     endpoint = Endpoint(url, "fake", concurrency=4, backoff=0.01, max_backoff=0.02, timeout=0.5, prices=Prices(3, 7))
     with Client(endpoint, folder) as client:
-        client.complete_all(requests(150, max_tokens=20))
+        client.complete_all(requests(400, max_tokens=20))
 
 
 def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
@@ -346,7 +346,7 @@ def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path
         asked = Counter(body["messages"][0]["content"] for body in fake.answered)
         surplus = asked.total() - len(asked)
         billed = sum((3 * row["prompt_tokens"] + 7 * row["completion_tokens"]) / 1e6 for row in fake.books)
-    assert len(asked) == 150 and len(list(tmp_path.glob("??/*.json"))) == 150
+    assert len(asked) == 400 and len(list(tmp_path.glob("??/*.json"))) == 400
     assert surplus <= 17 * 4
     ledger = Ledger(tmp_path / "ledger.jsonl")
     most = surplus * max(3 * row["prompt_tokens"] + 7 * row["completion_tokens"] for row in fake.books) / 1e6
