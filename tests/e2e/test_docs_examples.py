@@ -88,7 +88,7 @@ def test_an_extractor(folder):
     history = (folder / "results/tagger/models/people/original-nz/tagger/none/seed1/history.jsonl").read_text()
     losses = [row["loss"] for row in map(json.loads, history.splitlines()) if "loss" in row]
     assert losses[-1] < losses[0] / 2, "the extractor of the example does not learn"
-    change(folder / "tagger.py", "threshold: float = 0.5", "threshold: float = 0.6")
+    change(folder / "tagger.py", "threshold: Share = 0.5", "threshold: Share = 0.6")
     assert dry_run(folder, "type_f1", "tagger.yaml")["train"] == 1, "a changed file retrains"
 
 
