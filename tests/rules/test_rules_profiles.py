@@ -49,7 +49,7 @@ def folder(tmp_path, encoder) -> Path:
 
 
 def test_there_are_profiles_for_slurm_kubernetes_and_any_other_scheduler():
-    assert PROFILES == ["generic", "kubernetes", "slurm"]
+    assert PROFILES == ["default", "generic", "kubernetes", "slurm"]
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -85,7 +85,7 @@ def test_every_rule_is_local_or_says_what_it_needs():
         for name, text in rules().items()
         if "localrule: True" not in text and ("output:" in text) and not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)
     ]
-    assert set(unsaid) == {"predict_with_augmented"}  # a copy of predict
+    assert set(unsaid) == {"predict_with_augmented", "score_baseline", "score_baseline_classifier"}  # a copy of predict
 
 
 def test_fetching_is_local():
