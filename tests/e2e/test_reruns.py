@@ -168,7 +168,8 @@ def test_a_copy_of_the_project_elsewhere_makes_nothing_anew(finished, tree):
 
 
 NOTHING: set[str] = set()
-SCORED = {"score", "score_classifier", "score_two_step"}
+BASELINES = {"score_baseline", "score_baseline_classifier"}
+SCORED = {"score", "score_classifier", "score_two_step"} | BASELINES
 TABLES = {"table", "needle_table"}
 MORE = ("", "")  # one more statement at the end of a module
 # what is edited -> file, old and new text, rules of which jobs start because of it, how many jobs of some rules run
@@ -178,10 +179,15 @@ EDITS = {
     "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING, {}),
     "a lock": ("machine/locks.py", MORE, NOTHING, {}),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), TABLES | {"plot"}, {"train": 0}),
-    "a matching rule": ("scoring/matching.py", MORE, TABLES | {"train"}, {"train": 7, "score": 10}),
+    "a matching rule": ("scoring/matching.py", MORE, TABLES | {"train"} | BASELINES, {"train": 7, "score": 10}),
     "where entities are": ("corpora/spans.py", MORE, {"prepare_corpus", "make_needles"}, {}),
     "an audit": ("tables/audits.py", MORE, {"audit"}, {"audit": 2, "train": 0}),
-    "types of triples": ("protocols/types.py", MORE, {"audit", "build_protocol", "needle_table", "train"}, {}),
+    "types of triples": (
+        "protocols/types.py",
+        MORE,
+        {"audit", "build_protocol", "needle_table", "train", "predict_baseline"},
+        {},
+    ),  # fmt: skip
     "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | TABLES | {"plot"}, {"train": 0, "predict": 0}),
     "the priors": ("extractors/priors.py", MORE, {"train"}, {"train": 7, "prepare_corpus": 0}),
     "an extractor": ("extractors/casrel.py", MORE, {"train"}, {"train": 3, "predict": 3}),

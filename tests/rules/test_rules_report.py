@@ -32,6 +32,7 @@ def study(tmp_path_factory) -> Path:
         "noising": {"probability": 0.5},
         "training": {"epochs": 1},
         "extractors": {"casrel": {}},
+        "baselines": [],
         "tables": dict.fromkeys(TABLES),
         "gpu": 0,
     }

@@ -108,7 +108,8 @@ def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float |
     for path in (results / "generative").glob("*/*/report.json"):
         if (section["systems"].get(path.parent.name) or {}).get("endpoint") == endpoint:
             report = read_json(path)
-            tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
+            if {"completion_tokens", "requests"} <= report.keys():  # of a finished extraction, by any version
+                tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
     return tokens / answers if answers else None
 
 
