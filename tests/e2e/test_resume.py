@@ -90,9 +90,7 @@ def contents(folder):
     def content(path):
         if path.name != "answers.jsonl":
             return path.read_bytes()
-        rows = map(
-            json.loads, path.read_text(encoding="utf-8").splitlines()
-        )  # the server numbers and dates its answers
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())  # served: number, date
         return [{name: value for name, value in row.items() if name != "served"} for row in rows]
 
     return {

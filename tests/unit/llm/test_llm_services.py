@@ -520,3 +520,10 @@ def test_answers_stored_by_the_first_release_are_found(tmp_path):
         assert [answer.key for answer in answers] == list(OLD.values())
         assert client.key(FULL) == "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
         assert client.embed(["x"]).shape == (1, 8)
+
+
+def test_a_job_that_only_finds_stored_answers_still_closes_what_a_killed_one_left_open(tmp_path):
+    """The killed job stored the answer and did not enter its cost: nobody asks again, so nobody else would enter it."""
+    (tmp_path / "ledger.jsonl").write_text('{"key": "a", "reserved": 1.0, "owner": "gone"}\n')
+    assert Ledger(tmp_path / "ledger.jsonl").orphaned("a")
+    assert not Ledger(tmp_path / "ledger.jsonl").orphaned("b")

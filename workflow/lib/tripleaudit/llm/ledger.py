@@ -62,7 +62,10 @@ class Ledger:
             return self._committed()
 
     def orphaned(self, key: str) -> bool:
-        """Whether a process that is gone never settled its reservation, as far as the file has been read."""
+        """Whether a process that is gone never settled its reservation, as far as the file was read (at least once)."""
+        if not self._offset and self.path.exists():  # a job whose answers are all stored has not looked yet
+            with self._locked():
+                pass
         owner = self._open.get(key, (0.0, self._owner))[1]
         return owner != self._owner and not self._lives(owner)
 
