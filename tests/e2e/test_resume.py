@@ -90,8 +90,10 @@ def contents(folder):
     def content(path):
         if path.name != "answers.jsonl":
             return path.read_bytes()
-        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())  # served: number, date
-        return [{name: value for name, value in row.items() if name != "served"} for row in rows]
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for answer in (answer for row in rows for answer in row["answers"]):
+            assert answer.pop("served")["model"]  # the server numbers and dates its answers
+        return rows
 
     return {
         str(path.relative_to(study)): content(path)
