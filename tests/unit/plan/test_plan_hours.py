@@ -19,7 +19,7 @@ CORPORA = {
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(trainings, "devices", lambda: None)
-    (tmp_path / "t.jsonl").write_text("")
+    (tmp_path / "t.jsonl").write_text("{}\n")
 
 
 def study(name="s", **changes):
