@@ -22,7 +22,8 @@ def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test adds to the registries."""
     from tripleaudit import descriptors
 
-    monkeypatch.delenv(descriptors.VARIABLE, raising=False)
+    monkeypatch.setenv(descriptors.VARIABLE, "")  # so that what a test sets is undone, also where nothing was set
+    monkeypatch.delenv(descriptors.VARIABLE)
     monkeypatch.setattr(descriptors, "_plugins", {})
     for registry in descriptors.REGISTRIES:
         monkeypatch.setattr(registry, "_found", dict(registry._all()))
