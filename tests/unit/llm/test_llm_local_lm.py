@@ -4,58 +4,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from support.tiny_lm import save_tiny_lm, wait_for
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import STATUSES, parse_label
 from tripleaudit.llm.client import Client, Endpoint, Request
 from tripleaudit.llm.local_lm import LocalServer, check_model, convert_gguf
 from tripleaudit.llm.prompts import load_prompt
 
-TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
-
 
 @pytest.fixture(scope="module")
 def tiny_lm(tmp_path_factory):
-    """A random two-layer language model with a vocabulary of bytes."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("tiny-lm")
-    vocabulary = {token: number for number, token in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
-    vocabulary["<end>"] = len(vocabulary)
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<end>")
-    fast.chat_template = TEMPLATE
-    fast.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=2048,
-        eos_token_id=vocabulary["<end>"],
-        pad_token_id=vocabulary["<end>"],
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
-
-
-def wait_for(condition, seconds: float = 30.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
+    return save_tiny_lm(tmp_path_factory.mktemp("tiny-lm"))
 
 
 def serving(name: str) -> list[int]:

@@ -1,0 +1,131 @@
+"""The recipes of ``docs/endpoints.md``: each can be loaded and asks as its service documents; servers that can run here
+are run."""
+
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from support.docs import every_block
+from support.fake_endpoint import FakeEndpoint, Rules
+from support.tiny_lm import free_port, save_tiny_lm, wait_for
+from support.workflow import ROOT
+from tripleaudit.llm.answers import parse_triples
+from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
+from tripleaudit.llm.prompts import load_prompt
+
+(PAGE,) = (block.text for block in every_block(ROOT / "docs" / "endpoints.md") if block.language == "yaml")
+RECIPES = yaml.safe_load(PAGE)["endpoints"]
+HOSTED = sorted(name for name, recipe in RECIPES.items() if recipe.get("base_url", "").startswith("https"))
+LLAMA_CPP = """
+import sys, xllamacpp
+options = xllamacpp.CommonParams()
+options.model.path, options.n_ctx, options.n_parallel = sys.argv[1], 1024, 2
+options.api_keys, options.use_jinja, options.warmup, options.cpuparams.n_threads = ["right"], True, False, 1
+server = xllamacpp.Server(options)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+def at(name: str, address: str, **values) -> Endpoint:
+    """The endpoint of a recipe, at another host."""
+    path = urlsplit(RECIPES[name]["base_url"]).path
+    return Endpoint.from_config(name, {**RECIPES[name], "base_url": address + path, "backoff": 0.01, **values})
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_is_an_endpoint(name):
+    found = Endpoint.from_config(name, RECIPES[name])
+    assert found.model and (found.serve or found.base_url)
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_a_recipe_asks_as_its_service_documents(name, tmp_path, monkeypatch):
+    """The path, the key where the service looks for it and nowhere else, the query; a schema only where it counts."""
+    secret, recipe = "s3cret-value", RECIPES[name]
+    headers = recipe.get("headers", {}).values()
+    for variable in [recipe.get("api_key_env", "NO_KEY"), *(value[4:] for value in headers if value[:4] == "env:")]:
+        monkeypatch.setenv(variable, secret)
+    request = load_prompt("open").request(text="Ada wrote it.")
+    rules = Rules(reasoning=100) if "reasoning" in name else Rules(strict=True)
+    with FakeEndpoint("[]", rules=rules if recipe.get("reasoning_effort") != "none" else None) as fake:
+        with Client(at(name, fake.url.removesuffix("/v1"), batch=False), tmp_path) as client:
+            assert client.complete_all([request])[0].status == "ok"
+        sent, headers = fake.requests[-1], {key.lower(): value for key, value in fake.headers[-1].items()}
+    where = urlsplit(sent["_path"])
+    assert where.path == urlsplit(recipe["base_url"]).path + "/chat/completions"
+    assert where.query == "&".join(f"{key}={value}" for key, value in recipe.get("query", {}).items())
+    assert headers.get("authorization") == (f"Bearer {secret}" if "api_key_env" in recipe else None)
+    for key, value in recipe.get("headers", {}).items():
+        assert headers[key] == (secret if value.startswith("env:") else value)
+    assert ("response_format" in sent) == (recipe.get("structured") != "off")
+    assert sent.get("reasoning_effort") == recipe.get("reasoning_effort")
+
+
+@pytest.mark.slow
+def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path, monkeypatch):
+    """Schemas are obeyed, a wrong key and a prompt that is too long are one sentence each."""
+    pytest.importorskip("xllamacpp", reason="xllamacpp, llama.cpp's server as a package, is not installed")
+    server = subprocess.Popen(
+        [sys.executable, "-c", LLAMA_CPP, str(smollm2)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    monkeypatch.setenv("LLAMA_KEY", "right")
+    try:
+        address = server.stdout.readline().strip()
+        endpoint = at("llama-cpp", address, api_key_env="LLAMA_KEY", max_tokens=48, timeout=300, context=512)
+        request = load_prompt("open").request(text="Ada Moss founded Acme in Lyon.")
+        with Client(endpoint, tmp_path / "cache") as client:
+            answer, plain = client.complete_all([request, Request([{"role": "user", "content": "Name a city."}])])
+            assert client.known.structured and client.bill()["models"]
+            long, _ = client.complete_all([Request([{"role": "user", "content": "word " * 3000}]), request])
+        assert answer.text.lstrip().startswith("{") and parse_triples(answer).status in ("ok", "truncated", "empty")
+        assert answer.usage.prompt_tokens > 50 and 0 < answer.usage.completion_tokens <= 48
+        assert plain.text and plain.served["model"]
+        assert long.status == "error" and "context" in long.error
+        monkeypatch.setenv("LLAMA_KEY", "wrong")
+        with Client(endpoint, tmp_path / "other") as client, pytest.raises(EndpointError, match="turns us away.*401"):
+            client.complete_all([request])
+    finally:
+        server.communicate()
+    assert server.returncode == 0
+
+
+@pytest.mark.slow
+def test_the_recipe_of_transformers_serve(tmp_path):
+    """The server as a user starts it, in a terminal, with a folder."""
+    folder, port = save_tiny_lm(tmp_path / "model"), free_port()
+    command = Path(sys.executable).with_name("transformers")
+    server = subprocess.Popen(
+        [str(command), "serve", str(folder), "--port", str(port), "--device", "cpu"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+    )
+
+    def up() -> bool:
+        assert server.poll() is None, "the server ended"
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2).status == 200
+        except OSError:
+            return False
+
+    try:
+        assert wait_for(up, 300)
+        endpoint = at("transformers", f"http://127.0.0.1:{port}", model=str(folder), max_tokens=6, timeout=300)
+        with Client(endpoint, tmp_path / "cache") as client:
+            answers = client.complete_all([Request([{"role": "user", "content": f"number {n}"}]) for n in range(3)])
+        assert {answer.status for answer in answers} <= {"ok", "truncated"}
+        assert all(0 < answer.usage.completion_tokens <= 6 for answer in answers)
+    finally:
+        server.terminate()
+        server.wait(60)
