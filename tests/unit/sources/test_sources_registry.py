@@ -76,6 +76,20 @@ def test_a_model_may_be_named_by_its_source():
     assert registry.find_model("hub:org/name").source.location == "org/name"
 
 
+def test_a_model_in_parts_is_registered_with_the_hash_of_the_whole():
+    model = registry.model("mpnet-base")
+    assert [part.kind for part in model.source.parts] == ["pypi"] * 5
+    assert [part.inner.rpartition(".")[2] for part in model.source.parts] == ["001", "002", "003", "004", "005"]
+    assert (model.source.inner, model.layers) == ("all-mpnet-base-v2", 12)
+    assert model.sha256 and model.size
+
+
+def test_a_model_in_parts_needs_a_hash(tmp_path):
+    (tmp_path / "models.yaml").write_text("models: {a: {title: A, licence: MIT, source: '(b + c)'}}")
+    with pytest.raises(UserError, match="models/a: a download needs its sha256"):
+        registry.load("models.yaml", tmp_path)
+
+
 def test_the_registry_needs_no_heavy_import():
     code = (
         "import sys; from tripleaudit.sources import registry; registry.corpus('webnlg'); "

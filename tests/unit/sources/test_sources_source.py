@@ -1,4 +1,4 @@
-"""The four forms of a source."""
+"""The five forms of a source."""
 
 import pytest
 
@@ -19,6 +19,17 @@ from tripleaudit.sources import Source, parse_source
         ("hub:org/name@v1.0", Source("hub", "org/name", "v1.0")),
         ("hub:gpt2", Source("hub", "gpt2")),
         ("pypi:a-b==0.1.0!/a_b/model", Source("pypi", "a-b", "0.1.0", "a_b/model")),
+        (
+            "(pypi:a==1!/x.1 + https://example.org/x.2)!/m",
+            Source(
+                "parts",
+                "(pypi:a==1!/x.1 + https://example.org/x.2)",
+                None,
+                "m",
+                (Source("pypi", "a", "1", "x.1"), Source("https", "https://example.org/x.2")),
+            ),
+        ),
+        ("(a + b)", Source("parts", "(a + b)", None, None, (Source("local", "a"), Source("local", "b")))),
     ],
 )
 def test_parse_and_print(text, source):
@@ -41,6 +52,12 @@ def test_parse_and_print(text, source):
         ("pypi:--index-url==1.0!/a", "expected pypi:name==version"),
         ("pypi:name==1.0!/../a", "leaves the archive"),
         ("a.zip!//etc/passwd", "leaves the archive"),
+        ("(a + b", "each part a file"),
+        ("(a)", "each part a file"),
+        ("(a + hub:org/name)", "each part a file"),
+        ("(a + http://example.org/b)", "only https is allowed"),
+        ("(a + b)/m", "expected nothing, or !/path, behind the parts"),
+        ("(a + b)!/../m", "leaves the archive"),
     ],
 )
 def test_bad_names_are_one_clear_sentence(text, message):

