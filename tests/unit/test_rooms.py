@@ -15,7 +15,7 @@ from tripleaudit.shipped import PACKAGE
 FLOORS = (
     "errors shipped randomness __init__",
     "machine",
-    "files yaml_files fields provenance",
+    "arguments files yaml_files fields provenance",
     "descriptors code",
     "sources corpora",
     "protocols",

@@ -55,7 +55,7 @@ def stored(tmp_path: Path) -> Path:
 def test_readable_table(stored: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(["score", str(stored), str(stored), "--matching", "partial-last"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Matching: partial-last; triples are sets within a sentence."
+    assert lines[0].startswith("Matching: partial-last; triples are sets within a sentence")
     assert lines[3].split() == ["All", "2", "100.00", "100.00", "100.00", "1", "1", "1"]
 
 
@@ -84,6 +84,78 @@ def test_bad_input_gives_one_line(
     assert main(["score", *(a.format(stored=stored, other=other) for a in arguments)]) == 1
     error = capsys.readouterr().err
     assert message in error and error.startswith("error: ") and error.count("\n") == 1
+
+
+NAMES = ("Ada Lund", "Ben Ode", "Cleo Ray", "Dan Moss", "Eva Hill", "Finn Roy")
+GOLD = [
+    {"id": f"s{n}", "text": f"{name} works for Harrow {n} in Oslo .", "triples": [[name, "works for", f"Harrow {n}"]]}
+    for n, name in enumerate(NAMES * 2)
+]
+
+
+def score(tmp_path: Path, capsys: pytest.CaptureFixture, gold: list[dict], guess: list[dict], *more: str) -> dict:
+    files = []
+    for name, rows in (("gold", gold), ("guess", guess)):
+        files.append(str(tmp_path / f"{name}.jsonl"))
+        Path(files[-1]).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["score", *files, *more, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def changed(write) -> list[dict]:
+    return [{**row, "triples": [write(*triple) for triple in row["triples"]]} for row in GOLD]
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        (GOLD, []),
+        (changed(lambda s, r, o: (s, "employer", o)), ["no predicted relation occurs in the gold: predicted are 'emp",
+                                                       "12 more triples would be correct if the relation did not"]),
+        (changed(lambda s, r, o: (s, "Works_For", o)), ["no predicted relation occurs in the gold",
+                                                        "(Ada Lund; Works_For; Harrow 0) is (Ada Lund; works for;"]),
+        (changed(lambda s, r, o: (s.upper(), r, o)), ["12 more triples would be correct if case did not count: (ADA"]),
+        (changed(lambda s, r, o: (s.replace(" ", ""), r, o)), ["12 more triples would be correct if blanks did not"]),
+        (changed(lambda s, r, o: (o, r, s)), ["predicted triples were with subject and object exchanged"]),
+        (changed(lambda s, r, o: (s, o, r)), ["no predicted relation occurs", "--column order=sor"]),
+        ([{**row, "triples": []} for row in GOLD], ["no triple is predicted for any sentence"]),
+        (changed(lambda s, r, o: (s[:2], r, o[:3])), ["no predicted triple is correct, whatever difference"]),
+    ],
+)  # fmt: skip
+def test_why_a_score_is_zero(tmp_path: Path, capsys: pytest.CaptureFixture, guess: list[dict], said: list[str]) -> None:
+    value = score(tmp_path, capsys, GOLD, guess)
+    assert value["micro"]["correct"] == (12 if not said else 0)
+    assert len(value["hints"]) == len(said), value["hints"]
+    assert all(part in hint for part, hint in zip(said, value["hints"], strict=True)), value["hints"]
+
+
+@pytest.mark.parametrize("ids", [{"id": "x"}, None], ids=["same-ids", "no-ids"])
+def test_predictions_stand_in_any_order(tmp_path: Path, capsys: pytest.CaptureFixture, ids: dict | None) -> None:
+    guess = GOLD[::-1] if ids else [{"text": r["text"], "triples": r["triples"]} for r in GOLD[5:] + GOLD[:5]]
+    gold = GOLD if ids else [{"text": r["text"], "triples": r["triples"]} for r in GOLD]
+    assert score(tmp_path, capsys, gold, guess)["micro"]["f1"] == 1
+
+
+def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    gold = [{"id": str(n), "text": "Ann saw Bob", "triples": [["Ann", f"r{n}", "Bob"]]} for n in range(3)]
+    assert score(tmp_path, capsys, gold, gold[::-1])["micro"]["f1"] == 1
+
+
+def test_parts_have_their_intervals(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    wrong = [{**row, "triples": [] if n % 3 == 0 else row["triples"]} for n, row in enumerate(GOLD)]
+    two = {"id": "two", "text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"], ["Bob", "saw", "Ann"]]}
+    none = {"id": "none", "text": "Nothing here", "triples": []}
+    value = score(tmp_path, capsys, [*GOLD, two, none], [*wrong, two, {**none, "triples": [["a", "b", "c"]]}])
+    assert {name: part["gold"] for name, part in value["cardinality"].items()} == {"0": 0, "1": 12, "2": 2}
+    assert (value["cardinality"]["1"]["correct"], value["cardinality"]["0"]["predicted"]) == (8, 1)
+    relations = value["relations"]
+    assert list(relations) == ["works for", "saw", "b"]
+    low, high = relations["works for"]["intervals"]["recall"]
+    assert 0 < low < relations["works for"]["recall"] == 8 / 12 < high < 1
+    assert relations["saw"]["intervals"] == {} == relations["b"]["intervals"]  # one sentence says nothing of others
+    assert value["micro"]["intervals"]["f1"][0] < value["micro"]["f1"] < value["micro"]["intervals"]["f1"][1]
+    again = score(tmp_path, capsys, GOLD, wrong, "--bootstrap", "0")
+    assert again["micro"]["intervals"] == {}
 
 
 def test_score_run_writes_scores_and_counts(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

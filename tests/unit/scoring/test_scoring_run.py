@@ -232,12 +232,19 @@ def test_predictions_are_aligned_by_id_then_by_position() -> None:
     assert align(GOLD, anonymous, "g", "p") == anonymous
 
 
-def test_predictions_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(UserError, match=r"p: 4 predictions for the 5 sentences of g; .*no prediction for id '5'"):
-        align(GOLD, PREDICTIONS[:4], "g", "p")
+def test_predictions_without_ids_are_aligned_by_text() -> None:
     anonymous = [replace(row, id="") for row in PREDICTIONS[::-1]]
-    with pytest.raises(UserError, match=r"p: sentence 1 \(id ''\) reads 'Ann wrote Ulysses and Emma', but g has"):
-        align(GOLD, anonymous, "g", "p")
+    assert align(GOLD, anonymous, "g", "p") == anonymous[::-1]
+    numbered = [replace(row, id=GOLD[number].id) for number, row in enumerate(PREDICTIONS[::-1])]  # by their places
+    assert align(GOLD, numbered, "g", "p") == numbered[::-1]
+
+
+def test_predictions_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(UserError, match=r"p: 4 predictions for the 5 sentences of g; .*for 1 of them, such as id '5'"):
+        align(GOLD, PREDICTIONS[:4], "g", "p")
+    other = [replace(PREDICTIONS[0], text="Bob slept"), *PREDICTIONS[1:]]
+    with pytest.raises(UserError, match=r"p: sentence 1 \(id '1'\) reads 'Bob slept', but g has"):
+        align(GOLD, other, "g", "p")
 
 
 def test_texts_may_differ_in_blanks_and_accents(caplog: pytest.LogCaptureFixture) -> None:

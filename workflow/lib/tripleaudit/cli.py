@@ -21,9 +21,10 @@ import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from tripleaudit import __version__, commands
+from tripleaudit.arguments import Real, Whole, check_places
 from tripleaudit.descriptors import COMMANDS, use_plugins
 from tripleaudit.errors import UserError
 from tripleaudit.machine import extras, storage
@@ -31,9 +32,16 @@ from tripleaudit.machine import extras, storage
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with a command line in one sentence, without the list of all its options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}; {self.prog} --help explains it\n")
+
+
 def build_parser(name: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands, or, where ``name`` is a command, of this one alone."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tripleaudit",
         description="Audit relational-triple extraction.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -88,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             argcomplete.autocomplete(parser)
         args = parser.parse_args(argv)
+        check_places(vars(args))
         return args.run(args) or 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -144,7 +153,7 @@ def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -
     elif "Sequence" in kind:
         option |= {"nargs": "*", "type": float if "float" in kind else str}
     elif parameter.annotation in (int, float):
-        option["type"] = parameter.annotation
+        option["type"] = Whole() if parameter.annotation is int else Real()
     parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
 
 

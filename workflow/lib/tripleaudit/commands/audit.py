@@ -2,20 +2,15 @@
 
 import argparse
 
+from tripleaudit.arguments import add_reading
+
 HELP = "audit a test set against its training set: triple types, strata, cardinality"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help="training set, any corpus format")
     parser.add_argument("test", metavar="TEST", help="test set, any corpus format")
-    parser.add_argument("--format", default="auto", metavar="F", help="format of both files (default: auto)")
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
-    )
+    add_reading(parser, "both files")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 

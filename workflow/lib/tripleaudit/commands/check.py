@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tripleaudit.arguments import add_reading
+
 if TYPE_CHECKING:
     from tripleaudit.corpora.corpus import Corpus
 
@@ -17,14 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="corpus files; train, valid (dev) or test by their names"
     )
-    parser.add_argument("--format", default="auto", metavar="F", help="format of the files (default: auto)")
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
-    )
+    add_reading(parser, "the files")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--write", type=Path, metavar="STUDY.yaml", help="write a study of these files")
     parser.add_argument("--force", action="store_true", help="let --write replace a file")

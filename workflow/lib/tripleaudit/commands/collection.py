@@ -4,6 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from tripleaudit.arguments import NUMBER, POSITIVE, SHARE, Real, Whole
+
 HELP = "extract triples from a large text collection, shard by shard"
 
 
@@ -12,7 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     index = steps.add_parser("index", help="divide text files into shards")
     index.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns (.txt, .jsonl, also .gz)")
-    index.add_argument("--shards", type=int, required=True, metavar="N")
+    index.add_argument("--shards", type=NUMBER, required=True, metavar="N")
     index.add_argument("--skip-broken", action="store_true", help="accept lines that are not UTF-8; they are left out")
     index.add_argument("--out", type=Path, required=True, metavar="FILE")
     index.set_defaults(work=_index)
@@ -24,14 +26,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     extract.add_argument("--gate", type=Path, metavar="DIR", help="folder of the trained classifier")
     extract.add_argument("--settings", default="{}", metavar="JSON", help="batch_size, window, threshold, max_chars, …")
     extract.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
-    extract.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
+    extract.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     extract.add_argument(
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
         choices=("auto", "0", "1"),
         help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
-    extract.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
+    extract.add_argument(
+        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
+    )
     extract.add_argument("--out", type=Path, required=True, metavar="FILE", help="triples (.jsonl.gz)")
     extract.add_argument("--facts", type=Path, required=True, metavar="FILE", help="counts and times (.json)")
     extract.set_defaults(work=_extract)
@@ -45,13 +49,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     cost = steps.add_parser("cost", help="what collections of other sizes cost, as Markdown")
     cost.add_argument("--measured", type=Path, required=True, metavar="FILE", help="shards.json of a run with the gate")
     cost.add_argument("--ungated", type=Path, metavar="FILE", help="shards.json of a run without (default: computed)")
-    cost.add_argument("--sentences", type=float, nargs="+", default=[1e6, 1e7, 1e8, 1e9], metavar="N")
-    cost.add_argument("--shard", type=int, default=100_000, metavar="N", help="sentences of a job (default: 100000)")
+    cost.add_argument("--sentences", type=Real(1), nargs="+", default=[1e6, 1e7, 1e8, 1e9], metavar="N")
+    cost.add_argument("--shard", type=NUMBER, default=100_000, metavar="N", help="sentences of a job (default: 100000)")
     cost.add_argument(
-        "--faster", type=float, nargs="*", default=[], metavar="F", help="assume models that run F times as fast"
+        "--faster", type=POSITIVE, nargs="*", default=[], metavar="F", help="assume models that run F times as fast"
     )
     cost.add_argument(
-        "--share", type=float, metavar="P", help="let the gate let this share through (default: measured)"
+        "--share", type=SHARE, metavar="P", help="let the gate let this share through (default: measured)"
     )
     cost.add_argument("--cpu", action="store_true", help="compute from CPU time instead of the clock")
     cost.set_defaults(work=_cost)

@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.arguments import add_reading
+
 HELP = "save corpora as a Hugging Face DatasetDict, JSON lines, CSV, Parquet, brat or DocRED"
 
 
@@ -9,16 +11,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from tripleaudit.corpora.writers import WRITERS
 
     parser.add_argument("splits", nargs="+", metavar="SPLIT=FILE", help="for example train=train.jsonl test=test.jsonl")
-    parser.add_argument("--format", default="auto", help="of all files (default: auto)")
+    add_reading(parser, "all files")
     parser.add_argument(
         "--to", default="datasets", choices=("datasets", *WRITERS), help="what to write (default: datasets)"
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
     parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
     parser.add_argument("--out", required=True, metavar="FOLDER", help="a folder that does not exist yet")

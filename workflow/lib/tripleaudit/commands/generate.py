@@ -3,6 +3,8 @@
 import argparse
 import logging
 
+from tripleaudit.arguments import Whole
+
 HELP = "extract triples from texts with a language model behind an OpenAI-compatible endpoint"
 INTERNAL = True
 
@@ -24,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="config.json of the model that the endpoint serves",
     )
     parser.add_argument("--examples", nargs="*", metavar="FILE", help="sentences that the system's examples come from")
-    parser.add_argument("--threads", type=int, help="CPU threads of the local server")
+    parser.add_argument("--threads", type=Whole(), help="CPU threads of the local server")
     parser.add_argument("--server-log", metavar="FILE", help="output of the local server")
 
 

@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.arguments import SHARE, Whole
+
 HELP = "judge extracted triples with a language model (factualness and granularity)"
 INTERNAL = True
 
@@ -24,14 +26,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--granularity-prompt", default="split", metavar="NAME", help="(default: %(default)s)")
     parser.add_argument(
         "--most-unreadable",
-        type=float,
+        type=SHARE,
         default=0.1,
         metavar="SHARE",
         help="of the answers; more is an error (default: %(default)s)",
     )
     parser.add_argument("--report", required=True, metavar="FILE", help="counts of questions and unreadable answers")
     parser.add_argument("--model-config", nargs="*", default=[], metavar="FILE", help="config.json of a served model")
-    parser.add_argument("--threads", type=int, help="CPU threads of the local server")
+    parser.add_argument("--threads", type=Whole(), help="CPU threads of the local server")
     parser.add_argument("--server-log", metavar="FILE", help="output of the local server")
 
 

@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.arguments import NUMBER, SEED, add_force, check_folder
+
 HELP = "train the topic model that gre-score --lda uses"
 
 
@@ -13,11 +15,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="training texts: a JSON list, an object keyed by text, or sentences as .jsonl",
     )
-    parser.add_argument("--topics", required=True, type=int, metavar="K", help="number of topics")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of training and inference (default: 0)")
+    parser.add_argument("--topics", required=True, type=NUMBER, metavar="K", help="number of topics")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of training and inference (default: 0)")
     parser.add_argument(
         "--chunk-size",
-        type=int,
+        type=NUMBER,
         default=2000,
         metavar="N",
         help="documents between two updates of the topics (default: 2000, as published)",
@@ -26,18 +28,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep-stop-words", action="store_true", help="keep English function words")
     parser.add_argument("--keep-punctuation", action="store_true", help="keep words that are not letters and digits")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the model")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     import logging
 
-    from tripleaudit.errors import UserError
     from tripleaudit.grescores.topics import Preprocessing, read_texts, train_topics
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    for name, value in (("topics", args.topics), ("chunk-size", args.chunk_size)):
-        if value < 1:
-            raise UserError(f"--{name} is {value}, expected at least 1")
+    check_folder(args.out, args.force, own=("lda.json",))
     preprocessing = Preprocessing(
         stop_words=not args.keep_stop_words, lowercase=args.lowercase, alphanumeric=not args.keep_punctuation
     )

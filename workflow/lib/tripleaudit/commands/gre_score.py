@@ -2,6 +2,7 @@
 
 import argparse
 
+from tripleaudit.arguments import MONEY, NUMBER, SEED, SHARE, Real, Whole
 from tripleaudit.llm.cache import DEFAULT_CACHE
 
 HELP = "score extracted triples: TS, US, FS, GS, CS, #tri, #tok and hard matching"
@@ -38,29 +39,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
     parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="stored answers of the endpoint")
-    parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="requests in flight (default: 4)")
+    parser.add_argument("--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)")
     parser.add_argument(
         "--samples",
-        type=int,
+        type=NUMBER,
         default=1,
         metavar="N",
         help="times that the judge is asked; more show its FS each time, and how far it agrees with itself",
     )
-    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
+    parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument(
         "--most-unreadable",
-        type=float,
+        type=SHARE,
         default=0.1,
         metavar="SHARE",
         help="of the judge's answers; more is an error (default: %(default)s)",
     )
     parser.add_argument(
-        "--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
     )
-    parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
+    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; needs --prices")
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
-    parser.add_argument("--phi", type=float, metavar="X", help="similarity threshold (default: the embedder's)")
+    parser.add_argument("--phi", type=Real(-1, 1), metavar="X", help="similarity threshold (default: the embedder's)")
     parser.add_argument("--combine", choices=("sum", "concat", "sentence"), default="sum", help="triple vectors")
     parser.add_argument("--one-to-one", action="store_true", help="CS: a triple recalls at most one gold triple")
     parser.add_argument("--directional", action="store_true", help="CS: subjects and objects must match, too")
@@ -68,10 +69,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
     topics.add_argument("--lda-text", metavar="FILE", help="texts to train a topic model on, now")
-    parser.add_argument("--topics", type=int, default=50, metavar="K", help="topics with --lda-text (default: 50)")
+    parser.add_argument("--topics", type=NUMBER, default=50, metavar="K", help="topics with --lda-text (default: 50)")
     parser.add_argument("--mode", choices=("default", "official"), default="default", help="how empty answers count")
-    parser.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="resamples of the intervals; 0: none")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of resampling and topic model (default: 0)")
+    parser.add_argument(
+        "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
+    )
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of resampling and topic model (default: 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

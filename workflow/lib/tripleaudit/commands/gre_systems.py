@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.arguments import NUMBER, Whole
+
 HELP = "score all systems of one data set with the GREScores"
 INTERNAL = True
 
@@ -11,11 +13,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--files", required=True, nargs="+", metavar="FILE", help="the files of the spec, in order")
     parser.add_argument("--study", required=True, metavar="NAME")
     parser.add_argument("--embedder", nargs="*", default=[], metavar="FILE", help="config.json of an encoder's folder")
-    parser.add_argument("--batch-size", type=int, default=64, metavar="N", help="strings embedded at once")
+    parser.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="strings embedded at once")
     parser.add_argument("--lda", nargs="*", default=[], metavar="FILE", help="lda.json of a topic model's folder")
     parser.add_argument("--section", metavar="JSON|FILE", help="section with the endpoint of --embedding-endpoint")
     parser.add_argument("--embedding-endpoint", metavar="NAME", help="endpoint of the section that embeds strings")
-    parser.add_argument("--threads", type=int, metavar="N", help="CPU threads of the embedder")
+    parser.add_argument("--threads", type=Whole(), metavar="N", help="CPU threads of the embedder")
     parser.add_argument("--out", required=True, metavar="FILE", help="tidy scores, CSV")
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 
+from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SEED, Real, Whole, add_force, check_folder
 from tripleaudit.llm.cache import DEFAULT_CACHE
 
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
@@ -15,34 +16,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-dir", metavar="DIR", help="serve this model folder instead of asking an endpoint")
     parser.add_argument("--key-env", metavar="NAME", help="name of the environment variable that holds the key")
     parser.add_argument("--types", nargs="+", metavar="TYPE", help="only these types of the schema")
-    parser.add_argument("--needles", type=int, default=3, metavar="N", help="of each type and document (default: 3)")
+    parser.add_argument("--needles", type=NUMBER, default=3, metavar="N", help="of each type and document (default: 3)")
     parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
     parser.add_argument(
-        "--needle-tokens", type=int, default=2000, metavar="N", help="most tokens of an answer with needles (2000)"
+        "--needle-tokens", type=NUMBER, default=2000, metavar="N", help="most tokens of an answer with needles (2000)"
     )
-    parser.add_argument("--iterations", type=int, default=3, help="follow-up calls for each piece (default: 3)")
-    parser.add_argument("--piece-chars", type=int, default=4000, metavar="N", help="length of a piece (default: 4000)")
-    parser.add_argument("--max-chars", type=int, metavar="N", help="shorten documents to whole paragraphs within N")
-    parser.add_argument("--context", type=int, metavar="TOKENS", help="context limit, where threads restart")
+    parser.add_argument("--iterations", type=Whole(), default=3, help="follow-up calls for each piece (default: 3)")
     parser.add_argument(
-        "--reserve", type=int, default=4095, metavar="TOKENS", help="room for an answer (default: 4095)"
+        "--piece-chars", type=NUMBER, default=4000, metavar="N", help="length of a piece (default: 4000)"
+    )
+    parser.add_argument("--max-chars", type=NUMBER, metavar="N", help="shorten documents to whole paragraphs within N")
+    parser.add_argument("--context", type=NUMBER, metavar="TOKENS", help="context limit, where threads restart")
+    parser.add_argument(
+        "--reserve", type=Whole(), default=4095, metavar="TOKENS", help="room for an answer (default: 4095)"
     )
     parser.add_argument("--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage")
-    parser.add_argument("--parts", type=int, default=0, metavar="N", help="also repeat each of N parts (table 1)")
+    parser.add_argument("--parts", type=Whole(), default=0, metavar="N", help="also repeat each of N parts (table 1)")
     parser.add_argument("--no-judge", action="store_true", help="leave out the criterion llm")
     parser.add_argument("--no-untouched", action="store_true", help="do not extract the documents without needles")
     parser.add_argument("--casefold", action="store_true", help="compare names and keywords without case")
-    parser.add_argument("--seed", type=int, default=0, help="of needles and their places (default: 0)")
+    parser.add_argument("--seed", type=SEED, default=0, help="of needles and their places (default: 0)")
     parser.add_argument(
-        "--prices", nargs=2, type=float, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
     )
-    parser.add_argument("--budget", type=float, help="most money that may be spent; needs --prices")
-    parser.add_argument("--samples", type=int, default=1, metavar="N", help="extractions; more show mean and deviation")
-    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="of sampling (default: 0)")
+    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; needs --prices")
+    parser.add_argument(
+        "--samples", type=NUMBER, default=1, metavar="N", help="extractions; more show mean and deviation"
+    )
+    parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
-    parser.add_argument("--concurrency", type=int, default=4, help="most requests in flight (default: 4)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one answer (default: 600)")
+    parser.add_argument("--concurrency", type=NUMBER, default=4, help="most requests in flight (default: 4)")
+    parser.add_argument(
+        "--timeout", type=POSITIVE, default=600, metavar="S", help="seconds for one answer (default: 600)"
+    )
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
+    add_force(parser)
     parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
@@ -62,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.samples < 1 or args.samples > 1 and args.temperature == 0:
         raise UserError(f"--samples {args.samples}: expected 1, or more with a --temperature above 0")
+    if args.out:
+        check_folder(args.out, args.force)
     documents = read_documents(args.documents, args.max_chars)
     plan = Plan(
         schema=args.schema,

@@ -3,6 +3,8 @@
 import argparse
 import contextlib
 
+from tripleaudit.arguments import NUMBER, SHARE, Whole
+
 HELP = "make needles, extract with a language model, score (steps of the workflow)"
 INTERNAL = True
 
@@ -13,8 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     corpus = steps.add_parser("corpus", help="needles in documents")
     corpus.add_argument("--plan", required=True, metavar="JSON", help="settings of the study (section 'needles')")
     corpus.add_argument("--documents", nargs="+", required=True, metavar="PATH", help="text files or folders")
-    corpus.add_argument("--max-documents", type=int, metavar="N", help="take only the first N")
-    corpus.add_argument("--max-chars", type=int, metavar="N", help="shorten to whole paragraphs within N characters")
+    corpus.add_argument("--max-documents", type=NUMBER, metavar="N", help="take only the first N")
+    corpus.add_argument("--max-chars", type=NUMBER, metavar="N", help="shorten to whole paragraphs within N characters")
     corpus.add_argument("--needle-file", metavar="FILE", help="use these needles instead of making some")
     _model_arguments(corpus, required=False)
     corpus.add_argument("--out", required=True, metavar="DIR", help="gets documents, needles and infusions")
@@ -67,9 +69,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     discover = steps.add_parser("discover", help="which Schema.org types fit documents; writes a schema")
     discover.add_argument("--documents", nargs="+", required=True, metavar="PATH", help="text files or folders")
-    discover.add_argument("--threshold", type=float, default=0.5, help="least relevance of a type (default: 0.5)")
-    discover.add_argument("--top", type=int, metavar="N", help="keep the N most relevant types instead")
-    discover.add_argument("--max-tokens", type=int, default=1000, metavar="N", help="of the answer (default: 1000)")
+    discover.add_argument("--threshold", type=SHARE, default=0.5, help="least relevance of a type (default: 0.5)")
+    discover.add_argument("--top", type=NUMBER, metavar="N", help="keep the N most relevant types instead")
+    discover.add_argument("--max-tokens", type=NUMBER, default=1000, metavar="N", help="of the answer (default: 1000)")
     _model_arguments(discover)
     discover.add_argument("--out", required=True, metavar="FILE", help="the schema")
     discover.set_defaults(work=_discover)
@@ -83,7 +85,7 @@ def _model_arguments(parser: argparse.ArgumentParser, required: bool = True) -> 
     parser.add_argument(
         "--tokenizer", metavar="FILE", help="tokenizer.json that counts tokens (default: served model's)"
     )
-    parser.add_argument("--threads", type=int, help="CPU threads of a local server")
+    parser.add_argument("--threads", type=Whole(), help="CPU threads of a local server")
     parser.add_argument("--server-log", metavar="FILE", help="output of a local server")
 
 

@@ -4,6 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from tripleaudit.arguments import NUMBER, Whole
+
 HELP = "predict the triples of test sets with a trained extractor"
 
 
@@ -22,17 +24,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="trained zero-cardinality classifier; rejected sentences get no triples",
     )
     parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
-    parser.add_argument("--batch-size", type=int, default=32, help="sentences at a time (default: 32)")
-    parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
+    parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
         choices=("auto", "0", "1"),
         help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
-    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
     parser.add_argument(
-        "--relation-chunk", type=int, default=0, metavar="N", help="relations scored at once, if memory is short"
+        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
+    )
+    parser.add_argument(
+        "--relation-chunk", type=Whole(), default=0, metavar="N", help="relations scored at once, if memory is short"
     )
 
 

@@ -2,6 +2,8 @@
 
 import argparse
 
+from tripleaudit.arguments import NUMBER, SEED, Whole
+
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
 
@@ -35,8 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"
     )
     parser.add_argument("--part", help="with --divide: the part to write")
-    parser.add_argument("--seed", type=int, default=0, help="of --divide (default: 0)")
-    parser.add_argument("--limit", type=int, metavar="N", help="keep only the first N sentences")
+    parser.add_argument("--seed", type=SEED, default=0, help="of --divide (default: 0)")
+    parser.add_argument("--limit", type=NUMBER, metavar="N", help="keep only the first N sentences")
     parser.add_argument(
         "--uncased", action="store_true", help="lower-case and strip accents, as an uncased encoder reads the text"
     )
@@ -44,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tokenizer", metavar="PATH", help="tokenizer.json or model folder: also count the triples that are cut off"
     )
-    parser.add_argument("--max-length", type=int, default=128, metavar="N", help="subwords kept (default: 128)")
+    parser.add_argument("--max-length", type=Whole(3), default=128, metavar="N", help="subwords kept (default: 128)")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the JSON lines go")
     parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")
 
@@ -52,11 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.store import save_sentences
     from tripleaudit.corpora.truncation import count_truncated
-    from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
 
-    if args.limit is not None and args.limit < 1:
-        raise UserError(f"--limit: {args.limit}, expected at least 1")
     corpus = _registered(args) if args.corpus else _own(args)
     if args.tokenizer:
         corpus.report.truncated_triples = count_truncated(corpus.sentences, args.tokenizer, args.max_length)

@@ -2,13 +2,15 @@
 
 import argparse
 
+from tripleaudit.arguments import POSITIVE
+
 HELP = "write the HTML report of a finished study"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="FOLDER", help="folder of a finished study, results/<study>")
     parser.add_argument("--facts", metavar="JSON", help="name, description, seeds, … of the study; name by default")
-    parser.add_argument("--megabytes", type=float, default=6, help="room for the sentences of the error browser")
+    parser.add_argument("--megabytes", type=POSITIVE, default=6, help="room for the sentences of the error browser")
     parser.add_argument("--out", required=True, metavar="FILE", help="HTML file to write")
 
 

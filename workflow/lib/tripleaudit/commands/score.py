@@ -1,9 +1,13 @@
-"""``tripleaudit score``: P, R and F1 of predictions, and type F1 by stratum where a training set is given."""
+"""``tripleaudit score``: P, R and F1 of predictions with intervals, in parts, and why they may be low."""
 
 import argparse
 import json
+from typing import Any
 
-HELP = "score predicted triples against gold triples"
+from tripleaudit.arguments import SEED, Whole, add_reading
+
+HELP = "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
+SHOWN = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "predictions",
         metavar="PREDICTIONS",
-        help="any corpus format, or stored predictions with 'predict' (may be GOLD)",
+        help="any corpus format, or stored predictions with 'predict' (may be GOLD); matched by id or by text",
     )
     parser.add_argument("--train", metavar="TRAIN", help="training set; adds type F1 by stratum")
     parser.add_argument(
@@ -24,58 +28,81 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
-    parser.add_argument("--format", default="auto", metavar="F", help="format of the corpus files (default: auto)")
+    add_reading(parser, "the corpus files")
     parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+        "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.protocols.strata import stratify
+    from tripleaudit.protocols.strata import STRATA, stratify
     from tripleaudit.protocols.types import SeenTriples
     from tripleaudit.scoring.matching import check_matching, sentence_counts
-    from tripleaudit.scoring.metrics import by_stratum, micro
+    from tripleaudit.scoring.metrics import in_stratum, micro
+    from tripleaudit.scoring.parts import by_cardinality, by_relation, described
     from tripleaudit.scoring.sides import load_pair
+    from tripleaudit.scoring.why import hints
 
     matching = check_matching(args.matching)
     columns = parse_columns(args.column)
     gold, predictions = load_pair(args.gold, args.predictions, args.format, columns)
     train = read_corpus(args.train, format=args.format, columns=columns).sentences if args.train else None
     counts = sentence_counts(gold, predictions, matching)
-    total = micro(counts)
-    strata = by_stratum(counts, stratify(gold, SeenTriples(train))) if train is not None else {}
-    if args.json:
-        value = {
-            "matching": matching,
-            "sentences": len(gold),
-            "micro": total.to_json(),
-            "strata": {name: {**score.to_json(), "sentences": score.sentences} for name, score in strata.items()},
-        }
-        print(json.dumps(value, ensure_ascii=False, indent=2))
-    else:
-        print(_table(matching, {"all": total, **strata}))
+    strata = stratify(gold, SeenTriples(train)) if train is not None else []
+    parts = {
+        "strata": {name: counts[in_stratum(strata, name)] for name in STRATA if train is not None},
+        "cardinality": by_cardinality(counts),
+        "relations": by_relation(gold, predictions, matching),
+    }
+    value = {
+        "matching": matching,
+        "sentences": len(gold),
+        "micro": described(counts, args.bootstrap, args.seed),
+        **{
+            part: {name: described(rows, args.bootstrap, args.seed) for name, rows in found.items()}
+            for part, found in parts.items()
+        },
+        "hints": hints(gold, predictions, micro(counts)),
+    }
+    print(json.dumps(value, ensure_ascii=False, indent=2) if args.json else _readable(value))
     return 0
 
 
-def _table(matching: str, scores: dict) -> str:
-    lines = [
-        f"Matching: {matching}; triples are sets within a sentence.",
-        "",
-        f"{'Stratum':<16}{'Sentences':>10}{'Precision':>11}{'Recall':>9}{'F1':>9}{'Correct':>9}{'Predicted':>11}{'Gold':>8}",
-    ]
-    for name, score in scores.items():
-        parts = [
-            f"{100 * value:.2f}" if score.sentences else "–" for value in (score.precision, score.recall, score.f1)
-        ]
-        lines.append(
-            f"{name.replace('_', ' ').capitalize():<16}{score.sentences:>10}{parts[0]:>11}{parts[1]:>9}{parts[2]:>9}"
-            f"{score.correct:>9}{score.predicted:>11}{score.gold:>8}"
-        )
+def _readable(value: dict[str, Any]) -> str:
+    from tripleaudit.tables.render.escape import clean
+
+    lines = [f"Matching: {value['matching']}; triples are sets within a sentence; 95 % intervals over sentences.", ""]
+    lines += [*_part("", {"all": value["micro"]}), *(f"Note: {clean(hint)}" for hint in value["hints"])]
+    if value["strata"]:
+        lines += ["", *_part("Stratum", value["strata"])]
+    lines += ["", *_part("Gold triples", value["cardinality"])]
+    relations = value["relations"]
+    lines += ["", *_part("Relation", {clean(name): relations[name] for name in list(relations)[:SHOWN]})]
+    if len(relations) > SHOWN:
+        lines.append(f"… and {len(relations) - SHOWN} more relations (--json has all)")
     return "\n".join(lines)
+
+
+def _part(title: str, scores: dict[str, dict[str, Any]]) -> list[str]:
+    width = max(16, *(len(name) + 2 for name in scores))
+    head = f"{'Sentences':>9}{'Precision':>22}{'Recall':>22}{'F1':>22}{'Correct':>9}{'Predicted':>11}{'Gold':>7}"
+    lines = [f"{title:<{width}}{head}"]
+    for name, score in scores.items():
+        shown = name.replace("_", " ").capitalize() if title in ("", "Stratum") else name
+        cells = "".join(f"{_cell(score, metric):>22}" for metric in ("precision", "recall", "f1"))
+        lines.append(
+            f"{shown:<{width}}{score['sentences']:>9}{cells}{score['correct']:>9}{score['predicted']:>11}{score['gold']:>7}"
+        )
+    return lines
+
+
+def _cell(score: dict[str, Any], metric: str) -> str:
+    if not score["gold"] and metric != "precision" or not score["sentences"]:
+        return "–"
+    bounds = score["intervals"].get(metric)
+    interval = f" [{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]" if bounds else ""
+    return f"{100 * score[metric]:.2f}{interval}"

@@ -4,6 +4,8 @@ import argparse
 import logging
 import os
 
+from tripleaudit.arguments import POSITIVE, SEED, Whole
+
 HELP = "convert a GGUF language model, or serve one on a free port of this machine"
 
 
@@ -14,9 +16,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url-file", metavar="FILE", help="gets the base URL once the server answers")
     parser.add_argument("--server-log", metavar="FILE", help="output of the server (default: URL file + .log)")
     parser.add_argument("--device", default="auto", help="cpu, cuda:0, … (default: %(default)s)")
-    parser.add_argument("--seed", type=int, help="seed of sampling")
-    parser.add_argument("--threads", type=int, help="CPU threads of the model")
-    parser.add_argument("--start-timeout", type=float, default=300.0, metavar="S", help="seconds until it must answer")
+    parser.add_argument("--seed", type=SEED, help="seed of sampling")
+    parser.add_argument("--threads", type=Whole(), help="CPU threads of the model")
+    parser.add_argument(
+        "--start-timeout", type=POSITIVE, default=300.0, metavar="S", help="seconds until it must answer"
+    )
     parser.add_argument("--until-stdin-closes", action="store_true", help="stop also when standard input ends")
 
 

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from tripleaudit.arguments import NUMBER, SEED, Real, Whole, add_force, add_reading, check_folder
+
 HELP = "make a rearranged, overlap-sifted, augmented or zero-triple data set from your own files"
 
 
@@ -11,15 +13,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, metavar=name.upper(), help=f"{name} set, any corpus format")
     parser.add_argument("--protocol", required=True, choices=("rearranged", "sifted", "augmented", "cardinality"))
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json")
-    parser.add_argument("--format", default="auto", metavar="F", help="format of the three files (default: auto)")
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all draws (default: 0)")
+    add_force(parser)
+    add_reading(parser, "the three files")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="seed of all draws (default: 0)")
     sifted = parser.add_argument_group("sifted")
     both = parser.add_argument_group("sifted and rearranged")
     both.add_argument(
@@ -30,29 +26,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     both.add_argument(
         "--max-count",
-        type=int,
+        type=NUMBER,
         metavar="N",
         help="frequency: hide triples in at most N training sentences; key-triple: move keys in at most N (default: 3)",
     )
-    sifted.add_argument("--percent", type=float, metavar="K", help="sample: K %% of the different test triples")
+    sifted.add_argument("--percent", type=Real(0, 100), metavar="K", help="sample: K %% of the different test triples")
     rearranged = parser.add_argument_group("rearranged")
-    rearranged.add_argument("--valid-size", type=int, metavar="N", help="validation sentences (default: as now)")
-    rearranged.add_argument("--test-size", type=int, metavar="N", help="test sentences (default: as now)")
+    rearranged.add_argument("--valid-size", type=Whole(), metavar="N", help="validation sentences (default: as now)")
+    rearranged.add_argument("--test-size", type=Whole(), metavar="N", help="test sentences (default: as now)")
     rearranged.add_argument("--counts", choices=("corpus", "remaining"), help="every-triple (default: corpus)")
     rearranged.add_argument("--ties", choices=("most-triples", "corpus-order"), help="every-triple")
     augmented = parser.add_argument_group("augmented")
     augmented.add_argument("--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model")
     augmented.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form")
     augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
-    augmented.add_argument("--k", type=int, metavar="N", help="similar entities to draw from (default: 11)")
-    augmented.add_argument("--beams", type=int, metavar="N", help="partial candidates of long entities (default: 5)")
+    augmented.add_argument("--k", type=NUMBER, metavar="N", help="similar entities to draw from (default: 11)")
+    augmented.add_argument("--beams", type=NUMBER, metavar="N", help="partial candidates of long entities (default: 5)")
     augmented.add_argument(
         "--roles", choices=("files", "text"), help="entities that are subject and object (default: files)"
     )
     augmented.add_argument(
         "--fallback", choices=("files", "text"), help="words without a neighbour of the kind (default: files)"
     )
-    augmented.add_argument("--mlm-steps", type=int, metavar="N", help="training steps of the masked LM (default: 200)")
+    augmented.add_argument(
+        "--mlm-steps", type=NUMBER, metavar="N", help="training steps of the masked LM (default: 200)"
+    )
     cardinality = parser.add_argument_group("cardinality")
     cardinality.add_argument("--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences")
     cardinality.add_argument("--zero-sizes", metavar="S", help="zero-triple sentences to add: nyt24, nyt29 or N,N,N")
@@ -80,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None:
             owners = " and ".join(protocol for protocol, names in _BELONGS.items() if name in names)
             raise UserError(f"--{name.replace('_', '-')} belongs to protocol {owners}, not {args.protocol}")
+    sources = [*(getattr(args, name) for name in SPLIT_NAMES), *(args.raw or ())]
+    check_folder(args.out, args.force, sources, [*(f"{name}.jsonl" for name in SPLIT_NAMES), "report.json"])
     given = {"format": args.format, "columns": parse_columns(args.column)}
     splits = Splits(*(read_corpus(getattr(args, name), **given).sentences for name in SPLIT_NAMES))
     options = {name: getattr(args, name) for name in _BELONGS[args.protocol] if name not in _PLACES}

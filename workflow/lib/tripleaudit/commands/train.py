@@ -8,6 +8,8 @@ import logging
 import os
 from pathlib import Path
 
+from tripleaudit.arguments import SEED, Whole, add_force, check_folder
+
 HELP = "train an extractor on a corpus"
 
 
@@ -20,16 +22,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--settings", default="{}", metavar="JSON", help="settings as a JSON object, or @FILE (docs/extending.md)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
-    parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument("--seed", type=SEED, default=1, help="seed of everything random (default: 1)")
+    parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
         choices=("auto", "0", "1"),
         help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
-    parser.add_argument("--gpus", type=int, default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
+    parser.add_argument(
+        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     count = values.get("processes", 1)
     if type(count) is not int or count < 1:
         raise UserError(f"training setting 'processes' is {count!r}, expected a whole number of at least 1")
+    if os.environ.get("LOCAL_RANK") is None:  # of several processes, the one that starts them has looked
+        check_folder(args.out, args.force, own=("provenance.json", "checkpoints", ".lock"))
     files = {"train": args.train, "valid": args.valid}
     if args.train_zero:
         files["train_zero"] = args.train_zero

@@ -4,6 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from tripleaudit.arguments import NUMBER, SEED, add_force, check_folder
+
 HELP = "train a masked language model on an encoder, for augmented test sets"
 
 
@@ -11,10 +13,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the encoder")
     parser.add_argument("--train", required=True, metavar="FILE", help="training set, any corpus format")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the masked language model")
-    parser.add_argument("--steps", type=int, default=200, metavar="N", help="updates (default: 200)")
-    parser.add_argument("--layers", type=int, metavar="N", help="layers to load, from the bottom (default: all)")
-    parser.add_argument("--batch-size", type=int, default=16, metavar="N", help="sentences of an update (default: 16)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="(default: 0)")
+    add_force(parser)
+    parser.add_argument("--steps", type=NUMBER, default=200, metavar="N", help="updates (default: 200)")
+    parser.add_argument("--layers", type=NUMBER, metavar="N", help="layers to load, from the bottom (default: all)")
+    parser.add_argument(
+        "--batch-size", type=NUMBER, default=16, metavar="N", help="sentences of an update (default: 16)"
+    )
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="(default: 0)")
     parser.add_argument(
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
@@ -34,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    check_folder(args.out, args.force, own=("training.json",))
     sentences = read_corpus(args.train).sentences
     with (
         gpu_slot(args.gpu),

@@ -2,6 +2,7 @@
 
 import logging
 import unicodedata
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,22 +58,22 @@ def align(
 ) -> list[Sentence]:
     """Return the predictions in the order of the gold sentences.
 
-    They are matched by id if both sides have the same ids, each once; otherwise by position. Either way a pair's
-    texts must be the same up to blanks and accents, in which copies of one corpus differ.
+    They are matched by id if both sides have the same ids, each once, and the texts agree; else by text, in any order;
+    else by position. A pair's texts must be the same up to blanks and accents, in which copies of one corpus differ.
 
     Raises:
         UserError: ids repeat or are missing, the numbers of sentences differ, or two texts differ.
     """
     place = {sentence.id: index for index, sentence in enumerate(predictions)}
-    if len(place) == len(predictions) and set(place) == {sentence.id for sentence in gold} and len(gold) == len(place):
-        ordered = [predictions[place[sentence.id]] for sentence in gold]
-    elif len(gold) != len(predictions):
+    same = len(place) == len(predictions) == len(gold) and set(place) == {sentence.id for sentence in gold}
+    ordered = [predictions[place[sentence.id]] for sentence in gold] if same else list(predictions)
+    if not _agree(gold, ordered):
+        ordered = _by_text(gold, predictions) or ordered
+    if len(gold) != len(ordered):
         raise UserError(
             f"{predictions_name}: {len(predictions)} predictions for the {len(gold)} sentences of {gold_name}; "
-            f"expected one for each sentence, in the same order or with the same ids{_missing(gold, place)}"
+            f"expected one for each sentence, in any order, with the same ids or texts{_missing(gold, predictions)}"
         )
-    else:
-        ordered = list(predictions)
     respaced = 0
     for number, (right, guess) in enumerate(zip(gold, ordered, strict=True), 1):
         if right.text == guess.text:
@@ -93,9 +94,30 @@ def _folded(text: str) -> str:
     return "".join(char for char in decomposed if not char.isspace() and not unicodedata.combining(char))
 
 
-def _missing(gold: Sequence[Sentence], place: dict[str, int]) -> str:
-    absent = [sentence.id for sentence in gold if sentence.id not in place]
-    return f"; no prediction for id {absent[0]!r}" if absent and len(absent) < len(gold) else ""
+def _agree(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> bool:
+    return len(gold) == len(predictions) and all(
+        right.text == guess.text or _folded(right.text) == _folded(guess.text)
+        for right, guess in zip(gold, predictions, strict=True)
+    )
+
+
+def _by_text(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[Sentence] | None:
+    """Return the predictions by their texts, repeated ones in their order; None if some text has no partner."""
+    waiting: dict[str, deque[Sentence]] = defaultdict(deque)
+    if len({sentence.text for sentence in predictions}) < len(predictions):
+        log.warning("some texts stand several times; predictions for them are taken in the order that they have")
+    for guess in predictions:
+        waiting[_folded(guess.text)].append(guess)
+    found = [waiting[key].popleft() if waiting[key] else None for key in (_folded(right.text) for right in gold)]
+    return None if None in found or any(waiting.values()) else found
+
+
+def _missing(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
+    known = {_folded(guess.text) for guess in predictions}
+    absent = [right for right in gold if _folded(right.text) not in known]
+    if not absent or len(absent) == len(gold):
+        return "" if not absent else "; no text is the same"
+    return f"; no prediction for {len(absent)} of them, such as id {absent[0].id!r}: {_shown(absent[0].text)}"
 
 
 def _shown(text: str) -> str:

@@ -1,0 +1,85 @@
+"""Options of all commands: numbers have ranges; nothing is written over what is read, or among what lies there."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.arguments import Real, Whole, check_folder, check_places
+from tripleaudit.cli import build_parser, main
+from tripleaudit.errors import UserError
+
+
+def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from ((f"{name} {place}".strip(), found) for place, found in options(inner))
+        else:
+            yield "", action
+
+
+def test_every_number_has_a_range() -> None:
+    found = [(place, action) for place, action in options(build_parser()) if isinstance(action.type, Whole | Real)]
+    assert len(found) > 60
+    bare = [f"{place} {action.dest}" for place, action in options(build_parser()) if action.type in (int, float)]
+    assert not bare
+    for place, action in found:  # a default that its own option refused would be a trap
+        for value in action.default if isinstance(action.default, list) else [action.default]:
+            assert value is None or action.type(str(value)) == value, f"{place} {action.dest}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        (Whole(1, 9), {"1": 1, "9": 9}, ("0", "10", "1.5", "x", "", "nan", "-1", "9" * 5000)),
+        (Whole(), {"0": 0, "100000000000": 10**11}, ("-1",)),
+        (Real(0, 1), {"0": 0, "1": 1, "1e-3": 0.001}, ("-0.1", "1.1", "nan", "inf", "x")),
+        (Real(open=True), {"0.5": 0.5}, ("0", "-1", "inf")),
+    ],
+)
+def test_a_range_takes_its_ends_and_refuses_the_rest(kind, good: dict[str, float], bad: tuple[str, ...]) -> None:
+    for text, value in good.items():
+        assert kind(text) == value
+    for text in bad:
+        with pytest.raises(argparse.ArgumentTypeError, match=r"^expected a (whole )?number .*, got '.{0,41}'$"):
+            kind(text)
+
+
+def test_a_wrong_number_is_one_sentence(capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["extract", "model", "text", "--batch-size", "0"])
+    assert capsys.readouterr().err == (
+        "error: argument --batch-size: expected a whole number of at least 1, got '0'; "
+        "tripleaudit extract --help explains it\n"
+    )
+
+
+def test_a_source_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"]]}\n')
+    link = tmp_path / "b.jsonl"
+    link.symlink_to(source)
+    before = source.read_bytes()
+    for out in (source, link, tmp_path / ".." / tmp_path.name / "a.jsonl"):
+        assert main(["prepare", "--source", str(source), "--out", str(out)]) == 1
+        assert "would be written over (--out)" in capsys.readouterr().err
+    assert main(["prepare", "--source", str(source), "--out", "new", "--report", "new"]) == 1
+    assert "would be written twice" in capsys.readouterr().err
+    assert source.read_bytes() == before
+    check_places({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
+
+
+def test_a_filled_folder_needs_force(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new", False)
+    check_folder(tmp_path, False)
+    (tmp_path / "train.jsonl").write_text("x")
+    with pytest.raises(UserError, match="holds something already; expected an empty or new one, or --force"):
+        check_folder(tmp_path, False)
+    check_folder(tmp_path, True)
+    check_folder(tmp_path, False, own=("train.jsonl",))
+    with pytest.raises(UserError, match="is read and would be written over"):
+        check_folder(tmp_path, True, [tmp_path / "train.jsonl"], ["train.jsonl"])
+    with pytest.raises(UserError, match="this is a file, expected a folder"):
+        check_folder(tmp_path / "train.jsonl", True)

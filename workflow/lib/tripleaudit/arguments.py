@@ -1,0 +1,137 @@
+"""What the options of several commands share: numbers in a range, how corpora are read, places to write to."""
+
+import argparse
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.machine import storage
+
+OUTPUTS = ("out", "report", "write", "facts", "calls")  # options that name what is written begin like this
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The ``type`` of an option that takes a whole number from ``low`` to ``high``."""
+
+    low: int = 0
+    high: int | None = None
+
+    def __call__(self, text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = None
+        if value is None or value < self.low or self.high is not None and value > self.high:
+            upper = "" if self.high is None else f" and at most {self.high}"
+            raise argparse.ArgumentTypeError(f"expected a whole number of at least {self.low}{upper}, got {_cut(text)}")
+        return value
+
+
+@dataclass(frozen=True)
+class Real:
+    """The ``type`` of an option that takes a number from ``low`` to ``high``; with ``open``, above ``low``."""
+
+    low: float = 0
+    high: float | None = None
+    open: bool = False
+
+    def __call__(self, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        inside = value > self.low if self.open else value >= self.low
+        if not math.isfinite(value) or not inside or self.high is not None and value > self.high:
+            upper = "" if self.high is None else f" and at most {self.high:g}"
+            lower = f"{'above' if self.open else 'of at least'} {self.low:g}"
+            raise argparse.ArgumentTypeError(f"expected a number {lower}{upper}, got {_cut(text)}")
+        return value
+
+
+NUMBER, SEED = Whole(1), Whole(0, 2**32 - 1)
+SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")
+
+
+def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> None:
+    """Add ``--format`` and ``--column``, which say how corpora are read."""
+    parser.add_argument("--format", default="auto", metavar="F", help=f"format of {files} (default: auto)")
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+    )
+
+
+def check_places(given: Mapping[str, Any]) -> None:
+    """Refuse options that would let a command write over what it reads, or two results over each other.
+
+    Args:
+        given: the options of any command by their names.
+
+    Raises:
+        UserError: two of them name the same file, and one is written.
+    """
+    places = [(name, path) for name, value in given.items() for path in _paths(value)]
+    for (name, path), (other, known) in itertools.combinations(places, 2):
+        written = [place for place in (name, other) if place.startswith(OUTPUTS)]
+        if written and _same(path, known, new=len(written) == 2):
+            what = "would be written over" if len(written) == 1 else "would be written twice"
+            raise UserError(f"{path}: this file {what} (--{written[0].replace('_', '-')}); expected another place")
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add ``--force``, which lets a command write into a folder that holds something."""
+    parser.add_argument("--force", action="store_true", help="write into a folder that holds something already")
+
+
+def check_folder(
+    out: str | Path, force: bool, sources: Iterable[str | Path] = (), makes: Iterable[str] = (), own: Iterable[str] = ()
+) -> None:
+    """Refuse a folder to write to that is a file, or that holds something of others.
+
+    Args:
+        force: accept a filled folder.
+        sources: files that are read.
+        makes: names of the files that will be written, none of which may be a source.
+        own: names that show that an earlier run of the command made the folder; it may go on, or make it anew.
+
+    Raises:
+        UserError: it is refused.
+    """
+    out = Path(out)
+    with storage.explained(out):
+        if out.exists() and not out.is_dir():
+            raise UserError(f"{out}: this is a file, expected a folder")
+        filled = out.is_dir() and next(out.iterdir(), None) is not None
+    if filled and not force and not any((out / name).exists() for name in own):
+        raise UserError(f"{out}: this folder holds something already; expected an empty or new one, or --force")
+    for name in makes:
+        if any(_same(out / name, Path(source)) for source in sources):
+            raise UserError(f"{out / name}: this file is read and would be written over; expected another folder")
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    for each in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(each, str | Path):
+            yield Path(str(each).rpartition("=")[2] if isinstance(each, str) else each)
+
+
+def _same(one: Path, other: Path, new: bool = False) -> bool:
+    """Whether two paths are one file; with ``new``, one that there need not be yet."""
+    try:
+        if one.is_file() and other.is_file():
+            return one.samefile(other)
+        return new and not one.is_dir() and one.absolute() == other.absolute()
+    except (OSError, ValueError):  # no path at all, such as a text of 5,000 characters
+        return False

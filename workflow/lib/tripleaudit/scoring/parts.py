@@ -1,0 +1,46 @@
+"""Counts by relation and by cardinality, where one number hides what an extractor can and cannot do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.scoring.bootstrap import intervals
+from tripleaudit.scoring.matching import reduced
+from tripleaudit.scoring.metrics import Micro, micro
+
+MOST = 5  # gold triples of a sentence from which sentences are counted together
+
+
+def by_relation(gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str) -> dict[str, np.ndarray]:
+    """Return the counts ``[sentences with it, 3]`` (correct, predicted, gold) of each relation, most frequent first.
+
+    A sentence has a relation where a gold or a predicted triple has it.
+    """
+    rows: dict[str, list[tuple[int, int, int]]] = {}
+    for right, guess in zip(gold, predictions, strict=True):
+        expected, found = reduced(right.triples, matching), reduced(guess.triples, matching)
+        for relation in sorted({triple[1] for triple in expected | found}):
+            parts = [{triple for triple in each if triple[1] == relation} for each in (expected, found)]
+            rows.setdefault(relation, []).append((len(parts[0] & parts[1]), len(parts[1]), len(parts[0])))
+    counts = {relation: np.array(found, dtype=np.int64) for relation, found in rows.items()}
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1][:, 2].sum(), pair[0])))
+
+
+def by_cardinality(counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Divide counts ``[sentences, 3]`` by their gold triples: ``0``, ``1``, …, ``5+``; without those that are empty."""
+    size = np.minimum(counts[:, 2], MOST)
+    names = {number: str(number) if number < MOST else f"{MOST}+" for number in range(MOST + 1)}
+    return {name: counts[size == number] for number, name in names.items() if (size == number).any()}
+
+
+def described(counts: np.ndarray, replicates: int, seed: int) -> dict[str, Any]:
+    """Return the scores of some counts with their intervals, as JSON; an interval is missing where it would mislead."""
+    total: Micro = micro(counts)
+    bounds = intervals(counts, replicates=replicates, seed=seed) if total.gold else None
+    return {
+        **total.to_json(),
+        "sentences": total.sentences,
+        "intervals": {name: [bound.low, bound.high] for name, bound in (bounds or {}).items()},
+    }
