@@ -57,7 +57,8 @@ def resolve(name: str) -> tuple[type, dict[str, Any]]:
     """Return the class behind a name of a study and the fields of its configuration that the name implies.
 
     ``zcc-binary`` and ``zcc-mcml`` are the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
-    the last word of each entity (PFN*).
+    the last word of each entity (PFN*), ``casrel-drop-zero`` and ``tdeer-drop-zero`` leave sentences without triples
+    out of training.
 
     Raises:
         UserError: the name is unknown.
