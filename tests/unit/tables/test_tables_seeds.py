@@ -141,8 +141,9 @@ def test_baselines_stand_last_without_seeds_and_outside_the_contest(tmp_path: Pa
     assert [row.label for row in zcc.rows] == ["ZCC MCML", "Always yes"]
     precision, recall, f1 = (cell.value for cell in zcc.rows[1].cells)
     assert (precision, recall, f1) == pytest.approx((0.4, 1, 0.8 / 1.4))
-    for name in ("type-f1", "zcc"):  # sentences speak of what was trained
-        assert TABLES[name].answer(both) == TABLES[name].answer(plain)
+    # sentences speak of what was trained, as far as it beats what learns nothing
+    assert TABLES["type-f1"].answer(both) == TABLES["type-f1"].answer(plain)
+    assert TABLES["zcc"].answer(both).startswith("No classifier is better than none at all")
 
 
 @pytest.mark.parametrize(

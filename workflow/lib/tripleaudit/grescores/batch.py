@@ -131,10 +131,12 @@ def _rows(study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: 
     run = {name: value for name, value in keys.items() if name != "setting"}
     protocol = f"gre-{spec['level']}-{keys['setting']}"
     identity = keys_of({"study": study, "corpus": spec["corpus"], "protocol": protocol, **run})
-    return [
+    rows = [
         Score(identity, "all", spec["mode"], name, score.value, score.low, score.high)
         for name, score in result.scores.items()
     ]
+    texts = max((score.texts for score in result.scores.values()), default=0)
+    return [*rows, Score(identity, "all", spec["mode"], "texts", texts)]
 
 
 def _summary(result: Result) -> list[str]:

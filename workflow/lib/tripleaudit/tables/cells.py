@@ -1,6 +1,6 @@
 """A paper-style table as data: what every builder returns and every renderer takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tripleaudit.errors import UserError
@@ -22,6 +22,10 @@ class Cell:
         bold: whether the value wins its column significantly.
         text: shown instead of a number, for cells of words.
         mark: behind the value, for what a note explains.
+        of: what was scored (corpus, protocol, training, testing, extractor, noise, stratum, matching, metric), so that
+            a reader finds the sentences behind the number; of a difference, what it is subtracted from.
+        cases: sentences or texts that the value rests on, ``None`` where that is not known.
+        full: a perfect score in the unit that is shown, ``None`` for what has no upper end.
     """
 
     value: float | None = None
@@ -36,6 +40,9 @@ class Cell:
     bold: bool = False
     text: str | None = None
     mark: str = ""
+    of: Mapping[str, str] | None = None
+    cases: int | None = None
+    full: float | None = None
 
     @property
     def shown(self) -> str:

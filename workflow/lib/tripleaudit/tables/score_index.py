@@ -3,6 +3,7 @@
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,12 +13,14 @@ import numpy as np
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval, intervals
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.significance import significant_winner
 from tripleaudit.tables.cells import Cell
 
 UNFINISHED: Final = "†"
 UNEQUAL: Final = "‡"
+CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the others rest on
 
 
 class RunKey(NamedTuple):
@@ -102,11 +105,52 @@ class ScoreIndex:
             low=None if low is None else low * scale,
             high=None if high is None else high * scale,
             seeds=_trained(rows),
-            mark=self._mark(run._replace(testing="")),
+            mark=self.mark(run),
+            of={**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
+            cases=self.cases(run, stratum, matching),
+            full=None if low is None else scale,
         )
 
-    def _mark(self, run: RunKey) -> str:
-        return (UNFINISHED if run in self.unfinished else "") + (UNEQUAL if run in self.unequal else "")
+    def cases(self, run: RunKey, stratum: str, matching: str) -> int | None:
+        """Return the number of sentences that a run's scores rest on, ``None`` where the scores do not say it."""
+        counted = [self.values(run, stratum, rule, name) for name in CASES for rule in dict.fromkeys((matching, ""))]
+        found = [value for values in counted for value in values.values()]
+        return int(min(found)) if found else None
+
+    def difference(
+        self,
+        first: RunKey,
+        second: RunKey,
+        metric: str = "f1",
+        *,
+        stratum: str = "all",
+        matching: str,
+        scale: float = 100,
+        digits: int = 1,
+    ) -> Cell:
+        """Return the mean over shared seeds of one run minus another, marked with what is said of either's training."""
+        values = (self.values(run, stratum, matching, metric) for run in (first, second))
+        cell = mean_difference(*values, scale=scale, digits=digits)
+        if cell.value is None:
+            return cell
+        marks = self.mark(first) + (self.mark(second) if _training(first) != _training(second) else "")
+        if _training(first) == _training(second):  # one training on two test sets: its budget is the same
+            marks = marks.replace(UNEQUAL, "")
+        return replace(
+            cell,
+            mark="".join(dict.fromkeys(marks)),
+            of={**first._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
+            cases=self.cases(first, stratum, matching),
+        )
+
+    def mark(self, run: RunKey) -> str:
+        """Return the marks of a run's training; of two-step extraction, those of both trainings."""
+        classifier, extractor = split_two_step(run.extractor)
+        trained = {run._replace(testing="", extractor=extractor)}
+        if classifier:
+            trained.add(run._replace(testing="", training="wz", extractor=classifier, noise="none"))
+        unfinished, unequal = trained & self.unfinished, trained & self.unequal
+        return (UNFINISHED if unfinished else "") + (UNEQUAL if unequal else "")
 
     def _bounds(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]
@@ -158,6 +202,10 @@ def mean_difference(first: dict[str, float], second: dict[str, float], *, scale:
         sd=statistics.stdev(differences) * scale if len(differences) > 1 else None,
         seeds=_trained(seed for seed in first if seed in second),
     )
+
+
+def _training(run: RunKey) -> RunKey:
+    return run._replace(testing="")
 
 
 def _trained(seeds: Iterable[str]) -> int:

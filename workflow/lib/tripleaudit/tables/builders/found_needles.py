@@ -6,8 +6,9 @@ from dataclasses import replace
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import FEW, leader
 from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
@@ -328,13 +329,9 @@ def _name(stratum: str) -> str:
 
 def told_minea(inputs: TableInputs) -> str:
     runs = runs_of(inputs, "needles")
-    found = []
-    for run in runs:
-        cell = cell_of(inputs, run, "all", "max", "minea", 3)
-        if cell.value is not None:
-            number_of = cell_of(inputs, run, "all", "", "needles", 0).shown
-            found.append(f"{model_label(run, runs)} {cell.shown}" + (f" of {number_of} needles" if number_of else ""))
-    return f"MINEA over all needles, as a share: {several(found)}." if found else NOT_MEASURED
+    return _shares(
+        [(model_label(run, runs), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs], "needles"
+    )
 
 
 def told_criteria(inputs: TableInputs) -> str:
@@ -343,11 +340,29 @@ def told_criteria(inputs: TableInputs) -> str:
     for run in runs:
         rules = [rule for s, rule, name in inputs.scores.measured(run) if (s, name) == ("all", "rate")]
         cells = [(cell_of(inputs, run, "all", rule, "rate", 3), criterion_label(rule)) for rule in rules]
-        rates = [(cell.value, label, cell.shown) for cell, label in cells if cell.value is not None]
+        rates = [(cell.value, label, cell) for cell, label in cells if cell.value is not None]
         if rates:
-            low, high = min(rates), max(rates)
-            found.append(f"{model_label(run, runs)} from {low[2]} ({low[1]}) to {high[2]} ({high[1]})")
+            low, high = min(rates, key=lambda one: one[:2]), max(rates, key=lambda one: one[:2])
+            told = f"{model_label(run, runs)} from {low[2].shown} ({low[1]}) to {high[2].shown} ({high[1]})"
+            number_of = low[2].cases
+            found.append(told + (f" of {number_of} needle{'s' * (number_of != 1)}" if number_of else ""))
     return f"The rates of the criteria reach — {several(found)}." if found else NOT_MEASURED
+
+
+def _shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
+    """Say what share of the needles each system finds, with their number and interval."""
+    found = [
+        f"{name} {cell.shown}"
+        + (f" [{number(cell.low, 3)}, {number(cell.high, 3)}]" if None not in (cell.low, cell.high) else "")
+        + (f" of {cell.cases}" if cell.cases else "")
+        for name, cell in cells
+        if cell.value is not None
+    ]
+    if not found:
+        return NOT_MEASURED
+    cases = [cell.cases for _, cell in cells if cell.value is not None and cell.cases is not None]
+    few = min(cases, default=FEW) < FEW
+    return f"MINEA over all {of}, as a share: {several(found)}." + " So few say little." * few
 
 
 def told_needle_example(inputs: TableInputs) -> str:
@@ -356,29 +371,16 @@ def told_needle_example(inputs: TableInputs) -> str:
 
 def told_comparison(inputs: TableInputs) -> str:
     runs = runs_of(inputs, "needles")
-    cells = [(cell_of(inputs, run, "all", "max", "minea", 3), run) for run in runs]
-    known = [(cell.value, cell.shown, model_label(run, runs)) for cell, run in cells if cell.value is not None]
-    if not known:
+    told = leader([(model_label(run, runs), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs], "MINEA")
+    if not told:
         return NOT_MEASURED
-    _, shown, name = max(known)
-    return (
-        f"Of {len(known)} compared models, {name} finds most needles (MINEA {shown})."
-        if len(known) > 1
-        else (f"One model was measured: {name}, with MINEA {shown}.")
-    )
+    return f"{told}. The paper's models read other documents, so nothing ranks them against this study's."
 
 
 def told_triple_needles(inputs: TableInputs) -> str:
     runs = runs_of(inputs, "triple-needles")
-    cells = [(cell_of(inputs, run, "all", "max", "minea", 3), run) for run in runs]
-    found = [
-        f"{labels.extractor(run.extractor, run.noise)}"
-        + (f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else "")
-        + f" {cell.shown}"
-        for cell, run in cells
-        if cell.value is not None
-    ]
-    return f"MINEA over all infused triples, as a share: {several(found)}." if found else NOT_MEASURED
+    cells = [(_system(run), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs]
+    return _shares(cells, "infused triples")
 
 
 def _has_models(study) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.descriptors import BASELINES, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Table, number
+from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import Pair, best, contrast
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -22,9 +23,8 @@ from tripleaudit.tables.grid import (
     score_grid,
 )
 from tripleaudit.tables.score_index import RunKey, mean_difference
-from tripleaudit.tables.words import Pair, contrast, overlap, sentences
+from tripleaudit.tables.words import sentences
 
-FEW = 30  # sentences; a percentile bootstrap of fewer says little
 STRATA_NOTE = (
     "Entire, Partial and Unseen are type F1: F1 over the test sentences whose triples are all entirely seen, partially "
     "seen or unseen in training."
@@ -214,15 +214,36 @@ def name_of(run: RunKey, among: Iterable[RunKey]) -> str:
     return name if len({one.corpus for one in among}) == 1 else f"{name} on {labels.corpus(run.corpus)}"
 
 
+def floor_of(inputs: TableInputs, run: RunKey, stratum: str = "all") -> tuple[Cell, str]:
+    """Return the best F1 of the baselines beside a run, and the baseline's name in the middle of a sentence."""
+    cells = [
+        (baseline.label, f1_of(inputs, run._replace(extractor=name, noise="none"), stratum))
+        for name, baseline in BASELINES.items()
+        if not baseline.classifier
+    ]
+    name, cell = best(cells)
+    return cell, f"the baseline “{name}”"
+
+
+def pair_of(inputs: TableInputs, name: str, first: RunKey, second: RunKey) -> Pair:
+    """Return the F1 of two runs with what baselines reach beside the first."""
+    return Pair(name, f1_of(inputs, first), f1_of(inputs, second), *floor_of(inputs, first))
+
+
 def told_types(inputs: TableInputs) -> str:
     runs = list(base_runs(inputs))
-    cells = [
-        Pair(name_of(run, runs), f1_of(inputs, run, "entirely_seen"), f1_of(inputs, run, "unseen"))
+    pairs = [
+        Pair(
+            name_of(run, runs),
+            f1_of(inputs, run, "entirely_seen"),
+            f1_of(inputs, run, "unseen"),
+            *floor_of(inputs, run, "entirely_seen"),
+        )
         for run in runs
         if run.noise == "none"
     ]
-    answer = contrast(cells, "on entirely seen triples", "on unseen triples")
-    return sentences(answer, _noising(inputs, runs), _few(inputs, runs))
+    answer = contrast(pairs, "on entirely seen triples", "on unseen triples")
+    return sentences(answer, _noising(inputs, runs))
 
 
 def _against_original(protocol: str, words: str) -> Callable[[TableInputs], str]:
@@ -231,7 +252,7 @@ def _against_original(protocol: str, words: str) -> Callable[[TableInputs], str]
     def told(inputs: TableInputs) -> str:
         runs = list(base_runs(inputs))
         pairs = [
-            Pair(name_of(run, runs), f1_of(inputs, run), f1_of(inputs, run._replace(protocol=protocol)))
+            pair_of(inputs, name_of(run, runs), run, run._replace(protocol=protocol))
             for run in runs
             if run.noise == "none"
         ]
@@ -244,11 +265,7 @@ def told_sifted(inputs: TableInputs) -> str:
     runs = list(base_runs(inputs))
     found = {run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")}
     pairs = [
-        Pair(
-            f"{name_of(run, runs)} ({labels.protocol(protocol)})",
-            f1_of(inputs, run),
-            f1_of(inputs, run._replace(protocol=protocol)),
-        )
+        pair_of(inputs, f"{name_of(run, runs)} ({labels.protocol(protocol)})", run, run._replace(protocol=protocol))
         for run in runs
         if run.noise == "none"
         for protocol in labels.ordered(found, labels.protocol_order())
@@ -257,40 +274,19 @@ def told_sifted(inputs: TableInputs) -> str:
 
 
 def _noising(inputs: TableInputs, runs: list[RunKey]) -> str:
-    """One sentence on what Entity Noising does to unseen triples, at the pair where it does most."""
-    changes = []
-    for run in runs:
-        plain = run._replace(noise="none")
-        if run.noise != "noising" or plain not in runs:
-            continue
-        before, after = f1_of(inputs, plain, "unseen"), f1_of(inputs, run, "unseen")
-        if before.value is not None and after.value is not None:
-            changes.append((round(after.value - before.value, 1), plain, before, after))
-    if not changes:
-        return ""
-    change, run, before, after = max(changes, key=lambda item: abs(item[0]))
-    if not change:
-        return f"Entity Noising does not move F1 on unseen triples ({before.shown} %)."
-    where = "" if len(changes) == 1 else f", most for {name_of(run, runs)},"
-    return (
-        f"Entity Noising moves F1 on unseen triples{where} by {number(change, 1, sign=True)} points, from "
-        f"{before.shown} % to {after.shown} %{overlap(before, after)}."
-    )
-
-
-def _few(inputs: TableInputs, runs: list[RunKey]) -> str:
-    """Warn of strata that are too small to tell much, with the smallest of them."""
-    sizes = [
-        (int(value), labels.TYPES[stratum].lower(), labels.corpus(run.corpus))
+    """What Entity Noising does to unseen triples."""
+    pairs = [
+        Pair(
+            f"{name_of(run, runs)}+EN",
+            f1_of(inputs, run._replace(noise="none"), "unseen"),
+            f1_of(inputs, run, "unseen"),
+        )
         for run in runs
-        for stratum in ("entirely_seen", "unseen")
-        for value in inputs.scores.values(run, stratum, inputs.matching, "sentences").values()
+        if run.noise == "noising" and run._replace(noise="none") in runs
     ]
-    if not sizes or min(sizes)[0] >= FEW:
+    if not any(pair.first.value is not None and pair.second.value is not None for pair in pairs):
         return ""
-    size, stratum, corpus = min(sizes)
-    plural = "sentence has" if size == 1 else "sentences have"
-    return f"Read this with care: only {size} test {plural} {stratum} triples alone ({corpus})."
+    return contrast(pairs, "without Entity Noising", "with it", "F1 on unseen triples")
 
 
 TYPE_F1 = TableSpec(

@@ -13,8 +13,9 @@ from tripleaudit.descriptors import GRE_SCORES, GreScore, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import FEW, leader
 from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, listed, reported_note
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
 
 DATASETS = {
     "tacred": "TACRED",
@@ -321,12 +322,7 @@ def told_level(level: str):
     def answer(inputs: TableInputs) -> str:
         runs = [run for run in runs_of(inputs, level) if run.extractor != GROUND_TRUTH]
         mode = mode_of(inputs, runs)
-        leaders = [_leader(inputs, runs, metric, mode) for metric in scores()]
-        found = [f"{metric.label} {leader}" for metric, leader in zip(scores(), leaders, strict=True) if leader]
-        if not found:
-            return NOT_MEASURED
-        systems = len(dict.fromkeys(label_of(run) for run in runs))
-        return f"Of {systems} system{'s' if systems > 1 else ''}, the highest scores are {listed(found)}."
+        return _leaders(inputs, runs, scores(), mode)
 
     return answer
 
@@ -335,22 +331,39 @@ def told_hard_matching(inputs: TableInputs) -> str:
     runs = [run for run in runs_of(inputs) if run.extractor != GROUND_TRUTH]
     mode = mode_of(inputs, runs)
     name = "micro_f1" if mode == "official" else "f1"
-    leader = _leader(inputs, runs, Metric("F1", name), mode)
-    return f"Under hard matching over all texts, the highest micro F1 is {leader}." if leader else NOT_MEASURED
+    return _leaders(inputs, runs, [Metric("Micro F1", name)], mode)
 
 
-def _leader(inputs: TableInputs, runs: Sequence[RunKey], metric: Metric, mode: str) -> str:
-    cells = [(cell_of(inputs, run, metric, mode), run) for run in runs]
-    known = [(cell.value, cell.shown, run) for cell, run in cells if cell.value is not None]
-    if not known:
-        return ""
-    best = max(known, key=lambda item: item[0])[0]
-    leaders = [(shown, run) for value, shown, run in known if value == best]
-    shown, run = leaders[0]
+SILENT = 0.5  # a system that answers fewer texts with a triple has failed; its other scores praise what is left
+
+
+def _leaders(inputs: TableInputs, runs: Sequence[RunKey], among: Sequence[Metric], mode: str) -> str:
+    """Say which system is ahead in each score, of those that found a triple in half of the texts at least."""
+    coverage = Metric("Cov.", "coverage")
+    answering, silent = [], []
+    for run in runs:
+        covered = cell_of(inputs, run, coverage, mode)
+        failed = covered.value is not None and covered.value < 100 * SILENT
+        (silent if failed else answering).append(run)
     several_sets = len({one.corpus for one in runs}) > 1
-    where = f" on {dataset(run.corpus)}" if several_sets else ""
-    ties = f" and {len(leaders) - 1} more" if len(leaders) > 1 else ""
-    return f"{shown} % by {label_of(run)}{where}{ties}"
+    names = {run: label_of(run) + (f" on {dataset(run.corpus)}" if several_sets else "") for run in runs}
+    told = [
+        leader([(names[run], cell_of(inputs, run, metric, mode)) for run in answering], metric.label, " %")
+        for metric in among
+    ]
+    told = list(dict.fromkeys(filter(None, told)))
+    aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}." * bool(
+        silent
+    )
+    if not told:
+        return aside.strip() or NOT_MEASURED
+    texts = [
+        cell.cases for run in answering for cell in [cell_of(inputs, run, coverage, mode)] if cell.cases is not None
+    ]
+    if texts and min(texts) < FEW:
+        text = "text" if min(texts) == 1 else "texts"
+        return f"Too few cases to rank {len(answering)} systems: the scores rest on {min(texts)} {text}.{aside}"
+    return f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(told)}.{aside}"
 
 
 LEVELS = tuple(

@@ -95,12 +95,14 @@ def iterations(inputs: TableInputs) -> Table:
     rows = []
     for run in runs:
         group = model_label(run, runs) if len(runs) > 1 else ""
+        repeatable = [(cell_of(inputs, run, str(step), "", "entities", 1).value or 0) > 1 for step in steps]
         for metric, (name, high, variant, paper) in SCORES.items():
             cells = [cell_of(inputs, run, str(step), "", metric, digits) for step in steps]
             values = [cell.value for cell in cells]
             turn = turning_point(values, high)
-            known = [value for value in values if value is not None]
-            best = (max if high else min)(known) if known else None
+            # of equal values none is the best, and who finds one entity cannot repeat it
+            known = [value for value, many in zip(values, repeatable, strict=True) if many and value is not None]
+            best = (max if high else min)(known) if len(set(known)) > 1 else None
             cells = [
                 replace(
                     cell,

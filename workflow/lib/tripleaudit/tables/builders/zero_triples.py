@@ -8,9 +8,10 @@ from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.generalisation import base_runs, f1_of, name_of
+from tripleaudit.tables.builders.generalisation import base_runs, name_of, pair_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import FEW, best, contrast, not_beaten
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -24,8 +25,8 @@ from tripleaudit.tables.grid import (
     notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey, mean_difference
-from tripleaudit.tables.words import NOT_MEASURED, Pair, contrast, sentences
+from tripleaudit.tables.score_index import UNFINISHED, RunKey
+from tripleaudit.tables.words import NOT_MEASURED, sentences
 
 PARTIAL = "partial-last"
 PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
@@ -140,21 +141,19 @@ def _reported_end_to_end(row: ScoreRow, column: ScoreColumn) -> str | None:
 
 
 def _drop(inputs: TableInputs, row: ScoreRow) -> Cell:
-    nz, wz = (_f1_values(inputs, row, row.run.training, testing) for testing in ("nz", "wz"))
+    nz, wz = (row.run._replace(testing=testing) for testing in ("nz", "wz"))
     setting = f"train {row.run.training.upper()} / test NZ vs WZ"
-    return replace(mean_difference(nz, wz), reported=_reported_drop(row, setting))
+    drop = inputs.scores.difference(nz, wz, matching=row.matching)
+    return replace(drop, reported=_reported_drop(row, setting))
 
 
 def _realistic_drop(inputs: TableInputs, row: ScoreRow) -> Cell:
     if row.run.training != "wz":
         return Cell(text="")
-    usual, realistic = _f1_values(inputs, row, "nz", "nz"), _f1_values(inputs, row, "wz", "wz")
+    usual, realistic = (row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz"))
     setting = "train NZ / test NZ vs train WZ / test WZ"
-    return replace(mean_difference(usual, realistic), reported=_reported_drop(row, setting))
-
-
-def _f1_values(inputs: TableInputs, row: ScoreRow, training: str, testing: str) -> dict[str, float]:
-    return inputs.scores.values(row.run._replace(training=training, testing=testing), "all", row.matching, "f1")
+    drop = inputs.scores.difference(usual, realistic, matching=row.matching)
+    return replace(drop, reported=_reported_drop(row, setting))
 
 
 def _reported_drop(row: ScoreRow, setting: str) -> str | None:
@@ -282,42 +281,57 @@ def _reported_two_step(row: ScoreRow, column: ScoreColumn) -> str | None:
 def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
     run = row.run._replace(corpus=corpus)
     end_to_end = run._replace(training="wz", extractor=split_two_step(run.extractor)[1])
-    values = (inputs.scores.values(one, "all", row.matching, "f1") for one in (run, end_to_end))
-    return replace(mean_difference(*values, digits=2), reported=_paper_two_step(row, corpus, "F1_gain_points"))
+    gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
+    return replace(gain, reported=_paper_two_step(row, corpus, "F1_gain_points"))
 
 
 def told_end_to_end(inputs: TableInputs) -> str:
     runs = [run for run in base_runs(inputs) if run.noise == "none"]
+    tested = [run._replace(testing="wz") for run in runs]
     first = contrast(
-        [Pair(name_of(run, runs), f1_of(inputs, run), f1_of(inputs, run._replace(testing="wz"))) for run in runs],
+        [pair_of(inputs, name_of(run, runs), run, wz) for run, wz in zip(runs, tested, strict=True)],
         "on sentences with triples",
         "when sentences without triples are added to the test",
     )
-    trained = [run._replace(training="wz", testing="wz") for run in runs]
-    pairs = [
-        Pair(name_of(run, runs), f1_of(inputs, run._replace(training="nz")), f1_of(inputs, run)) for run in trained
-    ]
-    if any(pair.second.value is not None for pair in pairs):
-        second = contrast(pairs, "trained without zero-triple sentences", "trained with them")
-        return sentences(first, "On that test, " + second[0].lower() * (second[0] == "F") + second[1:])
-    return first
+    pairs = [pair_of(inputs, name_of(run, runs), run, run._replace(training="wz")) for run in tested]
+    if not any(pair.second.value is not None for pair in pairs):
+        return first
+    without, within = "trained without zero-triple sentences", "trained with them"
+    second = contrast(pairs, without, within, "F1 on that test", between_trainings=True)
+    return sentences(first, second)
 
 
 def told_zcc(inputs: TableInputs) -> str:
-    found = []
+    found, floors = [], {}
     for run in inputs.scores.runs:
-        if CLASSIFICATION in inputs.scores.matchings(run) and run.extractor not in BASELINES:
+        if CLASSIFICATION in inputs.scores.matchings(run):
             cell = inputs.scores.cell(run, "f1", matching=CLASSIFICATION)
-            if cell.value is not None:
-                found.append((cell.value, f"{labels.extractor(run.extractor)} on {labels.corpus(run.corpus)}", run))
+            if run.extractor in BASELINES:
+                floors.setdefault(run.corpus, []).append((labels.extractor(run.extractor), cell))
+            elif cell.value is not None:
+                found.append((f"{labels.extractor(run.extractor)} on {labels.corpus(run.corpus)}", cell, run))
     if not found:
         return NOT_MEASURED
-    value, name, run = max(found, key=lambda item: item[:2])
+    name, cell, run = max(found, key=lambda item: (item[1].value, item[0]))
+    if cell.cases is not None and cell.cases < FEW:
+        return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences."
+    if not cell.value:
+        return f"No classifier lets a sentence with triples through: F1 is 0 ({name})."
+    trivial, floor = best(floors.get(run.corpus, []))
+    if not_beaten(cell, floor):
+        return (
+            f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
+            f"({name}), and the baseline “{trivial}” has {floor.shown} %."
+        )
     recall = inputs.scores.cell(run, "recall", matching=CLASSIFICATION)
     lost = "" if recall.value is None else f"; it lets {recall.shown} % of the sentences with triples through"
-    lowest = f", the lowest {number(min(found, key=lambda item: item[:2])[0], 1)} %" if len(found) > 1 else ""
-    best = f"The best F1 on the class “has triples” is {number(value, 1)} % ({name}){lowest}"
-    return f"{best}{lost}."
+    least = min(one.value for _, one, _ in found)
+    lowest = f", the lowest {number(least, 1)} %" if len(found) > 1 else ""
+    against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
+    unfinished = f" Its training had not converged ({UNFINISHED})." if UNFINISHED in cell.mark else ""
+    unmeasured = "" if against else " No trivial baseline was measured beside it."
+    best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
+    return best_of + unfinished + unmeasured
 
 
 def told_two_step(inputs: TableInputs) -> str:
@@ -326,9 +340,9 @@ def told_two_step(inputs: TableInputs) -> str:
     for run in runs:
         gate, extractor = split_two_step(run.extractor)
         alone = run._replace(training="wz", extractor=extractor)
-        name = f"{name_of(alone, runs)} behind {labels.extractor(gate)}"
-        pairs.append(Pair(name, f1_of(inputs, alone), f1_of(inputs, run)))
-    return contrast(pairs, "end to end, trained with zero-triple sentences,", "in two steps")
+        pairs.append(pair_of(inputs, f"{name_of(alone, runs)} behind {labels.extractor(gate)}", alone, run))
+    first = "end to end, trained with zero-triple sentences,"
+    return contrast(pairs, first, "in two steps", between_trainings=True)
 
 
 END_TO_END = TableSpec(

@@ -1,0 +1,201 @@
+"""What stands between two values and a conclusion: too few cases, zeros, ties, baselines, unfinished trainings.
+
+The answers of the report are sentences about values. A value can be right and still say nothing; then the sentence
+says why instead of drawing the conclusion.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED
+from tripleaudit.tables.words import NOT_MEASURED, listed, sentences, several
+
+FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
+
+
+class Pair(NamedTuple):
+    """Two values of one system, in percent with intervals.
+
+    Attributes:
+        name: of the system.
+        first, second: the values.
+        floor: what the best trivial baseline reaches where ``first`` was measured.
+        floor_name: of that baseline.
+    """
+
+    name: str
+    first: Cell
+    second: Cell
+    floor: Cell = Cell()
+    floor_name: str = "the trivial baseline"
+
+    @property
+    def fall(self) -> float:
+        """The first value minus the second, in points, as the tables compute drops: before rounding."""
+        return round(self.first.value - self.second.value, self.first.digits)
+
+
+def contrast(
+    pairs: Sequence[Pair], first: str, second: str, what: str = "F1", *, between_trainings: bool = False
+) -> str:
+    """Say how a score differs between two conditions, for one system or over several, and for which nothing follows.
+
+    Args:
+        pairs: of each system; those with a gap are left out.
+        first, second: the conditions, as in "on entirely seen triples".
+        what: the score.
+        between_trainings: whether the conditions are two trainings, so that unequal budgets matter.
+    """
+    pairs = [pair for pair in pairs if pair.first.value is not None and pair.second.value is not None]
+    if not pairs:
+        return NOT_MEASURED
+    doubts: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        doubts.setdefault(_doubt(pair, between_trainings), []).append(pair)
+    sure = doubts.pop("", [])
+    return sentences(
+        _conclusion(sure, first, second, what) if sure else "",
+        *(_reservation(doubt, held, first, second, what) for doubt, held in doubts.items()),
+    )
+
+
+def _doubt(pair: Pair, between_trainings: bool) -> str:
+    """Return why nothing follows from a pair, "" where something does."""
+    cells = (pair.first, pair.second)
+    if any(cell.cases is not None and cell.cases < FEW for cell in cells):
+        return "few"
+    if not any(cell.value for cell in cells):
+        return "zero"
+    if any(UNFINISHED in cell.mark for cell in cells):
+        return "unfinished"
+    if between_trainings and any(UNEQUAL in cell.mark for cell in cells):
+        return "unequal"
+    if not_beaten(pair.first, pair.floor) and not_beaten(pair.second, pair.floor):
+        return "floor"
+    if tied(*cells):
+        return "tie"
+    return ""
+
+
+def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
+    names, one = several([pair.name for pair in pairs]), len(pairs) == 1
+    values = f" ({pairs[0].first.shown} % {first}, {pairs[0].second.shown} % {second})" if one else ""
+    if doubt == "few":
+        cases = min(cell.cases for pair in pairs for cell in (pair.first, pair.second) if cell.cases is not None)
+        plural = "sentence" if cases == 1 else "sentences"
+        return f"Too few cases for a conclusion about {names}: one side rests on {cases} test {plural}{values}."
+    if doubt == "zero":
+        return (
+            f"{names} {'finds' if one else 'find'} nothing right {first} or {second}, which says nothing about either."
+        )
+    if doubt == "unfinished":
+        verb = "its training had" if one else "their trainings had"
+        return (
+            f"No conclusion for {names}: {verb} not converged ({UNFINISHED}), so that the values{values} may change "
+            "with more training."
+        )
+    if doubt == "unequal":
+        return (
+            f"No conclusion for {names}: the two trainings saw unequal numbers of sentences with triples ({UNEQUAL}), "
+            f"so that the difference{values} is one of budget too."
+        )
+    if doubt == "floor":
+        floors = listed([f"{pair.floor.shown} %" for pair in pairs[:1]])
+        verb = "does" if one else "do"
+        return (
+            f"{names} {verb} not beat {pairs[0].floor_name} ({floors}){values}, so that no difference tells anything."
+        )
+    shown = _tie(pairs) if one else ""
+    return f"For {names}, no difference can be told between {what} {first} and {second}{shown}."
+
+
+def _tie(pairs: Sequence[Pair]) -> str:
+    pair = pairs[0]
+    return f": {pair.first.shown} % and {pair.second.shown} %{overlap(pair.first, pair.second)}"
+
+
+def tied(first: Cell, second: Cell) -> bool:
+    """Whether two values are equal as shown or their intervals overlap."""
+    if first.shown == second.shown:
+        return True
+    return _spread(first) and _spread(second) and not (first.high < second.low or second.high < first.low)
+
+
+def not_beaten(cell: Cell, floor: Cell) -> bool:
+    """Whether a baseline's value is known and a value, or its lower bound, does not exceed it."""
+    if cell.value is None or floor.value is None:
+        return False
+    return (cell.low if cell.low is not None else cell.value) <= floor.value
+
+
+def best(cells: Iterable[tuple[str, Cell]]) -> tuple[str, Cell]:
+    """Return the greatest of named values, a gap without any."""
+    known = [(name, cell) for name, cell in cells if cell.value is not None]
+    return max(known, key=lambda item: item[1].value, default=("", Cell()))
+
+
+def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
+    """Say which of several systems is ahead in a score, or why none is: too few cases, all zero, a tie.
+
+    Args:
+        cells: name and value of each system; gaps are left out.
+        what: the score, as in "MINEA".
+        unit: behind a value, such as " %".
+    """
+    known = sorted(((name, cell) for name, cell in cells if cell.value is not None), key=lambda one: -one[1].value)
+    if not known:
+        return ""
+    name, cell = known[0]
+    cases = [one.cases for _, one in known if one.cases is not None]
+    if cases and min(cases) < FEW:
+        return f"{what} rests on {min(cases)} {'case' if min(cases) == 1 else 'cases'}: too few to rank systems"
+    if len(known) == 1:
+        return f"{what} {cell.shown}{unit} ({name} alone was measured)"
+    if not cell.value:
+        return f"{what} is 0 for all"
+    equals = [other for other, one in known if tied(one, cell)]
+    if len(equals) > 1:
+        return f"{what} has no clear leader (up to {cell.shown}{unit}; {several(equals)} cannot be told apart)"
+    return f"{what} {cell.shown}{unit} by {name}"
+
+
+def _conclusion(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
+    most = max(pairs, key=lambda pair: abs(pair.fall))
+    if len(pairs) == 1:
+        return f"For {most.name}, {what} is {two_values(most, first, second)}."
+    falls = [pair.fall for pair in pairs if pair.fall > 0]
+    rises = [-pair.fall for pair in pairs if pair.fall < 0]
+    parts = []
+    if falls:
+        parts.append(f"lower {second} than {first} in {len(falls)} of {len(pairs)} cases ({points_range(falls)})")
+    if rises:
+        parts.append(f"higher in {len(rises)} of {len(pairs)} cases ({points_range(rises)})")
+    return f"{what} is {' and '.join(parts)}; most so for {most.name}: {two_values(most, first, second)}."
+
+
+def two_values(pair: Pair, first: str, second: str) -> str:
+    """``92.0 % on seen and 41.0 % on unseen triples: a gap of 51.0 points (95 % intervals do not overlap)``."""
+    direction = "a gap" if pair.fall > 0 else "a gain"
+    return (
+        f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction} of "
+        f"{abs(pair.fall):.{pair.first.digits}f} points{overlap(pair.first, pair.second)}"
+    )
+
+
+def overlap(first: Cell, second: Cell) -> str:
+    """Say in parentheses whether two intervals overlap, nothing where one is missing or is a single point."""
+    if not (_spread(first) and _spread(second)):
+        return ""
+    apart = first.high < second.low or second.high < first.low
+    return f" (95 % intervals {'do not overlap' if apart else 'overlap'})"
+
+
+def _spread(cell: Cell) -> bool:
+    """Whether there is an interval with a width: sentences that all agree tell nothing about their spread."""
+    return cell.low is not None and cell.high is not None and cell.low != cell.high
+
+
+def points_range(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"by {low:.1f} points" if f"{low:.1f}" == f"{high:.1f}" else f"by {low:.1f} to {high:.1f} points"
