@@ -25,7 +25,7 @@ FLOORS = (
     "systems",
     "plan",
     "tables",
-    "report summary",
+    "report summary exchange",
     "jobs",
     "commands",
     "cli",
@@ -101,7 +101,7 @@ def test_snakemake_is_never_imported():
     assert not [module for module, names in IMPORTS.items() if {name.split(".")[0] for name in names} & {"snakemake"}]
 
 
-@pytest.mark.parametrize("room", LIGHT)
+@pytest.mark.parametrize("room", (*LIGHT, "exchange"))
 def test_a_light_room_is_imported_without_heavy_packages(room):
     modules = [module for module in MODULES if room_of(module) == room]
     code = (

@@ -67,17 +67,8 @@ def intervals(
     """
     if len(counts) < FEWEST or not replicates:
         return None
-    flat = counts.reshape(len(counts), -1)
-    rows, frequencies = np.unique(flat, axis=0, return_counts=True)
-    rows = rows.astype(np.float64)  # exact for counts, and much faster to multiply than integers
     random = np.random.default_rng(seed)
-    samples = np.empty((replicates, len(METRICS)))
-    step = max(1, _CELLS_AT_ONCE // len(flat))
-    for start in range(0, replicates, step):
-        size = min(step, replicates - start)
-        weights = _resamples(random, frequencies, size)
-        scores = scores_of((weights.astype(np.float64) @ rows).reshape(size, *counts.shape[1:]))
-        samples[start : start + size] = scores if counts.ndim == 2 else scores.mean(axis=1)
+    samples = _samples(random, counts, replicates).reshape(replicates, -1, len(METRICS)).mean(axis=1)
     whole = scores_of(counts.sum(axis=0)).reshape(-1, len(METRICS))
     runs = len(whole)
     if runs > 1:
@@ -91,6 +82,59 @@ def intervals(
         bound = Interval(float(low[i]), float(high[i]))
         found[name] = bound if 0 < low[i] < high[i] < 1 else _inside(bound, float(value[i]), len(counts), level)
     return found
+
+
+def difference_intervals(
+    first: np.ndarray, second: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
+) -> dict[str, Interval] | None:
+    """Return the intervals of ``second`` minus ``first`` on the same sentences, of precision, recall and F1.
+
+    Each resample draws sentences, the same for both systems and all their runs, and with several runs the luck of both:
+    Student's t times the standard error of the difference of their means. Exchanging the systems turns the signs.
+
+    Args:
+        first, second: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
+        replicates, level, seed: as of :func:`intervals`.
+
+    Returns:
+        Metric name -> interval from -1 to 1, or ``None`` where :func:`intervals` has none.
+
+    Raises:
+        ValueError: the two do not have the same shape.
+    """
+    if first.shape != second.shape:
+        raise ValueError(f"counts of shape {first.shape} cannot be paired with counts of shape {second.shape}")
+    if len(first) < FEWEST or not replicates:
+        return None
+    turned = first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
+    pair = np.stack([second, first] if turned else [first, second], axis=1)
+    random = np.random.default_rng(seed)
+    scores = _samples(random, pair, replicates).reshape(replicates, 2, -1, len(METRICS)).mean(axis=2)
+    samples = scores[:, 1] - scores[:, 0]
+    whole = scores_of(pair.sum(axis=0)).reshape(2, -1, len(METRICS))
+    runs = whole.shape[1]
+    if runs > 1:
+        luck = random.standard_t(2 * (runs - 1), size=(replicates, 1)) / math.sqrt(runs)
+        samples += np.sqrt(whole.var(axis=1, ddof=1).sum(axis=0)) * luck
+    tail = (1 - level) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1) + 0.0  # no -0.0
+    if turned:
+        low, high = -high + 0.0, -low + 0.0
+    return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
+
+
+def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -> np.ndarray:
+    """Return the scores ``[replicates, …, 3]`` of resampled sentences, for counts ``[sentences, …, 3]``."""
+    flat = counts.reshape(len(counts), -1)
+    rows, frequencies = np.unique(flat, axis=0, return_counts=True)
+    rows = rows.astype(np.float64)  # exact for counts, and much faster to multiply than integers
+    samples = np.empty((replicates, *counts.shape[1:]))
+    step = max(1, _CELLS_AT_ONCE // len(flat))
+    for start in range(0, replicates, step):
+        size = min(step, replicates - start)
+        weights = _resamples(random, frequencies, size)
+        samples[start : start + size] = scores_of((weights.astype(np.float64) @ rows).reshape(size, *counts.shape[1:]))
+    return samples
 
 
 def _inside(bound: Interval, value: float, sentences: int, level: float) -> Interval:

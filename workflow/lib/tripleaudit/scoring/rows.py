@@ -116,7 +116,7 @@ def score_run(
         UserError: a file is bad, or the files do not belong together.
     """
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
-    right, guess = _pair(right, guess, str(files.gold), str(files.predictions), only_with_triples)
+    right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
     inputs = {"gold": files.gold, "predictions": files.predictions}
     settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}
     if files.decisions is not None:
@@ -175,7 +175,7 @@ def score_classifier(
     return rows
 
 
-def _pair(
+def paired(
     gold: list[Sentence], predictions: list[Sentence], gold_name: str, predictions_name: str, only_with_triples: bool
 ) -> tuple[list[Sentence], list[Sentence]]:
     """Drop zero-triple gold if asked to, and predictions for sentences that are then not in the gold file."""

@@ -1,0 +1,215 @@
+"""``tripleaudit compare``: pairs, signs, blocks, changed sentences, forms and refusals."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from support.scored_study import make_study
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.scoring.bootstrap import difference_intervals, intervals, scores_of
+from tripleaudit.scoring.significance import randomisation_test
+
+FAST = ["--replicates", "200", "--shuffles", "300"]
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studies")
+    return make_study(folder / "one", {"casrel": 0.9}, (1, 2)), make_study(folder / "two", {"prgc": 0.5}, (1, 2))
+
+
+def compared(capsys, *arguments) -> dict:
+    assert main(["compare", *map(str, arguments), "--json", *FAST]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def files(study, extractor, seed=1):
+    return study / f"predictions/c/original-nz/{extractor}/none/seed{seed}/test.jsonl"
+
+
+def every_difference(pair):
+    yield pair["all"]
+    for block in ("strata", "cardinality", "relations"):
+        yield from pair[block].values()
+
+
+def test_a_study_and_itself_do_not_differ(studies, capsys):
+    found = compared(capsys, studies[0], studies[0])
+    assert len(found["pairs"]) == 2 and not found["only_first"] and not found["runs_left_out"]
+    for pair in found["pairs"]:
+        assert pair["changed"] == []
+        for one in every_difference(pair):
+            assert one["p"] == one["p_holm"] == 1 and one["f1"]["difference"] == 0
+
+
+def test_the_other_order_turns_every_sign(studies, capsys):
+    there, back = (compared(capsys, *order)["pairs"] for order in (studies, studies[::-1]))
+    for first, second in zip(there, back, strict=True):
+        assert first["all"]["f1"]["difference"] < -0.1
+        for one, other in zip(every_difference(first), every_difference(second), strict=True):
+            assert one["p"] == other["p"]
+            for metric in ("precision", "recall", "f1"):
+                assert one[metric]["difference"] == -other[metric]["difference"]
+                if one[metric]["interval"]:
+                    low, high = other[metric]["interval"]
+                    assert one[metric]["interval"] == [-high, -low]
+        gains = [{row["id"]: row["gain"] for row in pair["changed"]} for pair in (first, second)]
+        assert gains[0] == {name: -gain for name, gain in gains[1].items()} and gains[0]
+
+
+def test_the_same_predictions_give_the_same_numbers_by_every_way_in(studies, tmp_path, capsys):
+    one, two = studies
+    gold = one / "protocols/c/original/wz/test.jsonl"
+    train = one / "protocols/c/original/nz/train.jsonl"
+    by_files = compared(capsys, files(one, "casrel"), files(two, "prgc"), gold, "--train", train)["pairs"][0]
+    for part in ("predictions", "counts"):
+        runs = [
+            study / part / "c/original-nz" / name / "none/seed1" for study, name in ((one, "casrel"), (two, "prgc"))
+        ]
+        pairs = compared(capsys, *runs)["pairs"]
+        (by_folders,) = [pair for pair in pairs if pair["keys"]["testing"] == "wz"]
+        for one_way in (by_folders, by_files):  # what follows from the names, and from the number of pairs
+            one_way["all"].pop("p_holm", None)
+        assert {**by_folders, "keys": 0, "seeds": 0} == {**by_files, "keys": 0, "seeds": 0}
+    assert main(["score", str(gold), str(files(two, "prgc")), "--json"]) == 0
+    score = json.loads(capsys.readouterr().out)
+    assert by_files["all"]["f1"]["second"] == score["micro"]["f1"]
+    # and as stored predictions, which bring their gold triples
+    stored = []
+    for study, name in ((one, "casrel"), (two, "prgc")):
+        rows = zip(load_sentences(gold), load_sentences(files(study, name)), strict=True)
+        strings = [
+            {"text": g.text, "predict": [t.strings for t in p.triples], "truth": [t.strings for t in g.triples]}
+            for g, p in rows
+        ]
+        stored.append(tmp_path / f"{name}.json")
+        stored[-1].write_text(json.dumps(strings))
+    alone = compared(capsys, *stored, "--train", train)["pairs"][0]
+    alone["all"].pop("p_holm")
+    assert [alone[part] for part in ("all", "strata", "relations")] == [
+        by_files[part] for part in ("all", "strata", "relations")
+    ]
+
+
+def test_blocks_are_of_their_sentences_and_relations(tmp_path, capsys):
+    """Twelve sentences; the second system loses one relation and invents a triple where there is none."""
+
+    def sentence(number, *triples):
+        spans = [(Span(0, 1, "a"), relation, Span(2, 3, end)) for relation, end in triples]
+        return Sentence(str(number), "a b", tuple(Triple(*span) for span in spans))
+
+    gold = [sentence(n, *[("r", "b"), ("q", "b")][: n % 3]) for n in range(12)]
+    second = [sentence(n, ("z", "b")) if n % 3 == 0 else sentence(n, ("r", "b")) for n in range(12)]
+    for name, rows in (("gold", gold), ("a", gold), ("b", second)):
+        save_sentences(tmp_path / f"{name}.jsonl", rows)
+    paths = [tmp_path / f"{name}.jsonl" for name in ("a", "b", "gold")]
+    (pair,) = compared(capsys, *paths)["pairs"]
+    assert pair["relations"]["r"]["f1"]["difference"] == 0 and pair["relations"]["r"]["sentences"] == 8
+    assert pair["relations"]["q"]["f1"]["second"] == 0 and pair["relations"]["q"]["sentences"] == 4
+    assert pair["relations"]["z"]["precision"]["second"] == 0 and list(pair["relations"])[0] == "r"
+    empty = pair["cardinality"]["0 (share left empty)"]["f1"]
+    assert (empty["first"], empty["second"]) == (1, 0)
+    assert pair["cardinality"]["2"]["recall"]["second"] == 0.5
+    assert len(pair["changed"]) == 8 and {row["gain"] for row in pair["changed"]} == {-1}
+    assert {one["correct"]: one["triple"][1] for row in pair["changed"] for one in row["changed"]} == {
+        True: "q",
+        False: "z",
+    }
+
+
+def test_a_gate_of_ci_has_an_exit_code_of_its_own(studies, capsys):
+    pair = [str(study) for study in studies]
+    assert main(["compare", *pair, *FAST, "--fail-below", "0"]) == 3
+    assert main(["compare", *pair, *FAST, "--fail-below", "-100"]) == 0
+    assert main(["compare", *pair[::-1], *FAST, "--fail-below", "0"]) == 0
+    assert main(["compare", pair[0], pair[0], *FAST, "--fail-below", "0"]) == 0
+
+
+def test_pages_hold_what_changed_and_no_markup_of_a_model(tmp_path, capsys):
+    text = "x <script>alert(1)</script>"
+    evil = Triple(Span(0, 1, "x"), "<b>r|", Span(2, 10, "<script>"))
+    save_sentences(tmp_path / "gold.jsonl", [Sentence("1", text, (evil,))])
+    save_sentences(tmp_path / "a.jsonl", [Sentence("1", text, (evil,))])
+    save_sentences(tmp_path / "b.jsonl", [Sentence("1", text)])
+    for ending in ("html", "md", "json"):
+        command = [str(tmp_path / f"{name}.jsonl") for name in ("a", "b", "gold")]
+        assert main(["compare", *command, *FAST, "--out", str(tmp_path / f"page.{ending}")]) == 0
+        assert "1 of 1 sentences changed: 0 for the better, 1 for the worse" in capsys.readouterr().out
+    page, lines = ((tmp_path / f"page.{ending}").read_text() for ending in ("html", "md"))
+    assert "<script>" not in page + lines and "&lt;script&gt;" in page and "1 for the worse" in page
+    assert json.loads((tmp_path / "page.json").read_text())["pairs"][0]["changed"][0]["gold"]
+
+
+def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, capsys):
+    def error(*arguments):
+        assert main(["compare", *map(str, arguments), *FAST]) == 1
+        (line,) = capsys.readouterr().err.splitlines()[-1:]
+        return line
+
+    one, two = studies
+    gold = one / "protocols/c/original/wz/test.jsonl"
+    half = tmp_path / "half.jsonl"
+    save_sentences(half, load_sentences(files(one, "casrel"))[:40])
+    assert "40 predictions for the 80 sentences" in error(files(one, "casrel"), half, gold)
+    assert "no such file" in error(one, tmp_path / "nowhere")
+    assert "no scored run is here" in error(one, tmp_path)
+    assert "expected a file that ends in" in error(one, two, "--out", tmp_path / "page.pdf")
+    other = make_study(tmp_path / "other", {"casrel": 0.5}, sentences=50)
+    assert "expected the same test set" in error(one, other)
+    # a study whose predictions were edited after scoring
+    edited = tmp_path / "edited"
+    shutil.copytree(two, edited)
+    save_sentences(files(edited, "prgc"), load_sentences(files(one, "casrel")))
+    assert "has changed since" in error(one, edited)
+    # seeds and runs that one side lacks are named
+    both = make_study(tmp_path / "both", {"casrel": 0.5, "prgc": 0.5})
+    found = compared(capsys, one, both)
+    assert len(found["pairs"]) == 2 and len(found["runs_left_out"]) == 2
+    assert [name for name in found["only_second"] if "prgc" in name] == found["only_second"] != []
+
+
+def test_an_interval_of_a_difference_holds_the_truth_as_often_as_it_says():
+    """Over 300 repetitions with known F1s, with one run and with three that have luck of their own."""
+    random = np.random.default_rng(0)
+    for runs, spread in ((1, 0.0), (3, 0.05)):
+        hits = 0
+        for repetition in range(300):
+            hard = random.normal(0, 1, (120, 1))
+            sides = []
+            for level in (0.5, -0.2):
+                luck = random.normal(0, 4 * spread, (1, runs))
+                right = (random.random((120, runs)) < 1 / (1 + np.exp(-(level + luck + hard)))).astype(np.int64)
+                sides.append(np.stack([right, np.ones_like(right), np.ones_like(right)], axis=-1))
+            first, second = (side[:, 0] if runs == 1 else side for side in sides)
+            bound = difference_intervals(first, second, replicates=300, seed=repetition)["f1"]
+            truth = TRUTH[1] - TRUTH[0]
+            hits += bound.low <= truth <= bound.high
+        assert 270 <= hits <= 299, (runs, hits)
+
+
+def _mean_of_logistic(level: float) -> float:
+    normal = np.random.default_rng(1).normal(0, 1, 400_000)
+    return float((1 / (1 + np.exp(-(level + normal)))).mean())
+
+
+TRUTH = (_mean_of_logistic(0.5), _mean_of_logistic(-0.2))
+
+
+def test_interval_and_test_agree_with_those_of_one_system():
+    random = np.random.default_rng(3)
+    counts = np.minimum(random.integers(0, 3, (50, 3)), 2)
+    nothing = np.zeros_like(counts)
+    nothing[:, 2] = counts[:, 2]
+    counts[:, 0] = np.minimum(counts[:, 0], np.minimum(counts[:, 1], counts[:, 2]))
+    against_nothing = difference_intervals(nothing, counts)["f1"]
+    alone = intervals(counts)["f1"]
+    assert against_nothing.low == pytest.approx(alone.low, abs=0.02)
+    assert against_nothing.high == pytest.approx(alone.high, abs=0.02)
+    assert scores_of(counts.sum(axis=0))[2] > 0 and randomisation_test(nothing, counts) < 0.01
+    assert difference_intervals(counts[:9], counts[:9]) is None
+    with pytest.raises(ValueError, match="cannot be paired"):
+        difference_intervals(counts, counts[:20])

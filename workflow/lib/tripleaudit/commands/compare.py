@@ -1,0 +1,76 @@
+"""``tripleaudit compare``: what changed from one prediction file, result folder or study to another."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tripleaudit.exchange.scored import ScoredRun
+
+HELP = "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
+BELOW = 3
+"""Exit code where the difference is below ``--fail-below``; 1 and 2 stand for errors."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    sides = "a prediction file, the folder of a study or of some of its runs (results/STUDY/predictions/…), or a bundle"
+    parser.add_argument("first", metavar="A", type=Path, help=sides)
+    parser.add_argument("second", metavar="B", type=Path, help="the same; differences are B minus A")
+    parser.add_argument("gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files")
+    parser.add_argument("--train", metavar="TRAIN", type=Path, help="of two prediction files; adds strata")
+    parser.add_argument("--matching", default="exact-string", metavar="M", help="rule (default: exact-string)")
+    parser.add_argument("--format", default="auto", metavar="F", help="of corpus files (default: auto)")
+    parser.add_argument(
+        "--fail-below",
+        type=float,
+        metavar="POINTS",
+        help=f"exit with {BELOW} if the F1 of any pair changes by less than this, in points (0: on any loss)",
+    )
+    parser.add_argument("--show", type=int, default=10, metavar="N", help="changed sentences to print (default: 10)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, all changed sentences included")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html")
+    parser.add_argument("--replicates", type=int, default=1000, help="resamples of intervals (default: 1000)")
+    parser.add_argument("--shuffles", type=int, default=10_000, help="draws of the tests (default: 10000)")
+    parser.add_argument("--seed", type=int, default=0, help="of both (default: 0)")
+
+
+def run(args: argparse.Namespace) -> int:
+    import json
+    import tempfile
+
+    from tripleaudit.errors import UserError
+    from tripleaudit.exchange.comparison import compare
+    from tripleaudit.exchange.comparison_page import to_page, to_text
+    from tripleaudit.exchange.differences import Resampled
+    from tripleaudit.files import atomic_write
+    from tripleaudit.scoring.matching import check_matching
+
+    for name, least in (("show", 0), ("replicates", 0), ("shuffles", 1), ("seed", 0)):
+        if getattr(args, name) < least:
+            raise UserError(f"--{name}: expected a whole number from {least} on, got {getattr(args, name)}")
+    form = args.out.suffix.lstrip(".") if args.out else ""
+    if args.out and form not in ("json", "md", "html"):
+        raise UserError(f"--out {args.out}: expected a file that ends in .json, .md or .html")
+    matching = check_matching(args.matching)
+    names = str(args.first), str(args.second)
+    with tempfile.TemporaryDirectory() as work:
+        sides = [_side(args, path, Path(work) / side) for side, path in (("a", args.first), ("b", args.second))]
+        how = Resampled(args.replicates, args.shuffles, args.seed)
+        result = compare(*sides, names, matching, how)
+    if args.out:
+        with atomic_write(args.out) as stream:
+            stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(result, form))
+    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_text(result, args.show))
+    worst = min(100 * pair.total.change() for pair in result.pairs)
+    return BELOW if args.fail_below is not None and worst < args.fail_below else 0
+
+
+def _side(args: argparse.Namespace, path: Path, work: Path) -> "list[ScoredRun]":
+    from tripleaudit.errors import UserError
+    from tripleaudit.exchange.scored import runs_of_files, runs_of_study
+
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder")
+    if path.is_dir():
+        return runs_of_study(path)
+    return [runs_of_files(args.gold, path, path.name, args.train, format=args.format)]

@@ -1,0 +1,166 @@
+"""A comparison as text, Markdown or a page of HTML."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.exchange.comparison import Compared, Comparison
+from tripleaudit.exchange.differences import ChangedSentence, Difference
+from tripleaudit.protocols.strata import STRATA
+from tripleaudit.scoring.significance import ALPHA
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.render import to_html, to_markdown
+from tripleaudit.tables.render.escape import clean, html, markdown
+
+COLUMNS: Final = (
+    Column("Sentences"), Column("A"), Column("B"), Column("B − A"), Column("p"), Column("Δ Prec."), Column("Δ Rec.")
+)  # fmt: skip
+HEADINGS: Final = {"strata": "Stratum", "cardinality": "Gold triples", "relations": "Relation"}
+RELATIONS_IN_TEXT: Final = 10
+MOST_SENTENCES: Final = 2000  # on a page
+
+
+def overview(result: Comparison) -> Table:
+    """One row for each pair."""
+    rows = [Row(pair.name, _cells(pair.total)) for pair in result.pairs]
+    caption = f"F1 of A ({result.first}) and B ({result.second}), in percent"
+    return Table("compare", caption, COLUMNS, rows, "Run", notes=_notes(result))
+
+
+def details(pair: Compared, most_relations: int | None = None) -> Table:
+    """One row for each stratum, number of triples and relation; of the relations, those that changed most."""
+    rows = [Row("All", _cells(pair.total), "")]
+    notes = []
+    for name, block in pair.blocks.items():
+        shown = list(block)
+        if name == "relations" and most_relations is not None and len(block) > most_relations:
+            shown = sorted(block, key=lambda one: (one.corrected, -abs(one.change()) * one.sentences))[:most_relations]
+            notes.append(f"{len(shown)} of {len(block)} relations are shown.")
+        rows += [Row(_label(one.label), _cells(one), HEADINGS[name]) for one in shown]
+    return Table("details", pair.name or "All runs", COLUMNS, rows, "", "", notes=notes)
+
+
+def to_text(result: Comparison, show: int) -> str:
+    """For the terminal: a line for each pair; of a single pair everything, with the first sentences that changed."""
+    parts = []
+    if len(result.pairs) == 1:
+        pair = result.pairs[0]
+        table = details(pair, RELATIONS_IN_TEXT)
+        parts.append(_aligned(table, [overview(result).caption, pair.name]))
+        parts += ["\n".join(f"- {clean(note)}" for note in (*_notes(result), *table.notes))]
+        if pair.changed is not None:
+            parts.append("\n".join([_heading(pair), *(_lines(one) for one in pair.changed[:show])]))
+    else:
+        parts.append(_aligned(overview(result), [overview(result).caption]))
+        parts.append("\n".join(f"- {clean(note)}" for note in _notes(result)))
+    return "\n\n".join(parts)
+
+
+def to_page(result: Comparison, form: str) -> str:
+    """Everything as ``md`` or ``html``."""
+    tables = [overview(result), *(details(pair) for pair in result.pairs)]
+    if form == "md":
+        parts = ["# Comparison", to_markdown(tables[0])]
+        for pair, table in zip(result.pairs, tables[1:], strict=True):
+            parts += [f"## {markdown(pair.name)}", to_markdown(table)]
+            if pair.changed:
+                parts += [f"### {_heading(pair)}", "\n".join(_markdown(one) for one in pair.changed[:MOST_SENTENCES])]
+        return "\n\n".join(part.strip() for part in parts) + "\n"
+    parts = ["<h1>Comparison</h1>", to_html(tables[0])]
+    for pair, table in zip(result.pairs, tables[1:], strict=True):
+        parts += [f"<h2>{html(pair.name)}</h2>", to_html(table)]
+        if pair.changed:
+            items = "".join(_html(one) for one in pair.changed[:MOST_SENTENCES])
+            parts.append(f"<details><summary>{html(_heading(pair))}</summary><ol>{items}</ol></details>")
+    body = "\n".join(parts).encode("ascii", "xmlcharrefreplace").decode("ascii")
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Comparison</title>'
+        '<meta name="viewport" content="width=device-width"><style>body{font:15px/1.5 system-ui,sans-serif;'
+        "margin:2em auto;padding:0 1em;max-width:75em}li{margin:.7em 0}.better{color:#006d3c}.worse{color:#b00020}"
+        f"</style></head><body>\n{body}\n</body></html>\n"
+    )
+
+
+def _cells(one: Difference) -> tuple[Cell, ...]:
+    def change(metric: str) -> Cell:
+        bound = (one.bounds or {}).get(metric)
+        low, high = (100 * bound.low, 100 * bound.high) if bound else (None, None)
+        value = 100 * one.change(metric)
+        clear = metric == "f1" and one.corrected < ALPHA
+        return Cell(value, low=low, high=high, text=number(value, 1, sign=True), bold=clear)
+
+    first, second = (Cell(100 * side[2]) for side in (one.first, one.second))
+    tested = Cell(one.corrected, digits=4)
+    return Cell(one.sentences, digits=0), first, second, change("f1"), tested, change("precision"), change("recall")
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize() if name in STRATA else name
+
+
+def _notes(result: Comparison) -> list[str]:
+    notes = [
+        MATCHINGS[result.matching].note,
+        "B − A in points, [low, high] its 95 % bootstrap interval over paired sentences and, of several seeds, runs.",
+        f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA}.",
+        "Sentences without gold triples: F1 is 0 for everybody, so the share that is left empty stands in its place.",
+    ]
+    for side, names in zip("AB", result.alone, strict=True):
+        if names:
+            more = ", …" if len(names) > 3 else ""
+            notes.append(f"{len(names)} runs are in {side} alone and not compared: {', '.join(names[:3])}{more}.")
+    if result.unequal:
+        notes.append(f"{len(result.unequal)} runs of further seeds are left out, because the other side has fewer.")
+    return notes
+
+
+def _heading(pair: Compared) -> str:
+    changed = pair.changed or ()
+    better, worse = (sum(one.gain * sign > 0 for one in changed) for sign in (1, -1))
+    return f"{len(changed)} of {pair.total.sentences} sentences changed: {better} for the better, {worse} for the worse"
+
+
+def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:
+    """Verdict, sign and words of each triple that changed."""
+    for triple in one.triples:
+        gained = triple.second > triple.first
+        verdict = "better" if gained == triple.correct else "worse"
+        often = "" if {triple.first, triple.second} == {0, 1} else f" (in {triple.first} → {triple.second} runs)"
+        kind = "correct" if triple.correct else "wrong"
+        yield verdict, "+" if gained else "−", f"{kind}: {' | '.join(map(clean, triple.strings))}{often}"
+
+
+def _lines(one: ChangedSentence) -> str:
+    words = (f"    {sign} {text}" for _, sign, text in _runs(one))
+    return "\n".join([f"[{clean(one.sentence.id)}] {clean(one.sentence.text)}", *words])
+
+
+def _markdown(one: ChangedSentence) -> str:
+    words = (f"  - {sign} {markdown(text)}" for _, sign, text in _runs(one))
+    return "\n".join([f"- **{markdown(one.sentence.id)}** {markdown(one.sentence.text)}", *words])
+
+
+def _html(one: ChangedSentence) -> str:
+    words = "".join(f'<li class="{verdict}">{sign} {html(text)}</li>' for verdict, sign, text in _runs(one))
+    return f"<li><strong>{html(one.sentence.id)}</strong> {html(one.sentence.text)}<ul>{words}</ul></li>"
+
+
+def _aligned(table: Table, head: Sequence[str]) -> str:
+    lines = [["", *(column.label for column in table.columns)]]
+    group = ""
+    for row in table.rows:
+        if row.group != group:
+            group = row.group
+            lines.append([group + ":"] + [""] * len(table.columns))
+        cells = []
+        for cell in row.cells:
+            low, high = (None if end is None else number(end, 1, sign=True) for end in (cell.low, cell.high))
+            cells.append((cell.shown or "–") + (f" [{low}, {high}]" if low is not None else "") + "*" * cell.bold)
+        label = clean(row.label)
+        lines.append([("  " if row.group else "") + (label if len(label) <= 40 else label[:39] + "…"), *cells])
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    drawn = []
+    for first, *others in lines:
+        columns = (text.rjust(width + 2) for text, width in zip(others, widths[1:], strict=True))
+        drawn.append((first.ljust(widths[0]) + "".join(columns)).rstrip())
+    return "\n".join([*map(clean, head), "", *drawn])

@@ -1,0 +1,211 @@
+"""Two systems on the same sentences: differences with intervals and tests, and the sentences that changed.
+
+All differences are the second system minus the first. Where systems have several runs (seeds), values are means over
+runs, and intervals and tests know the luck of the runs (:mod:`tripleaudit.scoring.bootstrap` and ``significance``).
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, difference_intervals, scores_of
+from tripleaudit.scoring.matching import reduced
+from tripleaudit.scoring.significance import SHUFFLES, holm, randomisation_test
+
+MANY: Final = 5  # triples, from which on sentences count together
+EMPTY: Final = "0 (share left empty)"
+
+Counts = tuple[np.ndarray, np.ndarray]
+"""Counts ``[sentences, runs, 3]`` of the first and of the second system on the same sentences."""
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """How differences are tested: resamples of the intervals, draws of the test, seed of both."""
+
+    replicates: int = REPLICATES
+    shuffles: int = SHUFFLES
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Scores of two systems on some of their sentences, as fractions.
+
+    Attributes:
+        label: what the sentences or triples have in common.
+        sentences: how many.
+        first, second: precision, recall and F1.
+        bounds: metric -> interval of second minus first; None under ten sentences.
+        p: of the F1s' difference, two-sided; ``corrected`` by Holm among the differences of one block.
+    """
+
+    label: str
+    sentences: int
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    bounds: Mapping[str, Interval] | None
+    p: float
+    corrected: float
+
+    def change(self, metric: str = "f1") -> float:
+        place = METRICS.index(metric)
+        return self.second[place] - self.first[place]
+
+    def to_json(self) -> dict[str, Any]:
+        value: dict[str, Any] = {"sentences": self.sentences}
+        for place, metric in enumerate(METRICS):
+            bound = (self.bounds or {}).get(metric)
+            interval = [bound.low, bound.high] if bound else None
+            value[metric] = {
+                "first": self.first[place],
+                "second": self.second[place],
+                "difference": self.change(metric),
+                "interval": interval,
+            }
+        return {**value, "p": self.p, "p_holm": self.corrected}
+
+
+def differences(blocks: Mapping[str, Counts], how: Resampled) -> list[Difference]:
+    """Test what belongs together; p-values are corrected for its number. Blocks without sentences are left out."""
+    blocks = {label: counts for label, counts in blocks.items() if len(counts[0])}
+    p_values = [_p_value(*counts, how) for counts in blocks.values()]
+    return [
+        Difference(
+            label,
+            len(first),
+            *(tuple(scores_of(side.sum(axis=0)).mean(axis=0).tolist()) for side in (first, second)),
+            bounds=difference_intervals(_plain(first), _plain(second), replicates=how.replicates, seed=how.seed),
+            p=p,
+            corrected=corrected,
+        )
+        for (label, (first, second)), p, corrected in zip(blocks.items(), p_values, holm(p_values), strict=True)
+    ]
+
+
+def _p_value(first: np.ndarray, second: np.ndarray, how: Resampled) -> float:
+    if np.array_equal(first, second):
+        return 1.0
+    if first.tobytes() > second.tobytes():  # so that both orders draw alike
+        first, second = second, first
+    return randomisation_test(_plain(first), _plain(second), shuffles=how.shuffles, seed=how.seed)
+
+
+def _plain(counts: np.ndarray) -> np.ndarray:
+    """One run has no spread of runs."""
+    return counts[:, 0] if counts.shape[1] == 1 else counts
+
+
+def by_cardinality(counts: Counts) -> dict[str, Counts]:
+    """Divide sentences by their number of gold triples.
+
+    Where that is 0, F1 is 0 for everybody; what is compared instead is the share of sentences that are left empty.
+    """
+    first, second = counts
+    gold = first[:, 0, 2]
+    empty = [(side[gold == 0][..., 1:2] == 0).astype(np.int64) for side in counts]
+    found = {EMPTY: tuple(np.concatenate([e, np.ones_like(e), np.ones_like(e)], axis=-1) for e in empty)}
+    for number in range(1, MANY + 1):
+        chosen = gold >= number if number == MANY else gold == number
+        found[f"{number} or more" if number == MANY else str(number)] = (first[chosen], second[chosen])
+    return found
+
+
+def by_relation(
+    gold: Sequence[Sentence], sides: Sequence[Sequence[Sequence[Sentence]]], rule: str
+) -> dict[str, Counts]:
+    """Count the triples of each relation alone, in the sentences where gold or any run has one.
+
+    Args:
+        gold: sentences.
+        sides: of both systems, of each run, the predicted sentences.
+        rule: of matching.
+
+    Returns:
+        relation -> counts, relations with many gold triples first.
+    """
+    expected = [reduced(sentence.triples, rule) for sentence in gold]
+    found = [[[reduced(s.triples, rule) for s in run] for run in side] for side in sides]
+    frequency = Counter(triple[1] for triples in expected for triple in triples)
+    relations = set(frequency).union(t[1] for side in found for run in side for triples in run for t in triples)
+    places: dict[str, dict[int, int]] = {name: {} for name in relations}
+    for number in range(len(gold)):
+        here = expected[number].union(*(run[number] for side in found for run in side))
+        for name in {triple[1] for triple in here}:
+            places[name][number] = len(places[name])
+    runs = len(sides[0])
+    counts = {name: np.zeros((2, len(own), runs, 3), dtype=np.int64) for name, own in places.items()}
+    for number, right in enumerate(expected):
+        for _, relation, _ in right:
+            counts[relation][:, places[relation][number], :, 2] += 1
+        for which, side in enumerate(found):
+            for run, sentences in enumerate(side):
+                for triple in sentences[number]:
+                    row = counts[triple[1]][which, places[triple[1]][number], run]
+                    row[1] += 1
+                    row[0] += triple in right
+    ordered = sorted(relations, key=lambda name: (-frequency[name], name))
+    return {name: (counts[name][0], counts[name][1]) for name in ordered}
+
+
+@dataclass(frozen=True)
+class ChangedTriple:
+    """A triple that one system finds more often than the other: in how many of their runs."""
+
+    strings: tuple[str, str, str]
+    correct: bool
+    first: int
+    second: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"triple": self.strings, "correct": self.correct, "first": self.first, "second": self.second}
+
+
+@dataclass(frozen=True)
+class ChangedSentence:
+    """A sentence that the two systems read differently."""
+
+    sentence: Sentence
+    triples: tuple[ChangedTriple, ...]
+
+    @property
+    def gain(self) -> int:
+        """How many triples the second system gets right, or rightly leaves out, more than the first; over all runs."""
+        return sum((one.second - one.first) * (1 if one.correct else -1) for one in self.triples)
+
+    def to_json(self) -> dict[str, Any]:
+        gold = list(dict.fromkeys(triple.strings for triple in self.sentence.triples))
+        triples = [one.to_json() for one in self.triples]
+        return {"id": self.sentence.id, "text": self.sentence.text, "gold": gold, "changed": triples, "gain": self.gain}
+
+
+def changed_sentences(
+    gold: Sequence[Sentence], sides: Sequence[Sequence[Sequence[Sentence]]], rule: str
+) -> list[ChangedSentence]:
+    """Return the sentences whose triples are not the same on both sides, the largest changes first; see by_relation."""
+    found = []
+    for number, sentence in enumerate(gold):
+        right = reduced(sentence.triples, rule)
+        strings: dict[Hashable, tuple[str, str, str]] = {}
+        runs: list[Counter[Hashable]] = []
+        for side in sides:
+            own = [_by_key(run[number].triples, rule) for run in side]
+            runs.append(Counter(key for each in own for key in each))
+            for each in own:
+                strings |= {key: value for key, value in each.items() if key not in strings}
+        triples = tuple(
+            ChangedTriple(strings[key], key in right, runs[0][key], runs[1][key])
+            for key in sorted(strings, key=lambda key: (key not in right, strings[key]))
+            if runs[0][key] != runs[1][key]
+        )
+        if triples:
+            found.append(ChangedSentence(sentence, triples))
+    return sorted(found, key=lambda one: -abs(one.gain))
+
+
+def _by_key(triples: Sequence[Triple], rule: str) -> dict[Hashable, tuple[str, str, str]]:
+    return {key: triple.strings for triple in reversed(triples) for key in reduced([triple], rule)}

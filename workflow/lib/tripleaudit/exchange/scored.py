@@ -1,0 +1,134 @@
+"""Scored runs as a finished study, a part of one, an unpacked bundle or a prediction file hold them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence, sentence_from_json
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json, sha256
+from tripleaudit.scoring import gate
+from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.rows import count_run, paired
+from tripleaudit.scoring.scores import sidecar_of
+from tripleaudit.scoring.sides import load_pair
+
+Pair = tuple[list[Sentence], list[Sentence]]
+PARTS = ("counts", "predictions", "scores", "models")  # folders of a study whose subfolders are its runs
+
+
+@dataclass(frozen=True)
+class ScoredRun:
+    """One run on one test set.
+
+    Attributes:
+        name: of the file, for messages.
+        counts: of each sentence, with the keys of the run.
+        study, sidecar: folder of the study and provenance of the scores, from which the sentences are found.
+        given: gold and predicted sentences, where they are known already.
+    """
+
+    name: str
+    counts: SentenceCounts
+    study: Path | None = None
+    sidecar: Path | None = None
+    given: Pair | None = None
+
+    @property
+    def seed(self) -> str:
+        return self.counts.keys.get("seed", "")
+
+    @cached_property
+    def sentences(self) -> Pair | None:
+        """Gold and predicted sentences in the order of the counts; None for a classifier or where they are gone.
+
+        Raises:
+            UserError: a file is not the one that was scored.
+        """
+        if self.given or self.sidecar is None or not self.sidecar.is_file():
+            return self.given
+        facts = read_json(self.sidecar)
+        inputs, settings = facts.get("inputs", {}), facts.get("settings", {})
+        gold, predictions, decisions = (self.input_file(inputs.get(role)) for role in INPUTS)
+        if gold is None or predictions is None or ("decisions" in inputs and decisions is None):
+            return None
+        right, guess = paired(
+            read_sentences(gold), read_sentences(predictions), str(gold), str(predictions),
+            settings.get("only_with_triples", False),
+        )  # fmt: skip
+        if decisions is not None:
+            guess = gate.gated(guess, gate.load_decisions(decisions), settings.get("threshold", gate.THRESHOLD))
+        if [sentence.id for sentence in right] != self.counts.ids:
+            raise UserError(f"{gold}: has other sentences than {self.name}, which was counted from it")
+        return right, guess
+
+    def input_file(self, recorded: dict[str, str] | None) -> Path | None:
+        """Return where an input of the scoring lies in the study now, whatever folder it was scored in."""
+        place = Path(str((recorded or {}).get("path", "")))
+        parts = place.relative_to(place.anchor).parts  # an absolute path would lead out of this study
+        for start in range(len(parts)):
+            path = Path(self.study or ".", *parts[start:])
+            if path.is_file():
+                if sha256(path) != recorded.get("sha256"):
+                    raise UserError(f"{path}: has changed since {self.name} was counted from it; score it again")
+                return path
+            if path.with_suffix(".parquet").is_file():  # of a bundle, whose files were verified when it was unpacked
+                return path.with_suffix(".parquet")
+        return None
+
+
+INPUTS = ("gold", "predictions", "decisions")
+
+
+def read_sentences(path: Path) -> list[Sentence]:
+    """Read sentences of a study (JSON lines) or of a bundle (Parquet), exactly as they were written."""
+    return list(_of_parquet(path)) if path.suffix == ".parquet" else load_sentences(path)
+
+
+def _of_parquet(path: Path) -> Iterator[Sentence]:
+    from pyarrow import ArrowException, parquet
+
+    try:
+        rows = parquet.read_table(path).to_pylist()
+    except (ArrowException, OSError) as error:
+        raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
+    for number, row in enumerate(rows, 1):
+        yield sentence_from_json(row, f"{path} row {number}")
+
+
+def runs_of_files(gold: Path | None, predictions: Path, name: str, train: Path | None, **options: Any) -> ScoredRun:
+    """Score a prediction file; without ``gold`` it must hold its gold triples itself.
+
+    Raises:
+        UserError: a file cannot be read, or the two do not belong together.
+    """
+    from tripleaudit.corpora.readers import read_corpus
+
+    right, guess = load_pair(gold or predictions, predictions, **options)
+    seen = read_corpus(train, **options).sentences if train else None
+    return ScoredRun(str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess))
+
+
+def runs_of_study(folder: Path) -> list[ScoredRun]:
+    """Return the scored runs of ``results/STUDY``, or of a folder within it such as ``predictions/CORPUS/…``.
+
+    Raises:
+        UserError: nothing there was scored.
+    """
+    study, below = folder, Path()
+    if not (folder / "counts").is_dir():
+        for above in folder.resolve().parents:
+            inside = folder.resolve().relative_to(above)
+            if (above / "counts").is_dir() and inside.parts[0] in PARTS:
+                study, below = above, Path(*inside.parts[1:])
+                break
+    found = []
+    for path in sorted((study / "counts" / below).rglob("*.csv")):
+        sidecar = sidecar_of(study / "scores" / path.relative_to(study / "counts"))
+        found.append(ScoredRun(str(path), load_counts(path), study, sidecar))
+    if not found:
+        raise UserError(f"{folder}: no scored run is here; expected results/STUDY of a study that was scored")
+    return found
