@@ -13,7 +13,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.bootstrap import difference_intervals, intervals, scores_of
 from tripleaudit.scoring.significance import randomisation_test
 
-FAST = ["--replicates", "200", "--shuffles", "300"]
+FAST = ["--bootstrap", "200", "--shuffles", "300"]
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tripleaudit.arguments import NUMBER, SEED, Real, Whole, add_reading
+
 if TYPE_CHECKING:
     from tripleaudit.exchange.scored import ScoredRun
 
@@ -13,25 +15,27 @@ BELOW = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    sides = "a prediction file, the folder of a study or of some of its runs (results/STUDY/predictions/…), or a bundle"
+    sides = "a prediction file, the folder of a study, or of some of its runs (results/STUDY/predictions/…)"
     parser.add_argument("first", metavar="A", type=Path, help=sides)
     parser.add_argument("second", metavar="B", type=Path, help="the same; differences are B minus A")
     parser.add_argument("gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files")
     parser.add_argument("--train", metavar="TRAIN", type=Path, help="of two prediction files; adds strata")
     parser.add_argument("--matching", default="exact-string", metavar="M", help="rule (default: exact-string)")
-    parser.add_argument("--format", default="auto", metavar="F", help="of corpus files (default: auto)")
+    add_reading(parser, "prediction and corpus files")
     parser.add_argument(
         "--fail-below",
-        type=float,
+        type=Real(-100, 100),
         metavar="POINTS",
         help=f"exit with {BELOW} if the F1 of any pair changes by less than this, in points (0: on any loss)",
     )
-    parser.add_argument("--show", type=int, default=10, metavar="N", help="changed sentences to print (default: 10)")
+    parser.add_argument("--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, all changed sentences included")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html")
-    parser.add_argument("--replicates", type=int, default=1000, help="resamples of intervals (default: 1000)")
-    parser.add_argument("--shuffles", type=int, default=10_000, help="draws of the tests (default: 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="of both (default: 0)")
+    parser.add_argument(
+        "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
+    )
+    parser.add_argument("--shuffles", type=NUMBER, default=10_000, metavar="N", help="draws of the tests (10000)")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of both (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,18 +49,14 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.files import atomic_write
     from tripleaudit.scoring.matching import check_matching
 
-    for name, least in (("show", 0), ("replicates", 0), ("shuffles", 1), ("seed", 0)):
-        if getattr(args, name) < least:
-            raise UserError(f"--{name}: expected a whole number from {least} on, got {getattr(args, name)}")
     form = args.out.suffix.lstrip(".") if args.out else ""
     if args.out and form not in ("json", "md", "html"):
         raise UserError(f"--out {args.out}: expected a file that ends in .json, .md or .html")
     matching = check_matching(args.matching)
     names = str(args.first), str(args.second)
     with tempfile.TemporaryDirectory() as work:
-        sides = [_side(args, path, Path(work) / side) for side, path in (("a", args.first), ("b", args.second))]
-        how = Resampled(args.replicates, args.shuffles, args.seed)
-        result = compare(*sides, names, matching, how)
+        first, second = (_side(args, path, Path(work) / side) for side, path in zip("ab", names, strict=True))
+        result = compare(first, second, names, matching, Resampled(args.bootstrap, args.shuffles, args.seed))
     if args.out:
         with atomic_write(args.out) as stream:
             stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(result, form))
@@ -65,12 +65,15 @@ def run(args: argparse.Namespace) -> int:
     return BELOW if args.fail_below is not None and worst < args.fail_below else 0
 
 
-def _side(args: argparse.Namespace, path: Path, work: Path) -> "list[ScoredRun]":
+def _side(args: argparse.Namespace, given: str, work: Path) -> "list[ScoredRun]":
+    from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
     from tripleaudit.exchange.scored import runs_of_files, runs_of_study
 
+    path = Path(given)
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     if path.is_dir():
         return runs_of_study(path)
-    return [runs_of_files(args.gold, path, path.name, args.train, format=args.format)]
+    columns = parse_columns(args.column)
+    return [runs_of_files(args.gold, path, path.name, args.train, format=args.format, columns=columns)]

@@ -125,17 +125,15 @@ def compare(
         chosen.append((runs[0][:number], runs[1][:number]))
     counted = [_counts(*pair, matching) for pair in chosen]
     totals = differences({str(number): counts for number, counts in enumerate(counted)}, how)
-    return Comparison(
-        *names,
-        matching,
-        [
-            _compared(*pair, counts, total, matching, how)
-            for pair, counts, total in zip(chosen, counted, totals, strict=True)
-        ],
-        tuple([" ".join(filter(None, keys)) for keys in own if keys not in other]
-              for own, other in ((sides[0], sides[1]), (sides[1], sides[0]))),
-        left_out,
-    )  # fmt: skip
+    pairs = [
+        _compared(*pair, counts, total, matching, how)
+        for pair, counts, total in zip(chosen, counted, totals, strict=True)
+    ]
+    return Comparison(*names, matching, pairs, (_alone(*sides), _alone(*reversed(sides))), left_out)
+
+
+def _alone(own: Mapping[tuple[str, ...], Any], other: Mapping[tuple[str, ...], Any]) -> list[str]:
+    return [" ".join(filter(None, keys)) for keys in own if keys not in other]
 
 
 def _grouped(runs: Sequence[ScoredRun], ignored: Sequence[str]) -> dict[tuple[str, ...], list[ScoredRun]]:
@@ -175,7 +173,8 @@ def _counts(first: Sequence[ScoredRun], second: Sequence[ScoredRun], matching: s
         if gold is not None and not np.array_equal(gold, numbers):
             raise UserError(f"{run.name}: was scored against other gold triples than {first[0].name}")
         gold = numbers
-    return tuple(np.stack([_of(run, matching) for run in side], axis=1) for side in (first, second))
+    stacked = [np.stack([_of(run, matching) for run in side], axis=1) for side in (first, second)]
+    return stacked[0], stacked[1]
 
 
 def _of(run: ScoredRun, matching: str) -> np.ndarray:

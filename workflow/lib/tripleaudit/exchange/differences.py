@@ -14,9 +14,9 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, difference_intervals, scores_of
 from tripleaudit.scoring.matching import reduced
+from tripleaudit.scoring.parts import MOST
 from tripleaudit.scoring.significance import SHUFFLES, holm, randomisation_test
 
-MANY: Final = 5  # triples, from which on sentences count together
 EMPTY: Final = "0 (share left empty)"
 
 Counts = tuple[np.ndarray, np.ndarray]
@@ -78,7 +78,8 @@ def differences(blocks: Mapping[str, Counts], how: Resampled) -> list[Difference
         Difference(
             label,
             len(first),
-            *(tuple(scores_of(side.sum(axis=0)).mean(axis=0).tolist()) for side in (first, second)),
+            _means(first),
+            _means(second),
             bounds=difference_intervals(_plain(first), _plain(second), replicates=how.replicates, seed=how.seed),
             p=p,
             corrected=corrected,
@@ -95,6 +96,10 @@ def _p_value(first: np.ndarray, second: np.ndarray, how: Resampled) -> float:
     return randomisation_test(_plain(first), _plain(second), shuffles=how.shuffles, seed=how.seed)
 
 
+def _means(counts: np.ndarray) -> tuple[float, ...]:
+    return tuple(scores_of(counts.sum(axis=0)).mean(axis=0).tolist())
+
+
 def _plain(counts: np.ndarray) -> np.ndarray:
     """One run has no spread of runs."""
     return counts[:, 0] if counts.shape[1] == 1 else counts
@@ -108,10 +113,11 @@ def by_cardinality(counts: Counts) -> dict[str, Counts]:
     first, second = counts
     gold = first[:, 0, 2]
     empty = [(side[gold == 0][..., 1:2] == 0).astype(np.int64) for side in counts]
-    found = {EMPTY: tuple(np.concatenate([e, np.ones_like(e), np.ones_like(e)], axis=-1) for e in empty)}
-    for number in range(1, MANY + 1):
-        chosen = gold >= number if number == MANY else gold == number
-        found[f"{number} or more" if number == MANY else str(number)] = (first[chosen], second[chosen])
+    as_counts = [np.concatenate([each, np.ones_like(each), np.ones_like(each)], axis=-1) for each in empty]
+    found: dict[str, Counts] = {EMPTY: (as_counts[0], as_counts[1])}
+    for number in range(1, MOST + 1):
+        chosen = gold >= number if number == MOST else gold == number
+        found[f"{number}+" if number == MOST else str(number)] = (first[chosen], second[chosen])
     return found
 
 
