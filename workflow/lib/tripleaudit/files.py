@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -127,6 +128,27 @@ def jsonl_parts(path: str | Path) -> list[Path]:
     return parts
 
 
+def check_file(path: str | Path) -> Path:
+    """Return ``path``, if it is a file that can be read again and again.
+
+    Raises:
+        UserError: there is nothing, or a folder, a pipe or a device.
+    """
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:  # a circle of links, a part that is a file, a name that no file can have
+        reason = storage.sentence(error, path) or f"{path}: not a file ({getattr(error, 'strerror', None) or error})"
+        raise UserError(reason) from error
+    if stat.S_ISDIR(mode):
+        raise UserError(f"{path}: this is a folder, expected a file")
+    if not stat.S_ISREG(mode):
+        raise UserError(f"{path}: this is a pipe or a device, which cannot be read twice; expected a file")
+    return path
+
+
 @contextlib.contextmanager
 def open_text(path: str | Path) -> Iterator[IO[str]]:
     """Open a text file for reading: UTF-8 or UTF-16, with or without a byte-order mark, also through gzip or zstd.
@@ -136,11 +158,7 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
     Raises:
         UserError: the file is missing, is a folder, is no text, or not a whole compressed file.
     """
-    path = Path(path)
-    if not path.exists():
-        raise UserError(f"{path}: no such file")
-    if path.is_dir():
-        raise UserError(f"{path}: this is a folder, expected a file")
+    path = check_file(path)
     try:
         with _opened(path) as content:
             encoding = _encoding(content.peek(4)[:4])

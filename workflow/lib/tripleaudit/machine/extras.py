@@ -7,6 +7,7 @@ from collections import defaultdict
 MODULES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}  # distributions whose module has another name
 ORDER = (
     "hub",
+    "spacy",
     "train",
     "llm",
     "grescores",

@@ -38,11 +38,6 @@ def detect_format(path: str | Path) -> str:
     for name, format in FORMATS.items():
         if format.detects is not None and format.detects(probe):
             return name
-    if probe.path.suffix == ".spacy":
-        raise UserError(
-            f"{path}: a DocBin of spaCy keeps no relations by itself; expected the JSON lines that Prodigy writes "
-            "(db-out), or one of the other formats"
-        )
     if not is_parquet(probe.path):
         first_character(probe.path)  # a folder that is no data set says so
     raise UserError(f"{path}: the format cannot be told from the content{_advice(first_row(probe))}")

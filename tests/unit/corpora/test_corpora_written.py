@@ -1,0 +1,61 @@
+"""Twenty forms that corpora have, written without the package: each is read with equal counts, or refused with advice."""
+
+from pathlib import Path
+
+import pytest
+
+from support.written import FILES, TEXTS, docbin, rows, strings, text_of, write
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.errors import UserError
+
+ROWS = rows()
+FORMATS = {
+    "plain.jsonl": "jsonl", "head-type-tail.jsonl": "jsonl", "lists.jsonl": "jsonl", "rows.csv": "records",
+    "rows.tsv": "records", "docred.json": "docred", "rebel.jsonl": "rebel", "rebel-raw.jsonl": "rebel-raw",
+    "tacred.json": "tacred", "dygie.jsonl": "dygie", "prodigy.jsonl": "prodigy", "doccano.jsonl": "doccano",
+    "studio.json": "label-studio", "duie.jsonl": "records", "fewrel.json": "fewrel", "iob.txt": "iob",
+    "opennre.jsonl": "pairs", "brat.ann": "brat", "rows.parquet": "records", "docbin.spacy": "docbin",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *FILES])
+def test_sixty_sentences_are_read_with_equal_triples(tmp_path: Path, name: str) -> None:
+    if name == "docbin.spacy":
+        pytest.importorskip("spacy")
+    corpus = read_corpus(write(tmp_path, name, ROWS))
+    assert corpus.report.format == FORMATS[name]
+    found = {sentence.text: {triple.strings for triple in sentence.triples} for sentence in corpus.sentences}
+    expected = {text_of(row): set(strings(row)) for row in ROWS if row[1] or name != "fewrel.json"}
+    assert len(corpus.sentences) == len(expected) == (48 if name == "fewrel.json" else 60)
+    assert found == expected
+    assert corpus.report.triples == 72 and corpus.report.triples_not_in_text == 0
+
+
+def test_twenty_forms_are_tried() -> None:
+    assert len({*TEXTS, *FILES}) == 20 and set(FORMATS) == {*TEXTS, *FILES}
+
+
+def test_a_docbin_without_relations_says_what_is_missing(tmp_path: Path) -> None:
+    pytest.importorskip("spacy")
+    docbin(tmp_path / "a.spacy", ROWS, extension=False)
+    with pytest.raises(UserError, match="this DocBin keeps no relations; expected documents with the extension 'rel'"):
+        read_corpus(tmp_path / "a.spacy")
+    (tmp_path / "b.spacy").write_bytes(b"none")
+    with pytest.raises(UserError, match="not a whole DocBin of spaCy"):
+        read_corpus(tmp_path / "b.spacy")
+
+
+NEAR = {
+    '{"text": "a b", "predict": []}': r"near are .*predictions \(no 'truth'\)",
+    '{"token": ["a"], "relation": "r"}': r"near are .*tacred \(no 'subj_start'",
+    '{"satz": "a b", "kanten": []}': r"columns are satz, kanten.*--column text=COLUMN, triples=COLUMN",
+    "satz,von,art,nach\na,b,c,d\n": r"columns are satz, von, art, nach.*--column text=COLUMN",
+}
+
+
+@pytest.mark.parametrize("content", NEAR)
+def test_a_refusal_says_what_would_read_the_file(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(content)
+    with pytest.raises(UserError, match=NEAR[content]):
+        read_corpus(path)
