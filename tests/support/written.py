@@ -187,7 +187,8 @@ def doccano(rows: Sequence[Row]) -> str:
                 "id": number,
                 "text": text_of(row),
                 "entities": [
-                    {"id": ids[span], "label": "X", "start_offset": a, "end_offset": b} for span, (a, b) in edges.items()
+                    {"id": ids[span], "label": "X", "start_offset": a, "end_offset": b}
+                    for span, (a, b) in edges.items()
                 ],
                 "relations": [
                     {"id": place, "from_id": ids[s], "to_id": ids[o], "type": r}
@@ -204,7 +205,9 @@ def studio(rows: Sequence[Row]) -> str:
         result: list[dict[str, Any]] = []
         for span in _spans(row):
             start, end = characters(row, span)
-            result.append({"id": f"r{span[0]}", "type": "labels", "value": {"start": start, "end": end, "labels": ["X"]}})
+            result.append(
+                {"id": f"r{span[0]}", "type": "labels", "value": {"start": start, "end": end, "labels": ["X"]}}
+            )
         result += [
             {"type": "relation", "from_id": f"r{s[0]}", "to_id": f"r{o[0]}", "direction": "right", "labels": [r]}
             for s, r, o in row[1]
@@ -278,9 +281,7 @@ def parquet(path: Path, rows: Sequence[Row]) -> None:
     from pyarrow import parquet
 
     keys = ("subject", "relation", "object")
-    found = [
-        {"text": text_of(row), "triples": [dict(zip(keys, t, strict=True)) for t in strings(row)]} for row in rows
-    ]
+    found = [{"text": text_of(row), "triples": [dict(zip(keys, t, strict=True)) for t in strings(row)]} for row in rows]
     parquet.write_table(pyarrow.Table.from_pylist(found), path)
 
 

@@ -1,12 +1,18 @@
 """Hugging Face data sets: export and reading back, and other people's columns."""
 
+import json
+from types import SimpleNamespace
+
 import pytest
+import yaml
 from datasets import Dataset, DatasetDict
 
+from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import to_dataset_dict
 from tripleaudit.errors import UserError
+from tripleaudit.plan.study import Study
 
 SENTENCES = [
     Sentence("a", "Rome is in Italy .", (Triple(Span(0, 4, "Rome"), "in", Span(11, 16, "Italy"), 0.5),)),
@@ -81,12 +87,35 @@ def test_bad_data_sets_are_one_clear_sentence(tmp_path):
     with pytest.raises(UserError, match="unknown key 'body'; known are end, entities, id"):
         read_corpus(path, columns={"body": "words"})
     to_dataset_dict({"train": SENTENCES, "test": SENTENCES}).save_to_disk(str(tmp_path / "two"))
-    with pytest.raises(UserError, match="the data set has the splits train, test; name one"):
+    with pytest.raises(UserError, match="has the splits train, test; name one as in .*two#train"):
         read_corpus(tmp_path / "two")
     with pytest.raises(UserError, match="there is no split 'dev', expected one of train, test"):
         read_corpus(tmp_path / "two", split="dev")
     with pytest.raises(UserError, match="the data set cannot be read"):
         read_corpus(tmp_path, "datasets")
+
+
+def test_a_split_is_named_behind_its_folder(tmp_path, capsys):
+    to_dataset_dict({"train": SENTENCES, "test": SENTENCES[1:]}).save_to_disk(str(tmp_path / "two"))
+    (tmp_path / "tables").mkdir()
+    for split, sentences in (("train", SENTENCES), ("validation", SENTENCES[:1]), ("test", SENTENCES[1:])):
+        rows = [{"text": s.text, "triples": [list(t.strings) for t in s.triples]} for s in sentences]
+        Dataset.from_list(rows).to_parquet(tmp_path / "tables" / f"{split}-00000-of-00001.parquet")
+    assert read_corpus(f"{tmp_path}/two#test").sentences == SENTENCES[1:]
+    assert len(read_corpus(f"{tmp_path}/tables#validation").sentences) == 1
+    assert main(["audit", f"{tmp_path}/two#train", f"{tmp_path}/two#test", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["leakage"]["sentences"]["equal"] == 2
+    study = tmp_path / "study.yaml"
+    assert main(["check", f"{tmp_path}/tables", "--json", "--write", str(study)]) == 0
+    files = {file["split"]: file["sentences"] for file in json.loads(capsys.readouterr().out)["files"]}
+    assert files == {"train": 3, "valid": 1, "test": 2}
+    assert main(["validate", str(study)]) == 0
+    data = Study(yaml.safe_load(study.read_text())).data
+    wanted = SimpleNamespace(corpus="study", split="test")
+    assert data.raw_inputs(wanted) == [f"{tmp_path}/tables"]  # a folder that Snakemake finds
+    assert data.prepare_origin("study", "test", data.raw_inputs(wanted)) == ["--source", f"{tmp_path}/tables#test"]
+    (tmp_path / "a#b.jsonl").write_text('{"text": "a", "triples": []}\n')
+    assert len(read_corpus(tmp_path / "a#b.jsonl").sentences) == 1
 
 
 def test_a_hub_data_set_is_loaded_at_its_revision(monkeypatch):

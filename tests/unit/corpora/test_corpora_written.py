@@ -1,4 +1,4 @@
-"""Twenty forms that corpora have, written without the package: each is read with equal counts, or refused with advice."""
+"""Twenty forms of corpora, written without the package: each is read with equal counts, or refused with advice."""
 
 from pathlib import Path
 

@@ -11,13 +11,24 @@ if TYPE_CHECKING:
     from tripleaudit.corpora.corpus import Corpus
 
 HELP = "look at corpus files as a careful colleague would, leakage between them included; write a study for them"
-SPLITS = {"train": "train", "training": "train", "valid": "valid", "val": "valid", "dev": "valid", "test": "test"}
+SPLITS = {
+    "train": "train",
+    "training": "train",
+    "valid": "valid",
+    "validation": "valid",
+    "val": "valid",
+    "dev": "valid",
+    "test": "test",
+}
 SHOWN = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="corpus files; train, valid (dev) or test by their names"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="corpus files, train, valid (dev) or test by their names; or a data set",
     )
     add_reading(parser, "the files")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -37,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     columns = parse_columns(args.column)
     if args.format == "auto" and not columns and sys.stdin.isatty() and not args.json:
         columns = _asked(args.files[0])
-    splits = splits_of(args.files)
+    splits = splits_of([place for file in args.files for place in _places(file)])
     if args.write and args.write.exists() and not args.force:
         raise UserError(f"{args.write}: this file exists; --force replaces it")
     if args.write and not {"train", "test"} <= set(splits):
@@ -95,6 +106,14 @@ def splits_of(files: list[str]) -> dict[str, str]:
     return dict(
         sorted(found.items(), key=lambda pair: list(SPLITS.values()).index(pair[0]) if pair[0] in SPLITS else 9)
     )
+
+
+def _places(file: str) -> list[str]:
+    """Return a file, or the splits of a data set that has several."""
+    from tripleaudit.corpora.readers.hub_datasets import splits
+
+    names = splits(file)
+    return [f"{file}#{name}" for name in names] if len(names) > 1 else [file]
 
 
 def _asked(path: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from tripleaudit.corpora.readers.common import Probe
+from tripleaudit.corpora.readers.common import Probe, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError
@@ -233,10 +233,11 @@ class Corpora:
             if corpus.files is not None:
                 for split, paths in corpus.files:
                     for path in paths or ():
-                        if not Path(shipped(path)).exists():
+                        place = Path(split_of(shipped(path))[0])
+                        if not place.exists():
                             yield f"{where}/files/{split}: {path}: no such file"
                         elif corpus.format == "auto":
-                            yield from _problem_of_text(f"{where}/files/{split}", Path(shipped(path)))
+                            yield from _problem_of_text(f"{where}/files/{split}", place)
                 yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
                 continue
             try:
@@ -346,7 +347,7 @@ class Corpora:
         """Return the files that a split is made of, where they lie."""
         files = self.files_of_split(wildcards.corpus, wildcards.split)
         if self.registered(wildcards.corpus) is None:
-            return [shipped(path) for path in files]
+            return [split_of(shipped(path))[0] for path in files]
         return [f"{self.study.places.raw}/{name}" for name in files]
 
     def published_inputs(self, wildcards: Any) -> list[str]:
@@ -357,7 +358,9 @@ class Corpora:
     def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str], protocol: str = "original") -> list[str]:
         """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
         if self.registered(corpus) is None:
-            return [part for path in inputs for part in ("--source", path)]
+            chosen = [split_of(shipped(path))[1] for path in self.files_of_split(corpus, split)]
+            named = (f"{path}#{of}" if of else path for path, of in zip(inputs, chosen, strict=True))
+            return [part for path in named for part in ("--source", path)]
         root = inputs[0].removesuffix(self.files_of_split(corpus, split, protocol)[0]).rstrip("/")
         return ["--raw-root", root or "."]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
-from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet
+from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet, split_of
 from tripleaudit.corpora.readers.records import Mapped, first_row
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS
@@ -71,7 +71,8 @@ def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str,
         return check_format(format)
     if not columns:
         return detect_format(path)
-    folder = str(path).startswith("hub:") or Path(path).is_dir()
+    path = split_of(path)[0]
+    folder = path.startswith("hub:") or Path(path).is_dir()
     return "datasets" if folder else "records"
 
 
@@ -102,7 +103,8 @@ def read_corpus(
     """Read a corpus of any supported format.
 
     Args:
-        path: a file (``.gz`` too), a folder for some formats, or several of them, read one after the other.
+        path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a data set), or several
+            of them, read one after the other.
         format: a key of :data:`FORMATS`, or ``auto`` to tell it from the content.
         occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with

@@ -31,16 +31,25 @@ def is_parquet(path: Path) -> bool:
         return stream.read(4) == b"PAR1"
 
 
+def split_of(path: str | Path) -> tuple[str, str | None]:
+    """Return a data set and the split that its name ends in: ``folder#test``, ``hub:NAME#test``; None without one."""
+    base, mark, split = str(path).rpartition("#")
+    if mark and split and not Path(path).exists() and (base.startswith("hub:") or Path(base).is_dir()):
+        return base, split
+    return str(path), None
+
+
 class Probe:
     """What the formats look at to tell whether a file is theirs; nothing is read before it is asked for.
 
     Attributes:
-        name: as it was given, such as ``hub:NAME``.
+        name: as it was given, such as ``hub:NAME``, without the name of a split.
         path: the same as a path, perhaps of a folder or of no file.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.name, self.path = str(path), Path(path)
+        self.name = split_of(path)[0]
+        self.path = Path(self.name)
 
     @functools.cached_property
     def first(self) -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence
+from tripleaudit.corpora.readers.common import split_of
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
 
 SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
 
@@ -21,15 +23,25 @@ def read(path: str | Path, split: str | None = None, columns: Mapping[str, str] 
 
     Args:
         path: ``hub:organisation/name[@revision]``, a folder made by ``save_to_disk``, or one of Parquet files.
-        split: needed if the data set has several.
+        split: needed if the data set has several and ``path`` does not end in ``#SPLIT``.
         columns: ``{role: path}``, as of files.
 
     Raises:
         UserError: the data set cannot be read, or its columns do not fit.
     """
     mapped = Mapped(columns, f"{path}: columns")
-    rows = _load(path, split)
+    base, named = split_of(path)
+    rows = _load(base, named or split)
     return mapped.sentences((f"{path} row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def splits(path: str | Path) -> list[str]:
+    """Return the names of the splits of a saved data set or a folder of Parquet files; empty for anything else."""
+    described = Path(path) / "dataset_dict.json"
+    if described.is_file():
+        listed = read_json(described)
+        return list(listed["splits"]) if isinstance(listed, dict) and isinstance(listed.get("splits"), list) else []
+    return list(_parquet_files(path))
 
 
 def _load(path: str | Path, split: str | None) -> Any:
@@ -54,7 +66,7 @@ def _load(path: str | Path, split: str | None) -> Any:
         return loaded
     splits = list(loaded)
     if split is None and len(splits) > 1:
-        raise UserError(f"{path}: the data set has the splits {', '.join(splits)}; name one")
+        raise UserError(f"{path}: the data set has the splits {', '.join(splits)}; name one as in {path}#{splits[0]}")
     if split is not None and split not in splits:
         raise UserError(f"{path}: there is no split {split!r}, expected one of {', '.join(splits)}")
     return loaded[split if split is not None else splits[0]]
