@@ -5,7 +5,8 @@ GRE = STUDY.grescores
 rule train_topics:
     """Train the topic model of one data set (gensim LDA, seeded)."""
     input:
-        lambda wildcards: GRE.topic_text(wildcards.dataset),
+        text=lambda wildcards: GRE.topic_text(wildcards.dataset),
+        evaluated=lambda wildcards: GRE.evaluated(wildcards.dataset),
     output:
         weights="<study>/gre/{dataset}/topics/lda.safetensors",
         vocabulary="<study>/gre/{dataset}/topics/lda.json",
@@ -21,8 +22,8 @@ rule train_topics:
     params:
         options=lambda wildcards: GRE.topic_options(wildcards.dataset),
     shell:
-        "python -m tripleaudit gre-lda --text {input:q} {params.options:q} "
-        "--out $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "python -m tripleaudit gre-lda --text {input.text:q} {params.options:q} "
+        "--evaluated {input.evaluated:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule judge_triples:

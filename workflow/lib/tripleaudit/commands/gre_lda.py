@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, SEED, add_force, check_folder
+from tripleaudit.arguments import NUMBER, SEED, SHARE, add_force, check_folder
 
 HELP = "train the topic model that gre-score --lda uses"
 
@@ -24,6 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="documents between two updates of the topics (default: 2000, as published)",
     )
+    parser.add_argument("--evaluated", nargs="*", metavar="FILE", default=[], help="texts that will be scored")
+    parser.add_argument(
+        "--evaluated-after",
+        type=SHARE,
+        default=0.0,
+        metavar="SHARE",
+        help="where those stand: behind this share of the other texts (default: 0)",
+    )
     parser.add_argument("--lowercase", action="store_true", help="fold case, which the published models do not")
     parser.add_argument("--keep-stop-words", action="store_true", help="keep English function words")
     parser.add_argument("--keep-punctuation", action="store_true", help="keep words that are not letters and digits")
@@ -34,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import logging
 
-    from tripleaudit.grescores.topics import Preprocessing, read_texts, train_topics
+    from tripleaudit.grescores.topics import Preprocessing, arranged, read_texts, train_topics
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     check_folder(args.out, args.force, own=("lda.json",))
@@ -42,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
         stop_words=not args.keep_stop_words, lowercase=args.lowercase, alphanumeric=not args.keep_punctuation
     )
     texts = [text for path in args.text for text in read_texts(path)]
+    if args.evaluated:
+        texts = arranged(texts, [text for path in args.evaluated for text in read_texts(path)], args.evaluated_after)
     train_topics(texts, args.topics, args.seed, preprocessing, args.chunk_size).save(args.out)
     print(f"{args.out}: {args.topics} topics from {len(texts)} texts")
     return 0

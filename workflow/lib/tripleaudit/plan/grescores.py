@@ -94,6 +94,9 @@ class GreTopics(Section):
     """Texts to train on; null takes the texts of the data set itself."""
     chunk_size: Number = 2000
     """Documents between two updates of the topics; a smaller corpus gets a single update."""
+    evaluated_after: Share | None = None
+    """Move the texts of the gold triples behind this share of the others; null leaves all texts in their order. Texts
+    of the first update have their words in topics of their own, and get a higher TS for it."""
     stop_words: bool = True
     """Drop English function words."""
     lowercase: bool = False
@@ -381,7 +384,13 @@ class GreScores:
         options += ["--chunk-size", str(topics.chunk_size)]
         options += ["--lowercase"] if topics.lowercase else []
         options += [] if topics.stop_words else ["--keep-stop-words"]
-        return options + ([] if topics.alphanumeric else ["--keep-punctuation"])
+        options += [] if topics.alphanumeric else ["--keep-punctuation"]
+        return options + (["--evaluated-after", str(topics.evaluated_after)] if self.evaluated(dataset) else [])
+
+    def evaluated(self, dataset: str) -> list[str]:
+        """Return the file with the texts that a topic model's training texts are ordered by, if they are."""
+        topics = self.datasets[dataset].topics
+        return [] if topics is None or topics.evaluated_after is None else [self.gold(dataset)]
 
     @cached_property
     def embedding_endpoint(self) -> str | None:
