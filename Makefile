@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test test-light wheel-test lint format bench mutate image dag clean
+.PHONY: help setup demo report test test-light wheel-test lint format bench mutate gpu image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -65,6 +65,11 @@ mutate: $(READY) ## change 100 places of the code that results hang on, and coun
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
+
+gpu: $(READY) ## on a machine with a GPU: measure speed and memory there, then run config/webnlg-gpu.yaml (GPUS=1)
+	$(BIN)/python -m tests.benchmarks --only gpu
+	$(BIN)/snakemake --cores all --resources gpu=$(or $(GPUS),1) --rerun-incomplete --keep-going \
+	  --configfile config/webnlg-gpu.yaml
 
 dag: $(READY) ## draw the rules of the demo study as docs/dag.svg (needs graphviz)
 	$(BIN)/snakemake --forceall --rulegraph dot | sed -E 's/, color = "[^"]*"//' | tred | dot -Tsvg -Grankdir=LR \

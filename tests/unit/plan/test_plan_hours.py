@@ -7,6 +7,7 @@ import pytest
 from tripleaudit.cli import main
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.plan import hours as trainings
+from tripleaudit.plan import speeds
 from tripleaudit.plan.study import Study
 
 CORPORA = {
@@ -27,7 +28,7 @@ def study(name="s", **changes):
     return Study({**values, **changes})
 
 
-def done(plan, run, seconds, *, cpu=None, device="cpu", sentences=100, benchmark=True, **settings):
+def done(plan, run, seconds, *, cpu=None, device="cpu", sentences=100, benchmark=True, share=1, **settings):
     """Leave behind what a finished training leaves behind."""
     place = f"results/{plan.name}"
     asked = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
@@ -37,6 +38,7 @@ def done(plan, run, seconds, *, cpu=None, device="cpu", sentences=100, benchmark
         "counts": {"sentences": sentences},
         "seconds": seconds * 0.8,
         "validation_seconds": 0.0,
+        "gpu_share": share,
     }
     record = {"settings": asked, "device": device, "training": training}
     write_json(f"{place}/models/{run.path}/provenance.json", record)
@@ -97,6 +99,53 @@ def test_other_studies_help_and_are_named():
     )
     assert hours(study(gpu=0))["casrel"].source == ""  # a GPU says nothing about the CPU
     assert hours(study(gpu=1))["casrel"].unit == "GPU-hours"
+
+
+def test_a_job_with_a_part_of_a_gpu_takes_that_part_of_an_hour_as_snakemake_hands_them_out():
+    plan = study(seeds=[1, 2, 3, 4], gpu=1, gpu_share=3)
+    done(plan, plan.runs[0], 3600, device="NVIDIA A100", share=3)
+    entry = hours(plan)["casrel"]
+    assert (entry.to_do, entry.wall, entry.hours) == (3, pytest.approx(3.0), pytest.approx(1.0))
+    assert plan.gpus("casrel") == 1  # three such jobs fill `--resources gpu=3`, which stands for one device
+    text = trainings.as_lines([entry])
+    assert text[-1] == "  3 side by side on each GPU (gpu_share: 3; --resources gpu=3 a GPU)"
+    assert "measured with" not in entry.source
+    done(plan, plan.runs[0], 3600, device="NVIDIA A100", share=1)
+    entry = hours(plan)["casrel"]
+    assert entry.hours == pytest.approx(1.0)
+    assert entry.source.endswith("; measured with gpu_share 1, more side by side take longer each")
+    plan = study(seeds=[1, 2], gpu=1)
+    assert hours(plan)["casrel"].hours == pytest.approx(1.0)
+    assert "side by side" not in trainings.as_lines([hours(plan)["casrel"]])[-1]
+
+
+def test_a_gpu_without_any_record_is_estimated_from_measured_steps():
+    wanted = {"epochs": 10, "batch_size": 64, "precision": "bf16"}
+    plan = study(corpora={"webnlg": {}}, training=wanted, gpu=1, encoder={"model": "minilm"})
+    entry = hours(plan)["casrel"]
+    steps = 10 * 79  # of 5,019 sentences
+    measured = speeds._measured()["steps"]["casrel"]
+    assert (entry.unit, entry.known) == ("GPU-hours", 1)
+    assert entry.hours == pytest.approx(steps * measured[64] / 3.6e6)
+    assert entry.source.startswith("steps measured on one NVIDIA H100")
+    between = study(corpora={"webnlg": {}}, training={**wanted, "batch_size": 32}, gpu=1)
+    assert hours(between)["casrel"].hours == pytest.approx(10 * 157 * measured[64] / 3.6e6)
+    beyond = study(corpora={"webnlg": {}}, training={**wanted, "batch_size": 512}, gpu=1, gpu_share=2)
+    assert hours(beyond)["casrel"].wall == pytest.approx(10 * 10 * 2 * measured[256] / 3.6e6)
+    assert hours(beyond)["casrel"].hours == pytest.approx(hours(beyond)["casrel"].wall / 2)
+    large = study(corpora={"webnlg": {"encoder": "mpnet-base"}}, training={**wanted, "precision": "float32"}, gpu=1)
+    assert hours(large)["casrel"].hours == pytest.approx(16 * entry.hours)
+    assert hours(study(gpu=1))["casrel"].source == ""  # of how many sentences is not known
+    other = study(corpora={"webnlg": {}}, training=wanted, gpu=1, encoder={"model": "hub:org/name"})
+    assert hours(other)["casrel"].source == ""
+    assert hours(study(corpora={"webnlg": {}}, training=wanted, gpu=0))["casrel"].source == ""
+
+
+def test_instances_and_fixed_steps_are_counted():
+    common = {"batch_size": 8, "epochs": 2}
+    assert speeds.seconds("tdeer", "minilm", {**common, "unit": "instances"}, 8) == pytest.approx(2 * 6 * 2.6e-3)
+    assert speeds.seconds("tdeer", "minilm", {**common, "max_steps": 5, "accumulation": 3}, 8) == pytest.approx(39e-3)
+    assert speeds.seconds("unheard-of", "minilm", common, 8) is None
 
 
 def test_the_nearest_training_is_taken():

@@ -1,4 +1,8 @@
-"""Hours of the trainings still to do, from the benchmark files of finished ones. Imports no torch."""
+"""Hours of the trainings still to do, from the benchmark files of finished ones, else from steps measured on a GPU.
+
+A job of a study with ``gpu_share: N`` has the N-th part of a GPU, so an hour of it is the N-th part of a GPU-hour.
+Imports no torch.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +13,10 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl
 from tripleaudit.machine.devices import devices
+from tripleaudit.plan import speeds
 from tripleaudit.plan.study import Run, Study
+from tripleaudit.sources import registry
+from tripleaudit.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,7 @@ class Finished:
         cpu_seconds: of all its cores; the wall time where no benchmark says.
         device: ``cpu`` or the GPU's name.
         processes: that trained together.
+        share: jobs that could use its GPU side by side.
         asked: the settings that were given, as JSON would have them.
         settings: all settings, defaults filled in.
         sentences: it was trained on.
@@ -33,6 +41,7 @@ class Finished:
     cpu_seconds: float
     device: str
     processes: int
+    share: int
     asked: Mapping[str, Any]
     settings: Mapping[str, Any]
     sentences: int
@@ -50,9 +59,10 @@ class Hours:
     Attributes:
         to_do, done: trainings.
         known: those to do that can be extrapolated.
-        hours: of GPUs (wall time times GPUs) or of CPU cores, as ``unit`` says.
+        hours: of GPUs (wall time times GPUs, or their parts) or of CPU cores, as ``unit`` says.
         wall: hours that they take one after the other.
         source: in words, what this was extrapolated from; empty if nothing is known.
+        share: trainings that use one GPU side by side.
     """
 
     extractor: str
@@ -63,6 +73,7 @@ class Hours:
     wall: float = 0.0
     unit: str = ""
     source: str = ""
+    share: int = 1
 
 
 def finished(results: Path) -> list[Finished]:
@@ -88,6 +99,7 @@ def finished(results: Path) -> list[Finished]:
                     or wall,
                     record["device"],
                     int(training["settings"].get("processes", 1)),
+                    int(training.get("gpu_share", 1)),
                     record["settings"],
                     training["settings"],
                     int(training["counts"]["sentences"]),
@@ -113,7 +125,11 @@ def estimate(study: Study, results: Path) -> list[Hours]:
         plans = {run: json.loads(study.trainings.training_json(run.corpus, name, run.noise)) for run in runs}
         to_do = [run for run in runs if run not in own or own[run].asked != plans[run]]
         like = [each for each in known if each.run.extractor == name and kind in (None, _kind(each.device))]
-        entries.append(_entry(study, results, name, to_do, len(runs) - len(to_do), plans, like))
+        done = len(runs) - len(to_do)
+        if to_do and not like and kind == "gpu":
+            entries.append(_measured(study, results, name, to_do, done, plans))
+        else:
+            entries.append(_entry(study, results, name, to_do, done, plans, like))
     return entries
 
 
@@ -152,8 +168,39 @@ def _entry(
         cores = sum(each.cpu_seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
         wall += seconds / 3600
         hours += (cores if nearest.device == "cpu" else seconds * chosen[0].processes) / 3600
-    unit = "CPU-hours" if nearest.device == "cpu" else "GPU-hours"
-    return Hours(name, len(to_do), done, len(to_do), hours, wall, unit, _source(study, sources, plans, to_do, scaled))
+    text = _source(study, sources, plans, to_do, scaled)
+    if nearest.device == "cpu":
+        return Hours(name, len(to_do), done, len(to_do), hours, wall, "CPU-hours", text)
+    share = study.typed.gpu_share
+    if others := sorted({each.share for each in sources} - {share}):
+        text += f"; measured with gpu_share {', '.join(map(str, others))}, more side by side take longer each"
+    return Hours(name, len(to_do), done, len(to_do), hours / share, wall, "GPU-hours", text, share)
+
+
+def _measured(
+    study: Study, results: Path, name: str, to_do: Sequence[Run], done: int, plans: Mapping[Run, Mapping[str, Any]]
+) -> Hours:
+    """Estimate from steps that were measured, where nothing like it was trained."""
+    wall = 0.0
+    for run in to_do:
+        settings = {**asdict(TrainingSettings()), **study.trainings.declared(name).defaults, **plans[run]}
+        sentences = _sentences(study, results, run, []) or _registered(study, run.corpus)
+        took = speeds.seconds(name, study.encoder(run.corpus), settings, sentences) if sentences else None
+        if took is None:
+            return Hours(name, len(to_do), done)
+        wall += took / 3600
+    share = study.typed.gpu_share
+    return Hours(name, len(to_do), done, len(to_do), wall / share, wall, "GPU-hours", speeds.source(), share)
+
+
+def _registered(study: Study, corpus: str) -> int:
+    """The training sentences that a registered corpus is known to have; 0 if that is not known."""
+    section = study.data.section[corpus]
+    if section.files is not None:
+        return 0
+    sizes = registry.corpus(section.registry or corpus).sizes
+    limit = section.limit.train if section.limit else None
+    return min(sizes.get("train", 0), limit or sizes.get("train", 0))
 
 
 def _source(
@@ -254,6 +301,9 @@ def as_lines(entries: Sequence[Hours]) -> list[str]:
             number = sum(entry.to_do for entry in counted)
             take = "1 training takes" if number == 1 else f"{number} trainings take"
             lines.append(f"  {take} about {_hours(hours)} {unit}, {_hours(wall)} hours one after the other")
+            share = max(entry.share for entry in counted)
+            if share > 1:
+                lines.append(f"  {share} side by side on each GPU (gpu_share: {share}; --resources gpu={share} a GPU)")
     unknown = [entry.extractor for entry in entries if entry.to_do and not entry.source]
     if unknown:
         lines.append(f"  not counted, because nothing is known: {', '.join(unknown)}")

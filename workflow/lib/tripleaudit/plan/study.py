@@ -151,10 +151,13 @@ class Study:
         """Names of the protocols, ``original`` first."""
         return self.data.protocols
 
+    def encoder(self, corpus: str) -> str:
+        """Return a corpus's encoder, as a name of the registry or a source: its own one, else the study's."""
+        return self.data.section[corpus].encoder or self.typed.encoder.model
+
     def encoder_file(self, wildcards: Any) -> str:
-        """Return the configuration file of a corpus's encoder: its own one, else the study's."""
-        own = self.data.section[wildcards.corpus].encoder
-        return f"{self.places.model(own or self.typed.encoder.model)}/config.json"
+        """Return the configuration file of a corpus's encoder."""
+        return f"{self.places.model(self.encoder(wildcards.corpus))}/config.json"
 
     # trainings
 

@@ -20,6 +20,7 @@ from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.machine import storage
+from tripleaudit.machine.devices import share
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
@@ -218,6 +219,7 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
             "seconds": round(progress["training_seconds"], 3),
             "seconds_per_epoch": round(progress["training_seconds"] / max(result.epochs, 1e-9), 3),
             "validation_seconds": round(progress["validation_seconds"], 3),
+            "gpu_share": share(),
         },
     }
     write_jsonl(fresh / "history.jsonl", result.history)
