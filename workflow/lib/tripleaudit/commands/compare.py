@@ -15,7 +15,7 @@ BELOW = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    sides = "a prediction file, the folder of a study, or of some of its runs (results/STUDY/predictions/…)"
+    sides = "a prediction file, the folder of a study, of some of its runs (results/STUDY/predictions/…), or a bundle"
     parser.add_argument("first", metavar="A", type=Path, help=sides)
     parser.add_argument("second", metavar="B", type=Path, help="the same; differences are B minus A")
     parser.add_argument("gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files")
@@ -66,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _side(args: argparse.Namespace, given: str, work: Path) -> "list[ScoredRun]":
+    from tripleaudit.corpora.bundled import is_bundle, open_bundle
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
     from tripleaudit.exchange.scored import runs_of_files, runs_of_study
@@ -73,6 +74,8 @@ def _side(args: argparse.Namespace, given: str, work: Path) -> "list[ScoredRun]"
     path = Path(given)
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
+    if is_bundle(path):
+        return runs_of_study(open_bundle(path, work))
     if path.is_dir():
         return runs_of_study(path)
     columns = parse_columns(args.column)

@@ -28,12 +28,15 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
 
 
 def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
-    """Write one sentence a row, its triples as a list of objects with spans."""
+    """Write one sentence a row, its triples as a list of objects with spans, and with scores where there are some."""
     import pyarrow
     from pyarrow import parquet
 
     span = pyarrow.struct({"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()})
-    triple = pyarrow.struct({"subject": span, "relation": pyarrow.string(), "object": span})
+    fields = {"subject": span, "relation": pyarrow.string(), "object": span}
+    if any(triple.score is not None for sentence in sentences for triple in sentence.triples):
+        fields["score"] = pyarrow.float64()
+    triple = pyarrow.struct(fields)
     schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)})
     with atomic_write(path, "wb") as stream:
         parquet.write_table(pyarrow.Table.from_pylist([s.to_json() for s in sentences], schema=schema), stream)

@@ -1,12 +1,12 @@
 """Scored runs as a finished study, a part of one, an unpacked bundle or a prediction file hold them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence, sentence_from_json
+from tripleaudit.corpora.bundled import read_parquet
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, sha256
@@ -85,18 +85,7 @@ INPUTS = ("gold", "predictions", "decisions")
 
 def read_sentences(path: Path) -> list[Sentence]:
     """Read sentences of a study (JSON lines) or of a bundle (Parquet), exactly as they were written."""
-    return list(_of_parquet(path)) if path.suffix == ".parquet" else load_sentences(path)
-
-
-def _of_parquet(path: Path) -> Iterator[Sentence]:
-    from pyarrow import ArrowException, parquet
-
-    try:
-        rows = parquet.read_table(path).to_pylist()
-    except (ArrowException, OSError) as error:
-        raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
-    for number, row in enumerate(rows, 1):
-        yield sentence_from_json(row, f"{path} row {number}")
+    return list(read_parquet(path)) if path.suffix == ".parquet" else load_sentences(path)
 
 
 def runs_of_files(gold: Path | None, predictions: Path, name: str, train: Path | None, **options: Any) -> ScoredRun:
@@ -128,7 +117,9 @@ def runs_of_study(folder: Path) -> list[ScoredRun]:
     found = []
     for path in sorted((study / "counts" / below).rglob("*.csv")):
         sidecar = sidecar_of(study / "scores" / path.relative_to(study / "counts"))
-        found.append(ScoredRun(str(path), load_counts(path), study, sidecar))
+        counts = load_counts(path)
+        if counts.ids:  # else a system that answered nothing, and has no row
+            found.append(ScoredRun(str(path), counts, study, sidecar))
     if not found:
         raise UserError(f"{folder}: no scored run is here; expected results/STUDY of a study that was scored")
     return found

@@ -1,0 +1,213 @@
+"""``tripleaudit bundle``: equal bytes, nothing of the machine, refusals, and every way to read a bundle back."""
+
+import json
+import shutil
+import zipfile
+
+import pytest
+import yaml
+
+from support.scored_study import make_study
+from tripleaudit.cli import main
+from tripleaudit.corpora.bundled import open_bundle, predictions_of
+from tripleaudit.corpora.readers import detect_format, read_corpus
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.exchange.bundling import portable
+from tripleaudit.exchange.scored import read_sentences
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.scoring.sides import load_side
+
+FAST = ["--bootstrap", "50", "--shuffles", "50"]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = make_study(tmp_path_factory.mktemp("bundles") / "mine", {"casrel": 0.8, "prgc": 0.5})
+    run = folder / "models/c/original-nz/casrel/none/seed1"
+    record = {"git": {"commit": "abc", "clean": True}, "packages": {"torch": "2"}, "device": "cpu", "seed": 1}
+    write_json(run / "provenance.json", {**record, "settings": {"encoder": str(folder / "models/x"), "lr": 0.1}})
+    (run / "model.safetensors").write_bytes(b"weights")
+    (run / "checkpoints").mkdir()
+    write_json(run / "checkpoints" / "provenance.json", {})
+    answers = [{"id": "s0", "text": "Ann wrote Emma in Rome", "answers": [{"text": "[]", "cost": 0.0}]}]
+    write_jsonl(folder / "generative/c/lm/answers.jsonl", answers)
+    write_json(folder / "gre/c/judged/lm/report.json", {"endpoint": "http://me:pass@host:1/v1?key=abc"})
+    (folder / "tables").mkdir()
+    (folder / "tables" / "t.md").write_text("| a |\n")
+    (folder / "logs").mkdir()
+    (folder / "logs" / "train.log").write_text("a log")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bundle(study):
+    out = study.parent / "mine.zip"
+    assert main(["bundle", str(study), "--out", str(out)]) == 0
+    return out
+
+
+def names(path):
+    with zipfile.ZipFile(path) as archive:
+        return archive.namelist()
+
+
+def error(capsys, *arguments):
+    capsys.readouterr()
+    assert main([*map(str, arguments)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_equal_results_make_equal_bytes_wherever_they_lie(study, bundle, tmp_path):
+    again = tmp_path / "elsewhere" / "mine"
+    shutil.copytree(study, again)
+    assert main(["bundle", str(again), "--out", str(tmp_path / "again.zip")]) == 0
+    # the settings name a folder of the first place, which the second cannot know; the rest is equal
+    paths = [path for path in names(bundle) if path not in ("bundle.json",)]
+    with zipfile.ZipFile(bundle) as one, zipfile.ZipFile(tmp_path / "again.zip") as two:
+        different = [path for path in paths if one.read(path) != two.read(path)]
+    assert names(tmp_path / "again.zip") == names(bundle) == sorted(names(bundle))
+    assert [path for path in different if "scores/" not in path and "models/" not in path] == []
+    assert main(["bundle", str(study), "--out", str(tmp_path / "second.zip")]) == 0
+    assert (tmp_path / "second.zip").read_bytes() == bundle.read_bytes()
+
+
+def test_it_holds_results_and_nothing_of_the_machine(study, bundle):
+    held = names(bundle)
+    assert "predictions/c/original-nz/casrel/none/seed1/test.parquet" in held
+    assert {"README.md", "genbench.json", "bundle.json", "tables/t.md"} <= set(held)
+    assert "generative/c/lm/answers.jsonl" in held and "models/c/original-nz/casrel/none/seed1/provenance.json" in held
+    assert not [name for name in held if "log" in name or "safetensors" in name or "train" in name or "check" in name]
+    with zipfile.ZipFile(bundle) as archive:
+        content = b"".join(archive.read(name) for name in held)
+        card = archive.read("README.md").decode()
+        judged = json.loads(archive.read("gre/c/judged/lm/report.json"))
+    assert str(study.parent).encode() not in content
+    assert judged == {"endpoint": "http://host:1/v1"}
+    head, _, body = card.removeprefix("---\n").partition("\n---\n")
+    configs = yaml.safe_load(head)["configs"]
+    assert {each["data_files"] for each in configs} == {name for name in held if name.startswith("predictions/")}
+    assert "| c | original | nz | wz | casrel | none | 1 | 80 |" in body and "commit abc" in body
+
+
+def test_the_evaluation_card_says_what_the_study_tests(bundle):
+    with zipfile.ZipFile(bundle) as archive:
+        card = json.loads(archive.read("genbench.json"))
+    assert set(card["experiments"]) == {"○", "△", "☆"}  # zero triples, strata, a language model
+    axes = card["axes"]  # table 7 of zero-cardinality, for the first
+    where = {axis: [value for value, marks in values.items() if "○" in marks] for axis, values in axes.items()}
+    assert where == {
+        "Motivation": ["Practical"],
+        "Generalisation type": ["Robustness"],
+        "Shift type": ["Label"],
+        "Shift source": ["Naturally occurring"],
+        "Shift locus": ["Train–test"],
+    }
+
+
+def test_places_of_a_machine_are_recognised_and_texts_left_alone(tmp_path):
+    given = {
+        "in": str(tmp_path / "results/s/a.json"),
+        "out": "/usr/share/words",
+        "home": "~/x/y",
+        "url": "https://u:p@h.org/v1?k=1#f",
+        "relation": "/people/person/born",
+        "text": "a/b and /c",
+        "relative": "../up/file",
+    }
+    found = portable(given, tmp_path / "results/s")
+    assert found == {
+        "in": "a.json",
+        "out": "words",
+        "home": "y",
+        "url": "https://h.org/v1",
+        "relation": "/people/person/born",
+        "text": "a/b and /c",
+        "relative": "file",
+    }
+
+
+def test_a_secret_stops_it(study, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "Ann wrote Emma")
+    line = error(capsys, "bundle", study, "--out", tmp_path / "x.zip")
+    assert "holds the value of SOME_API_KEY" in line and "Ann wrote" not in line and not (tmp_path / "x.zip").exists()
+
+
+def test_a_bundle_and_its_study_do_not_differ(study, bundle, tmp_path, capsys):
+    folder = tmp_path / "unpacked"
+    assert main(["bundle", str(bundle), "--out", str(folder)]) == 0
+    for side in (bundle, folder):
+        capsys.readouterr()
+        assert main(["compare", str(study), str(side), "--json", *FAST]) == 0
+        pairs = json.loads(capsys.readouterr().out)["pairs"]
+        assert len(pairs) == 4 and all(pair["changed"] == [] and pair["relations"] for pair in pairs)
+        assert {pair["all"]["f1"]["difference"] for pair in pairs} == {0}
+    for path in predictions_of(folder):
+        original = study / path.relative_to(folder).with_suffix(".jsonl")
+        assert read_sentences(path) == load_sentences(original)
+        assert [[t.score for t in s.triples] for s in read_sentences(path)] == [
+            [t.score for t in s.triples] for s in load_sentences(original)
+        ]
+
+
+def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, capsys):
+    original = load_sentences(study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl")
+    one = tmp_path / "one.zip"
+    assert main(["bundle", str(study), "--out", str(one), "--only", "casrel/none/seed1"]) == 0
+    assert detect_format(one) == "bundle"
+    unpacked = open_bundle(bundle, tmp_path / "all") / "predictions/c/original-nz/casrel/none/seed1/test.parquet"
+    for path in (one, unpacked):  # the way of stored predictions
+        found = load_side(path, "predict")
+        assert [(s.id, s.text, set(s.triples)) for s in found] == [(s.id, s.text, set(s.triples)) for s in original]
+    gold = study / "protocols/c/original/wz/test.jsonl"
+    capsys.readouterr()
+    scores = []
+    for path in (one, unpacked, study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl"):
+        assert main(["score", str(gold), str(path), "--json", "--bootstrap", "20"]) == 0
+        scores.append(json.loads(capsys.readouterr().out))
+    assert scores[0] == scores[1] == scores[2] and scores[0]["micro"]["f1"] > 0.5
+    with pytest.raises(Exception, match="has 2 prediction files .* expected one"):
+        read_corpus(bundle)
+
+
+def test_what_was_changed_is_refused_in_one_sentence(study, bundle, tmp_path, capsys):
+    with zipfile.ZipFile(bundle) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+
+    def changed(**files) -> str:
+        path = tmp_path / "changed.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in {**content, **{key.replace("__", "/"): value for key, value in files.items()}}.items():
+                if data is not None:
+                    archive.writestr(name, data)
+        return error(capsys, "compare", path, study)
+
+    table = content["tables/t.md"]
+    assert "tables/t.md is not the file that was bundled" in changed(**{"tables/t.md": bytes(reversed(table))})
+    assert "tables/t.md is not the file that was bundled" in changed(**{"tables/t.md": table + b"x"})
+    assert "tables/t.md is missing" in changed(**{"tables/t.md": None})
+    assert "more.txt is not the file" in changed(**{"more.txt": b"x"})
+    assert "../out.txt is not the file" in changed(**{"../out.txt": b"x"})
+    manifest = json.loads(content["bundle.json"])
+    manifest["files"]["../out.txt"] = {"sha256": "0" * 64, "bytes": 1}
+    outside = {"../out.txt": b"x", "bundle.json": json.dumps(manifest).encode()}
+    assert "outside its folder" in changed(**outside) and not (tmp_path / "out.txt").exists()
+    assert "expected format 1" in changed(**{"bundle.json": b"{}"})
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(bundle.read_bytes()[:-200])
+    assert "not a bundle of results" in error(capsys, "bundle", cut, "--out", tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
+    folder = open_bundle(bundle, tmp_path / "open")
+    save_sentences(folder / "README.md", [])
+    assert "README.md is not the file" in error(capsys, "compare", folder, study)
+
+
+def test_nothing_is_written_over(study, bundle, tmp_path, capsys):
+    assert "is there already" in error(capsys, "bundle", study, "--out", bundle)
+    assert "ends in .zip" in error(capsys, "bundle", study, "--out", tmp_path / "x.tar")
+    assert "no such file" in error(capsys, "bundle", tmp_path / "none", "--out", tmp_path / "x.zip")
+    assert "no scored run has 'nope'" in error(capsys, "bundle", study, "--out", tmp_path / "x.zip", "--only", "nope")
+    (tmp_path / "filled").mkdir()
+    (tmp_path / "filled" / "mine.txt").write_text("mine")
+    assert "holds something already" in error(capsys, "bundle", bundle, "--out", tmp_path / "filled")
+    assert (tmp_path / "filled" / "mine.txt").read_text() == "mine"

@@ -1,0 +1,180 @@
+"""``bundle``: the results of a study in one archive that others can verify, read back, compare and publish.
+
+The archive has the layout of a study's folder; sentences are Parquet, everything else JSON, CSV and the tables' own
+forms. Equal results make equal bytes: names are sorted, and nothing of the machine, the hour or an account goes in.
+Weights, logs, benchmarks and training sets stay behind.
+"""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from tripleaudit import __version__
+from tripleaudit.corpora.bundled import FORMAT, MANIFEST
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.writers import write_parquet
+from tripleaudit.errors import UserError
+from tripleaudit.exchange.cards import evaluation_card, results_card
+from tripleaudit.exchange.scored import ScoredRun, runs_of_study
+from tripleaudit.files import atomic_write, read_jsonl, sha256, write_json, write_jsonl
+from tripleaudit.yaml_files import read_yaml
+
+CONTENTS: Final = (
+    "predictions/**/*",
+    "protocols/**/test.jsonl",
+    "protocols/**/report.json",
+    "counts/**/*.csv",
+    "scores/**/*",
+    "scores.*",
+    "models/**/provenance.json",
+    "models/**/history.jsonl",
+    "trainings.json",
+    "systems.json",
+    "corpora/*/*.report.json",
+    "generative/**/*.json*",
+    "gre/**/*.json",
+    "gre/**/*.csv",
+    "needles/**/*.json*",
+    "needles/**/*.csv",
+    "audits/**/*.json",
+    "tables/*",
+    "plots/*.svg",
+)
+OF_RUNS: Final = ("predictions", "counts", "scores", "models")  # folders that --only chooses from
+SENTENCES: Final = re.compile(r"(predictions|protocols)/.*\.jsonl")
+SECRETS: Final = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD)S?$")
+ROOTS: Final = frozenset(
+    ("Users", "Volumes", "data", "home", "media", "mnt", "nfs", "opt", "root", "scratch", "tmp", "usr", "var")
+)
+EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # of every member: the earliest date that a zip archive can name
+SHORTEST_SECRET: Final = 8
+
+
+def write_bundle(study: Path, out: Path, config: Path | None = None, only: str = "") -> dict[str, Any]:
+    """Write the archive.
+
+    Args:
+        study: ``results/STUDY``.
+        out: the zip file.
+        config: of the study; its settings go in beside those that the provenance of every job has.
+        only: keep only runs whose path has this in it, such as ``casrel/none/seed1``.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        UserError: nothing was scored, a file is broken, or the value of a secret variable stands in a file.
+    """
+    chosen = [one for one in runs_of_study(study) if only in one.name]
+    if not chosen:
+        raise UserError(f"{study}: no scored run has {only!r} in its path; expected a part of predictions/…/seedN")
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work)
+        for source in _sources(study, only):
+            _copy(source, folder / source.relative_to(study), study)
+        if config is not None:
+            write_json(folder / "settings.json", portable(read_yaml(config), study))
+        _describe(folder, study.resolve().name, chosen)
+        _refuse_secrets(folder)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        manifest = {
+            "format": FORMAT,
+            "study": study.resolve().name,
+            "tripleaudit": __version__,
+            "files": {
+                path.relative_to(folder).as_posix(): {"sha256": sha256(path), "bytes": path.stat().st_size}
+                for path in files
+            },
+        }
+        write_json(folder / MANIFEST, manifest)
+        with atomic_write(out, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+            for path in sorted([*files, folder / MANIFEST]):
+                member = zipfile.ZipInfo(path.relative_to(folder).as_posix(), EPOCH)
+                member.compress_type, member.create_system, member.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+                archive.writestr(member, path.read_bytes())
+    return manifest
+
+
+def _sources(study: Path, only: str) -> Iterator[Path]:
+    found = {path for pattern in CONTENTS for path in study.glob(pattern) if path.is_file()}
+    for path in sorted(found):
+        inside = path.relative_to(study)
+        if inside.parts[0] in OF_RUNS and only not in inside.as_posix():
+            continue
+        if not any(part.startswith((".", "checkpoints")) for part in inside.parts):
+            yield path
+
+
+def _copy(source: Path, target: Path, study: Path) -> None:
+    """Copy one file in the form that it has in a bundle."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if SENTENCES.fullmatch(source.relative_to(study).as_posix()) and _has_triples(source):
+        write_parquet(target.with_suffix(".parquet"), load_sentences(source))
+    elif source.suffix == ".jsonl":
+        write_jsonl(target, (portable(row, study) for _, row in read_jsonl(source)))
+    elif source.suffix == ".json":
+        write_json(target, portable(json.loads(source.read_text("utf-8")), study))
+    else:
+        shutil.copyfile(source, target)
+
+
+def _has_triples(path: Path) -> bool:
+    return any("triples" in row for _, row in read_jsonl(path))
+
+
+def portable(value: Any, study: Path) -> Any:
+    """Return JSON without places of this machine: paths within the study from there, others by their last name.
+
+    Addresses lose what stands before an ``@`` in them and after a ``?``.
+    """
+    if isinstance(value, dict):
+        return {_plain(key, study): portable(each, study) for key, each in value.items()}
+    if isinstance(value, list):
+        return [portable(each, study) for each in value]
+    return _plain(value, study) if isinstance(value, str) else value
+
+
+def _plain(text: str, study: Path) -> str:
+    if re.match(r"[a-z][a-z0-9+.-]*://\S+$", text):
+        parts = urlsplit(text)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    path = Path(os.path.expanduser(text))
+    if "\n" in text or not (_of_machine(path) or ".." in path.parts or path.is_relative_to("results")):
+        return text
+    for base in (study, study.resolve(), Path("results") / study.name):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return path.name if path.is_absolute() or ".." in path.parts else text
+
+
+def _of_machine(path: Path) -> bool:
+    """Whether a text is the place of a file on some machine; relations of Freebase look like one, too."""
+    return path.is_absolute() and (path.parts[1:2] == () or path.parts[1] in ROOTS or Path("/", path.parts[1]).exists())
+
+
+def _describe(folder: Path, name: str, runs: list[ScoredRun]) -> None:
+    card = evaluation_card(folder, [run.counts for run in runs])
+    write_json(folder / "genbench.json", card)
+    with atomic_write(folder / "README.md") as stream:
+        stream.write(results_card(folder, name, [run.counts for run in runs], card))
+
+
+def _refuse_secrets(folder: Path) -> None:
+    secrets = {
+        name: value.encode()
+        for name, value in os.environ.items()
+        if SECRETS.search(name.upper()) and len(value) >= SHORTEST_SECRET
+    }
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        for name, value in secrets.items():
+            if value in content:
+                where = path.relative_to(folder)
+                raise UserError(f"{where}: holds the value of {name}, which must not be published; nothing was written")

@@ -1,0 +1,213 @@
+"""The cards of a bundle: what is in it and how good it was, and GenBench's evaluation card filled from the study.
+
+The evaluation card (Hupkes et al. 2023) has the five axes of table 7 of zero-cardinality; each experiment of a study
+gets a mark on each.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tripleaudit import __version__
+from tripleaudit.files import read_json
+from tripleaudit.protocols.strata import STRATA
+from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.metrics import micro
+from tripleaudit.tables.render.escape import markdown
+
+AXES: Final[Mapping[str, tuple[str, ...]]] = {
+    "Motivation": ("Practical", "Cognitive", "Intrinsic", "Fairness"),
+    "Generalisation type": (
+        "Compositional",
+        "Structural",
+        "Cross task",
+        "Cross language",
+        "Cross domain",
+        "Robustness",
+    ),
+    "Shift type": ("Covariate", "Label", "Full", "Assumed"),
+    "Shift source": ("Naturally occurring", "Partitioned natural", "Generated shift", "Fully generated"),
+    "Shift locus": ("Train–test", "Finetune train–test", "Pretrain–train", "Pretrain–test"),
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One kind of experiment and where it stands on the axes.
+
+    Attributes:
+        mark: its sign in the table.
+        name: what is tested.
+        there: whether runs hold it, by their keys and strata.
+        marks: in the order of :data:`AXES`.
+    """
+
+    mark: str
+    name: str
+    there: Callable[[Sequence[SentenceCounts]], bool]
+    marks: tuple[str, str, str, str, str]
+
+
+def _protocol(*starts: str) -> Callable[[Sequence[SentenceCounts]], bool]:
+    return lambda runs: any(run.keys.get("protocol", "").startswith(starts) for run in runs)
+
+
+def _tested_with_zero(runs: Sequence[SentenceCounts]) -> bool:
+    return any(run.keys.get("testing") == "wz" for run in runs)
+
+
+def _stratified(runs: Sequence[SentenceCounts]) -> bool:
+    return any(stratum in STRATA for run in runs for stratum in run.strata)
+
+
+TRAINED: Final = "Train–test"  # as table 7 has it, though the encoders are pretrained
+EXPERIMENTS: Final = (
+    Experiment(
+        "○",
+        "sentences with zero triples at test (zero-cardinality, table 7)",
+        _tested_with_zero,
+        ("Practical", "Robustness", "Label", "Naturally occurring", TRAINED),
+    ),
+    Experiment(
+        "△",
+        "triples that training has not shown, by strata",
+        _stratified,
+        ("Practical", "Robustness", "Covariate", "Partitioned natural", TRAINED),
+    ),
+    Experiment(
+        "□",
+        "rearranged and overlap-sifted splits",
+        _protocol("rearranged", "sift"),
+        ("Practical", "Robustness", "Covariate", "Partitioned natural", TRAINED),
+    ),
+    Experiment(
+        "◇",
+        "augmented test sentences",
+        _protocol("augmented"),
+        ("Practical", "Robustness", "Covariate", "Generated shift", TRAINED),
+    ),
+)
+GENERATIVE: Final = Experiment(
+    "☆",
+    "language models that were not trained on the task",
+    lambda runs: False,  # told by their files
+    ("Practical", "Robustness", "Assumed", "Naturally occurring", "Pretrain–test"),
+)
+
+
+def evaluation_card(folder: Path, runs: Sequence[SentenceCounts]) -> dict[str, Any]:
+    """Return ``{"experiments": {mark: name}, "axes": {axis: {value: [marks]}}}`` of the study in ``folder``."""
+    found = [one for one in EXPERIMENTS if one.there(runs)]
+    if next((folder / "generative").glob("*/*/answers.jsonl"), None):
+        found.append(GENERATIVE)
+    axes = {
+        axis: {value: [one.mark for one in found if one.marks[place] == value] for value in values}
+        for place, (axis, values) in enumerate(AXES.items())
+    }
+    return {"experiments": {one.mark: one.name for one in found}, "axes": axes}
+
+
+def results_card(folder: Path, name: str, runs: Sequence[SentenceCounts], card: Mapping[str, Any]) -> str:
+    """Return the README of a bundle: a hub's metadata, systems and scores, evaluation card, provenance, reading."""
+    lines = [
+        *_metadata(folder, name),
+        f"# {markdown(name)}",
+        "",
+        f"Results of relational-triple extraction, bundled by tripleaudit {__version__}: predictions, gold test "
+        "sentences, counts of every sentence, scores, tables, answers of language models and judges, and the "
+        "provenance of every job; no weights, no training sets. The texts keep the licences of their corpora.",
+        "",
+        "## Systems",
+        "",
+        f"Micro scores in percent under `{PRIMARY}`; intervals are in `scores.csv` and `tables`.",
+        "",
+        "| corpus | protocol | trained | tested | system | noise | seed | sentences | P | R | F1 |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+        *_systems(runs),
+        "",
+        "## Evaluation card",
+        "",
+        "The GenBench evaluation card (Hupkes et al., 2023) of the experiments in this bundle.",
+        "",
+        *_card(card),
+        "## Provenance",
+        "",
+        *_provenance(folder),
+        "",
+        "## Reading it",
+        "",
+        "`bundle.json` lists every file with its SHA-256, which is checked whenever the bundle is opened.",
+        "",
+        "```",
+        "tripleaudit compare THIS.zip results/MINE",
+        "tripleaudit bundle THIS.zip --out FOLDER",
+        "```",
+        "",
+        "Each `predictions/**/*.parquet` has the columns `id`, `text` and `triples` (subject, relation, object, score; "
+        "character offsets, end exclusive).",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _metadata(folder: Path, name: str) -> list[str]:
+    files = sorted((folder / "predictions").rglob("*.parquet"))
+    configs = []
+    for path in files:
+        inside = path.relative_to(folder).as_posix()
+        slug = inside.removeprefix("predictions/").removesuffix(".parquet").replace("/", "--")
+        configs += [f"- config_name: {json.dumps(slug)}", f"  data_files: {json.dumps(inside)}"]
+    return [
+        "---",
+        f"pretty_name: {json.dumps(name)}",
+        "license: other",
+        "tags:",
+        "- relation-extraction",
+        "- tripleaudit",
+        *(["configs:", *configs] if configs else []),
+        "---",
+        "",
+    ]
+
+
+def _systems(runs: Iterable[SentenceCounts]) -> Iterable[str]:
+    for run in runs:
+        counts = run.counts.get(PRIMARY)
+        if counts is None:
+            counts = next(iter(run.counts.values()))
+        score = micro(counts)
+        keys = (
+            run.keys.get(key, "") for key in ("corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
+        )
+        values = (f"{100 * value:.1f}" for value in (score.precision, score.recall, score.f1))
+        yield f"| {' | '.join([*map(markdown, keys), str(score.sentences), *values])} |"
+
+
+def _card(card: Mapping[str, Any]) -> Iterable[str]:
+    for axis, values in card["axes"].items():
+        yield f"| {axis}: {' | '.join(values)} |"
+        yield f"|{'---|' * len(values)}"
+        yield f"| {' | '.join(' '.join(marks) for marks in values.values())} |"
+        yield ""
+    yield "; ".join(f"{mark} {name}" for mark, name in card["experiments"].items()) or "No experiment of the card."
+    yield ""
+
+
+def _provenance(folder: Path) -> Iterable[str]:
+    code, versions, devices = set(), set(), set()
+    for path in sorted((folder / "models").rglob("provenance.json")):
+        facts = read_json(path)
+        state = facts.get("git") or {}
+        code.add(f"commit {state['commit']}{'' if state.get('clean') else ' with changes'}" if state else "no checkout")
+        versions |= {f"{package} {version}" for package, version in facts.get("packages", {}).items() if version}
+        devices.add(str(facts.get("device")))
+    yield f"- code of the trainings: {', '.join(sorted(code)) or 'none was trained'}"
+    if versions:
+        yield f"- packages: {', '.join(sorted(versions))}"
+        yield f"- devices: {', '.join(sorted(devices))}"
+    yield "- settings: in every `provenance.json`" + (
+        ", and `settings.json` is the study" if (folder / "settings.json").is_file() else ""
+    )
