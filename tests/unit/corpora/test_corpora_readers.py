@@ -112,6 +112,8 @@ def test_entity_relation(write):
     corpus = read_corpus(write("a.json", [TOKENS, zero]))
     assert corpus.sentences[0].id == "5178"
     assert located(corpus.sentences[0]) == [(0, "John Wilkes Booth", "Kill", 23, "Lincoln")]
+    (triple,) = corpus.sentences[0].triples
+    assert [triple.subject.type, triple.object.type] == [entity["type"] for entity in TOKENS["entities"]]
     assert corpus.report.entities == 4
     assert (corpus.report.zero_triple_sentences, corpus.report.zero_with_two_entities) == (1, 1)
 
@@ -138,6 +140,8 @@ def test_conll04(write):
     assert [sentence.text for sentence in corpus.sentences] == ["Tuvia Tzafir , Tel -LRB-Aviv / )", "The UN", "End"]
     assert [sentence.id for sentence in corpus.sentences] == ["7", "9", "10"]
     assert located(corpus.sentences[0]) == [(0, "Tuvia Tzafir", "Live_In", 15, "Tel -LRB-Aviv")]
+    (triple,) = corpus.sentences[0].triples
+    assert (triple.subject.type, triple.object.type) == ("Peop", "Loc")
     assert corpus.report.zero_triple_sentences == 2
 
 

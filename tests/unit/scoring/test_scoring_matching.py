@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
-from tripleaudit.scoring.matching import check_matching, reduced, sentence_counts
+from tripleaudit.scoring.matching import applicable, check_matching, reduced, sentence_counts
 from tripleaudit.scoring.metrics import Micro, by_stratum, micro
 
 
@@ -45,6 +45,7 @@ def test_partial_rules_compare_the_first_or_the_last_word() -> None:
     assert counts == {
         "exact-string": [0, 1, 1],
         "exact-span": [0, 1, 1],
+        "strict": [0, 1, 1],
         "partial-first": [0, 1, 1],
         "partial-last": [1, 1, 1],
     }
@@ -173,3 +174,28 @@ def test_equal_places_are_equal_strings(right: list[Triple], found: list[Triple]
     gold, guess = [Sentence("s", PLACES, tuple(right))], [Sentence("s", PLACES, tuple(found[:1]))]
     span, string = (sentence_counts(gold, guess, name)[0, 0] for name in ("exact-span", "exact-string"))
     assert span <= string
+
+
+def typed(text: str, *triples: tuple[str, str | None, str, str | None]) -> Sentence:
+    def span(entity: str, kind: str | None) -> Span:
+        return Span(text.index(entity), text.index(entity) + len(entity), entity, kind)
+
+    return Sentence("1", text, tuple(Triple(span(s, st), "in", span(o, ot)) for s, st, o, ot in triples))
+
+
+def test_strict_asks_for_the_types_of_both_entities():
+    gold = [typed("Rome Italy Oslo", ("Rome", "Loc", "Italy", "Loc"), ("Oslo", "Loc", "Italy", "Loc"))]
+    guess = [typed("Rome Italy Oslo", ("Rome", "Loc", "Italy", "Loc"), ("Oslo", "Peop", "Italy", "Loc"))]
+    assert sentence_counts(gold, guess, "strict").tolist() == [[1, 2, 2]]
+    assert sentence_counts(gold, guess, check_matching("boundaries")).tolist() == [[2, 2, 2]]
+    half = [typed("Rome Italy Oslo", ("Rome", None, "Italy", "Loc"))]
+    assert sentence_counts(gold, half, "strict").tolist() == [[0, 1, 2]]
+
+
+def test_strict_applies_only_where_both_sides_have_types():
+    gold = [typed("Rome Italy", ("Rome", "Loc", "Italy", "Loc"))]
+    bare = [typed("Rome Italy", ("Rome", None, "Italy", None))]
+    nothing = [Sentence("1", "Rome Italy")]
+    assert "strict" in applicable(gold, gold) and "strict" in applicable(gold, nothing)
+    assert "strict" not in applicable(gold, bare) and "strict" not in applicable(bare, gold)
+    assert set(applicable(bare, bare)) == set(MATCHINGS) - {"strict"}

@@ -154,10 +154,12 @@ class MatchingRule(Descriptor):
     Attributes:
         reduce: ``(Span) -> Hashable``, what is compared of an entity.
         note: under every table that is scored by it.
+        typed: whether it compares types of entities; runs whose gold or predicted entities have none go without it.
     """
 
     reduce: Callable[[Any], Hashable]
     note: str = ""
+    typed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

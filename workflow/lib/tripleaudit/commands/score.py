@@ -39,9 +39,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.errors import UserError
     from tripleaudit.protocols.strata import STRATA, stratify
     from tripleaudit.protocols.types import SeenTriples
-    from tripleaudit.scoring.matching import check_matching, sentence_counts
+    from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts
     from tripleaudit.scoring.metrics import in_stratum, micro
     from tripleaudit.scoring.parts import by_cardinality, by_relation, described
     from tripleaudit.scoring.sides import load_pair
@@ -51,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
     columns = parse_columns(args.column)
     gold, predictions = load_pair(args.gold, args.predictions, args.format, columns)
     train = read_corpus(args.train, format=args.format, columns=columns).sentences if args.train else None
+    if matching not in applicable(gold, predictions):
+        raise UserError(
+            f"--matching {matching}: compares types of entities, but those of the gold or predicted triples have none"
+        )
     counts = sentence_counts(gold, predictions, matching)
     strata = stratify(gold, SeenTriples(train)) if train is not None else []
     parts = {

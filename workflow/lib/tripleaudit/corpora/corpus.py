@@ -7,7 +7,7 @@ are removed and problems are counted, so that every format is treated alike.
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -16,13 +16,18 @@ from tripleaudit.errors import UserError
 
 
 class RawTriple(NamedTuple):
-    """A triple as a file states it; a start is a character offset, or None where the file gives strings only."""
+    """A triple as a file states it; a start is a character offset, or None where the file gives strings only.
+
+    Types are those of the entities, None where the file has none.
+    """
 
     subject: str
     relation: str
     object: str
     subject_start: int | None = None
     object_start: int | None = None
+    subject_type: str | None = None
+    object_type: str | None = None
 
 
 @dataclass(slots=True)
@@ -145,8 +150,10 @@ def build_corpus(
         for raw_triple in item.triples:
             if not raw_triple.relation:
                 raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
-            subjects, subject_level = finder.spans(raw_triple.subject, raw_triple.subject_start)
-            objects, object_level = finder.spans(raw_triple.object, raw_triple.object_start)
+            subjects, subject_level = finder.spans(
+                raw_triple.subject, raw_triple.subject_start, raw_triple.subject_type
+            )
+            objects, object_level = finder.spans(raw_triple.object, raw_triple.object_start, raw_triple.object_type)
             strings.setdefault(raw_triple[:3], (subject_level, object_level))
             report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
             for subject in subjects:
@@ -163,7 +170,7 @@ def build_corpus(
             found.update(levels)
             report.triples_not_in_text += "missing" in levels
         report.triples_raw += listed
-        entries = len(set(item.triples)) if item.listed is None else len(strings)
+        entries = len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
         report.duplicates += listed - item.malformed - entries
         report.malformed += item.malformed
         report.triples += len(strings)
@@ -198,7 +205,7 @@ class _Finder:
         self.item, self.occurrence = item, occurrence
         self.known: dict[str, tuple[list[Span], str]] = {}
 
-    def spans(self, entity: str, start: int | None) -> tuple[list[Span], str]:
+    def spans(self, entity: str, start: int | None, type_: str | None) -> tuple[list[Span], str]:
         text, where = self.item.text, self.item.where
         if start is not None:
             end = start + len(entity)
@@ -208,14 +215,15 @@ class _Finder:
                 )
             if text[start:end] != entity:
                 raise UserError(f"{where}: the span [{start}, {end}) reads {text[start:end]!r}, expected {entity!r}")
-            return [Span(start, end, entity)], "given"
+            return [Span(start, end, entity, type_)], "given"
         if entity not in self.known:
             if self.occurrence == "given" and entity and entity in text:
                 raise UserError(f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'")
             places, level = find_spans(text, entity, every=self.occurrence == "all")
             spans = [Span(start, end, entity) for start, end in places] or [Span(None, None, entity)]
             self.known[entity] = spans, level
-        return self.known[entity]
+        spans, level = self.known[entity]
+        return [replace(span, type=type_) for span in spans], level
 
 
 def uncased(item: RawSentence) -> RawSentence:
@@ -237,7 +245,12 @@ def uncased(item: RawSentence) -> RawSentence:
         return starts[start] if start is not None and 0 <= start < len(starts) else start
 
     triples = [
-        RawTriple(plain(t.subject), t.relation, plain(t.object), moved(t.subject_start), moved(t.object_start))
+        t._replace(
+            subject=plain(t.subject),
+            object=plain(t.object),
+            subject_start=moved(t.subject_start),
+            object_start=moved(t.object_start),
+        )
         for t in item.triples
     ]
     return RawSentence(

@@ -12,12 +12,14 @@ class Span:
     """A piece of a sentence: ``sentence[start:end] == text`` (characters, end exclusive).
 
     An entity whose string does not occur in the sentence has ``start = end = None``: it still counts as gold when
-    strings are matched, and is left out of training.
+    strings are matched, and is left out of training. ``type`` is the entity's, where the corpus or the extractor says;
+    spans are equal whatever it is.
     """
 
     start: int | None
     end: int | None
     text: str
+    type: str | None = field(default=None, compare=False)
 
     @property
     def located(self) -> bool:
@@ -25,7 +27,8 @@ class Span:
         return self.start is not None
 
     def to_json(self) -> dict[str, Any]:
-        return {"start": self.start, "end": self.end, "text": self.text}
+        row: dict[str, Any] = {"start": self.start, "end": self.end, "text": self.text}
+        return row if self.type is None else {**row, "type": self.type}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,11 @@ class Triple:
     def located(self) -> bool:
         """Whether both arguments have a place in the sentence."""
         return self.subject.located and self.object.located
+
+    @property
+    def typed(self) -> bool:
+        """Whether the type of either argument is known."""
+        return self.subject.type is not None or self.object.type is not None
 
     def to_json(self) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -88,7 +96,7 @@ class Sentence:
 
 
 def span_from_json(value: Any) -> Span:
-    """Build a :class:`Span` from ``{"start", "end", "text"}``.
+    """Build a :class:`Span` from ``{"start", "end", "text"[, "type"]}``.
 
     Raises:
         UserError: a key is missing or has the wrong type.
@@ -98,7 +106,9 @@ def span_from_json(value: Any) -> Span:
     start, end = value.get("start"), value.get("end")
     if not (start is None and end is None) and not (type(start) is int and type(end) is int):
         raise UserError(f"span {value['text']!r} needs whole numbers 'start' and 'end', or null for both")
-    return Span(start, end, value["text"])
+    if not isinstance(value.get("type"), str | None):
+        raise UserError(f"span {value['text']!r} has the type {value['type']!r}, expected a string or null")
+    return Span(start, end, value["text"], value.get("type"))
 
 
 def sentence_from_json(value: Any, where: str) -> Sentence:

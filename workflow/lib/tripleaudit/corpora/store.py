@@ -36,12 +36,15 @@ def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
     """Return one data set a split with the columns ``id``, ``text`` and ``triples``.
 
     A triple is ``{"subject": {"start", "end", "text"}, "relation", "object": {...}}`` with character offsets, end
-    exclusive, None for an entity that is not in the text. :func:`tripleaudit.corpora.read_corpus` reads the saved
-    folder back to equal sentences.
+    exclusive, None for an entity that is not in the text; with ``type``, where the corpus has types of entities.
+    :func:`tripleaudit.corpora.read_corpus` reads the saved folder back to equal sentences.
     """
     from datasets import Dataset, DatasetDict, Features, List, Value
 
+    splits = {name: list(sentences) for name, sentences in splits.items()}
     span = {"start": Value("int32"), "end": Value("int32"), "text": Value("string")}
+    if any(triple.typed for sentences in splits.values() for sentence in sentences for triple in sentence.triples):
+        span["type"] = Value("string")
     features = Features(
         {
             "id": Value("string"),
@@ -54,6 +57,8 @@ def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
         value = sentence.to_json()
         for triple in value["triples"]:
             triple.pop("score", None)
+            for side in ("subject", "object"):
+                triple[side] = {name: triple[side].get(name) for name in span}
         return value
 
     return DatasetDict(

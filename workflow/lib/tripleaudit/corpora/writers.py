@@ -59,7 +59,7 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
                     start, end = _place(path, sentence, span)
                     entities += 1
                     names[span] = f"T{entities}"
-                    lines.append(f"T{entities}\tEntity {begin + start} {begin + end}\t{span.text}")
+                    lines.append(f"T{entities}\t{_brat_type(span)} {begin + start} {begin + end}\t{span.text}")
             if len(triple.relation.split()) != 1 or triple.relation != triple.relation.strip():
                 raise UserError(
                     f"{path}: the relation {triple.relation!r} of {sentence.id} has a blank; brat takes none"
@@ -72,6 +72,11 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
         stream.write(text.getvalue())
     with atomic_write(path.with_suffix(".ann")) as stream:
         stream.writelines(f"{line}\n" for line in lines)
+
+
+def _brat_type(span: Span) -> str:
+    """The entity's type, which brat needs and wants without blanks."""
+    return "_".join((span.type or "Entity").split()) or "Entity"
 
 
 def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
@@ -96,7 +101,8 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
                 raise UserError(
                     f"{path.name}: the entity {span.text!r} of {sentence.id} is not a sequence of whole tokens"
                 )
-            entities.append([{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": "MISC"}])
+            kind = span.type or "MISC"
+            entities.append([{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": kind}])
         labels = [_label(triple, spans) for triple in sentence.triples]
         documents.append({"title": sentence.id, "sents": [tokens], "vertexSet": entities, "labels": labels})
     write_json(path, documents)

@@ -25,10 +25,12 @@ from tripleaudit.corpora.spans import OCCURRENCES, check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
+from tripleaudit.extractors.declared import RESERVED
 from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
+from tripleaudit.extractors.span_types import type_layer, typed
 from tripleaudit.fields import Count, among
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
@@ -59,6 +61,7 @@ class ExtractorConfig(PreTrainedConfig):
         drop_above: leave sentences with more triples than this out of training; 0 leaves out none.
         prior: where the biases of the output layers start from, see :mod:`tripleaudit.extractors.priors`.
         bf16: bfloat16 autocast in prediction on GPUs that have it; as training had it (its own setting decides).
+        entity_types: types that :attr:`Extractor.types` tells apart, where the training corpus has any.
     """
 
     model_type = "tripleaudit"
@@ -74,6 +77,7 @@ class ExtractorConfig(PreTrainedConfig):
     drop_above: Count = 0
     prior: float | dict | None = None
     bf16: bool = True
+    entity_types: list[str] | None = None
 
 
 @dataclass
@@ -111,6 +115,7 @@ class Extractor(PreTrainedModel):
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
         chunks: how many relations are scored at once, for extractors with large tables.
+        types: the layer of :mod:`tripleaudit.extractors.span_types`, None where no types were learnt.
     """
 
     config_class = ExtractorConfig
@@ -140,6 +145,7 @@ class Extractor(PreTrainedModel):
         self.step = 0
         self.chunks = Chunks()
         self._aligner: Aligner | None = None
+        self.types = type_layer(self.hidden_size, config.entity_types) if config.entity_types else None
 
     @classmethod
     def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
@@ -370,7 +376,8 @@ class Extractor(PreTrainedModel):
             alignments: what ``self.aligner.align`` made of the texts, where it is known already.
 
         Returns:
-            one :class:`Sentence` per text, in order, whose triples have character spans and scores.
+            one :class:`Sentence` per text, in order, whose triples have character spans and scores, and types of
+            entities where these were learnt.
         """
         ids = [str(number) for number in range(len(texts))] if ids is None else ids
         found: dict[str, tuple[Triple, ...]] = {}
@@ -391,7 +398,8 @@ class Extractor(PreTrainedModel):
                         finish(batch, *decoded)
             for each in waiting:
                 each.result()
-        return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
+        sentences = [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
+        return sentences if self.types is None else typed(self, sentences, batch_size)
 
     @contextlib.contextmanager
     def predicting(self) -> Iterator[None]:
@@ -474,7 +482,7 @@ def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None
     Raises:
         UserError: an unknown or reserved setting (the message suggests close names), or a value of another type.
     """
-    reserved = {field.name for field in fields(PreTrainedConfig)} | {"encoder", "relations", "bf16"}
+    reserved = {field.name for field in fields(PreTrainedConfig)} | set(RESERVED)
     types = {field.name: field.type for field in fields(extractor.config_class) if field.name not in reserved}
     for name, value in settings.items():
         if name not in types:

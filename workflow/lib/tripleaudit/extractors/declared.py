@@ -20,7 +20,7 @@ from tripleaudit import fields
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import class_reference
 
-RESERVED = ("encoder", "relations", "bf16")  # fields that training fills
+RESERVED = ("encoder", "relations", "bf16", "entity_types")  # fields that training fills
 TYPES = {name: getattr(typing, name) for name in ("Annotated", "Any", "Literal", "Optional")}
 TYPES |= {kind.__name__: kind for kind in (bool, dict, float, int, list, str, tuple)}
 TYPES |= {"Field": pydantic.Field, "inf": math.inf}

@@ -316,6 +316,6 @@ def _records(
 
 def _shifted(triple: Triple, by: int) -> Triple:
     def moved(span: Span) -> Span:
-        return Span(span.start + by, span.end + by, span.text)
+        return Span(span.start + by, span.end + by, span.text, span.type)
 
     return Triple(moved(triple.subject), triple.relation, moved(triple.object))

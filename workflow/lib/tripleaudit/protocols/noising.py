@@ -266,7 +266,7 @@ def _substituted(sentence: Sentence, places: dict[str, list[Place]], fresh: dict
         if not span.located:
             return span
         start, end = starts[span.start], ends[span.end]
-        return Span(start, end, noised[start:end])
+        return Span(start, end, noised[start:end], span.type)
 
     triples = (Triple(move(t.subject), t.relation, move(t.object)) for t in sentence.triples)
     return Sentence(sentence.id, noised, tuple(triples))

@@ -4,6 +4,8 @@
                    most extractors compute);
 ``exact-span``     both character spans and the relation are equal; a correct prediction on another mention of the
                    same string is wrong here;
+``strict``         character spans, types of both entities and the relation are equal (Taillé et al., EMNLP 2020);
+                   their ``boundaries``, which ask for no types, are ``exact-span``, and that name means it, too;
 ``partial-first``  entities are reduced to their first whitespace word before they are compared;
 ``partial-last``   the same with the last word, the only word that the "star" corpora annotate (zero-cardinality 4.1).
 
@@ -30,6 +32,10 @@ def _place(span: Span) -> Hashable:
     return (span.start, span.end) if span.located else span.text
 
 
+def _typed_place(span: Span) -> Hashable:
+    return _place(span), span.type
+
+
 def _first_word(span: Span) -> Hashable:
     return next(iter(span.text.split()), "")
 
@@ -49,7 +55,16 @@ EXACT_SPAN = MatchingRule(
     name="exact-span",
     order=1,
     reduce=_place,
-    note="Exact span matching: a triple is correct if its relation and both character spans are equal.",
+    note="Exact span matching (“boundaries” of Taillé et al., 2020): a triple is correct if its relation and both "
+    "character spans are equal.",
+)
+STRICT = MatchingRule(
+    name="strict",
+    order=1.5,
+    reduce=_typed_place,
+    note="Strict matching (Taillé et al., 2020): a triple is correct if its relation, both character spans and the "
+    "types of both entities are equal. An extractor that says no types has no strict score.",
+    typed=True,
 )
 PARTIAL_FIRST = MatchingRule(
     name="partial-first",
@@ -64,12 +79,17 @@ PARTIAL_LAST = MatchingRule(
     note="Partial matching: entities are compared by their last word, relations exactly.",
 )
 PRIMARY: Final = "exact-string"
-SHORT: Final = "exact"  # for the primary rule, in configurations and on the command line
+ALIASES: Final = {"exact": PRIMARY, "boundaries": "exact-span"}  # in configurations and on the command line
 
 
 def matching_names() -> list[str]:
-    """Return what a configuration may name: every rule, and the short name of the primary one."""
-    return [SHORT, *MATCHINGS]
+    """Return what a configuration may name: every rule, and other names of some."""
+    return [*ALIASES, *MATCHINGS]
+
+
+def untyped_names() -> list[str]:
+    """Return of :func:`matching_names` what training may select by: types are learnt behind it."""
+    return [name for name in matching_names() if name in ALIASES or not MATCHINGS[name].typed]
 
 
 def check_matching(matching: str) -> str:
@@ -78,7 +98,7 @@ def check_matching(matching: str) -> str:
     Raises:
         UserError: there is no such rule.
     """
-    name = PRIMARY if matching == SHORT else matching
+    name = ALIASES.get(matching, matching)
     if name not in MATCHINGS:
         raise UserError(f"unknown matching {matching!r}; expected one of {', '.join(MATCHINGS)}")
     return name
@@ -88,6 +108,19 @@ def reduced(triples: Sequence[Triple], matching: str = PRIMARY) -> set[tuple[Has
     """Return the triples as the set that ``matching`` compares."""
     reduce = MATCHINGS[matching].reduce
     return {(reduce(triple.subject), triple.relation, reduce(triple.object)) for triple in triples}
+
+
+def applicable(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[str]:
+    """Return the rules that can be applied: those that compare types need some on both sides.
+
+    Where nothing is predicted, nothing lacks a type.
+    """
+    typed = _typed(gold) and (_typed(predictions) or not any(sentence.triples for sentence in predictions))
+    return [name for name, rule in MATCHINGS.items() if typed or not rule.typed]
+
+
+def _typed(sentences: Sequence[Sentence]) -> bool:
+    return any(triple.typed for sentence in sentences for triple in sentence.triples)
 
 
 def sentence_counts(gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str = PRIMARY) -> np.ndarray:

@@ -7,14 +7,13 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.files import write_json
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, intervals
 from tripleaudit.scoring.counts import SentenceCounts
-from tripleaudit.scoring.matching import sentence_counts
+from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
 from tripleaudit.scoring.sides import align
@@ -38,11 +37,12 @@ def count_run(
     predictions: Sequence[Sentence],
     keys: Mapping[str, Any],
     train: Sequence[Sentence] | None = None,
-    matchings: Iterable[str] = MATCHINGS,
+    matchings: Iterable[str] | None = None,
 ) -> SentenceCounts:
-    """Count each sentence under each matching rule; with ``train``, find its stratum."""
+    """Count each sentence under each matching rule (all that apply if None); with ``train``, find its stratum."""
     strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
-    counts = {matching: sentence_counts(gold, predictions, matching) for matching in matchings}
+    rules = applicable(gold, predictions) if matchings is None else matchings
+    counts = {matching: sentence_counts(gold, predictions, matching) for matching in rules}
     return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts)
 
 

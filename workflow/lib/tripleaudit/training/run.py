@@ -18,6 +18,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
+from tripleaudit.extractors.span_types import learn_types
 from tripleaudit.files import sha256, write_json, write_jsonl
 from tripleaudit.machine import storage
 from tripleaudit.machine.devices import share
@@ -140,6 +141,9 @@ def train_to(
                 fingerprint=fingerprint,
                 device=device,
             )
+            types: dict[str, Any] = {}
+            if model.kind == "extractor" and distributed.rank() == 0:  # who saves the model
+                types = learn_types(model, train, batch_size=settings.evaluation_batch_size, seed=seed)
             model.cpu()
         if noise is not None:
             counts = sum(distributed.gather(noise.counts), start=Counter())
@@ -147,7 +151,7 @@ def train_to(
             result.counts.update({f"noise_{key}": value for key, value in counts.items()})
         if distributed.rank():
             return result
-        _save(out, model, result, name, values, settings, seed, inputs, time.monotonic() - start)
+        _save(out, model, result, types, name, values, settings, seed, inputs, time.monotonic() - start)
         shutil.rmtree(out / CHECKPOINTS)
         return result
 
@@ -194,7 +198,7 @@ def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[
         )  # fmt: skip
 
 
-def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> None:
+def _save(out, model, result, types, name, values, settings, seed, inputs, seconds) -> None:
     """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
     fresh = out / CHECKPOINTS / "final"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -210,6 +214,7 @@ def _save(out, model, result, name, values, settings, seed, inputs, seconds) -> 
         "training": {
             "settings": asdict(settings),
             "counts": result.counts,
+            **({"entity_types": types} if types else {}),
             "steps": result.steps,
             "epochs": result.epochs,
             "best_epoch": progress["best_epoch"],

@@ -19,7 +19,7 @@ from tripleaudit.fields import (
     form,
     one_of,
 )
-from tripleaudit.scoring.matching import matching_names
+from tripleaudit.scoring.matching import untyped_names
 
 OPTIMIZERS = ("adamw", "adam")
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
@@ -103,7 +103,7 @@ class TrainingSettings:
     """First epoch with an evaluation, counted from 1."""
     evaluation_batch_size: Number = 32
     """Sentences in one forward pass of an evaluation."""
-    matching: Annotated[str, one_of(matching_names, "matching rule")] = "exact"
+    matching: Annotated[str, one_of(untyped_names, "matching rule")] = "exact"
     """How validation triples are compared."""
     select_by: Annotated[str, among(SELECTIONS)] = "f1"
     """What the best epoch has most of: triple F1, or the sum of it and the F1 of the entities in triples, as pfn

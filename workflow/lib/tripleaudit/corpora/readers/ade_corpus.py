@@ -16,6 +16,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
 RELATION = "Adverse-Effect"
+TYPES = ("Adverse-Effect", "Drug")  # of the entities, as in the tokenised version
 RELATION_LINE = re.compile(r"\d+\|(?:[^|]*\|){6}[^|]*")
 NEGATIVE = re.compile(r"(\d+) NEG (.+)")
 
@@ -40,7 +41,7 @@ def read(path: str | Path) -> Iterator[RawSentence]:
                 )
             identifier, text, effect, drug = columns[0], columns[1], columns[2], columns[5]
             sentence = sentences.setdefault(text, RawSentence(f"{identifier}-{number}", text, [], where))
-            sentence.triples.append(RawTriple(effect, RELATION, drug))
+            sentence.triples.append(RawTriple(effect, RELATION, drug, None, None, *TYPES))
     yield from sentences.values()
 
 

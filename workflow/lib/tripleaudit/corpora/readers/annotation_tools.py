@@ -46,6 +46,7 @@ def _brat_document(file: Path) -> Iterator[RawSentence]:
     with open_text(file.with_suffix(".txt")) as stream:
         text = stream.read()
     entities: dict[str, tuple[int, int]] = {}
+    types: dict[str, str] = {}
     relations: list[tuple[str, str, str, str]] = []
     with open_text(file) as stream:
         for number, line in enumerate(stream, 1):
@@ -55,6 +56,7 @@ def _brat_document(file: Path) -> Iterator[RawSentence]:
                 if not 0 <= edges[0] < edges[-1] <= len(text):
                     raise UserError(f"{where}: the span {match[3]} is outside the text of {len(text)} characters")
                 entities[match[1]] = (edges[0], edges[-1])
+                types[match[1]] = match[2]
             elif match := _RELATION.fullmatch(line.rstrip("\r\n")):
                 relations.append((match[1], match[2], match[3], where))
             elif line[:1] in ("T", "R"):
@@ -73,7 +75,8 @@ def _brat_document(file: Path) -> Iterator[RawSentence]:
             if {relation[1], relation[2]} <= inside:
                 placed.add(relation)
                 (first, last), (begin, stop) = entities[relation[1]], entities[relation[2]]
-                triples.append(RawTriple(text[first:last], relation[0], text[begin:stop], first - start, begin - start))
+                places = first - start, begin - start, types[relation[1]], types[relation[2]]
+                triples.append(RawTriple(text[first:last], relation[0], text[begin:stop], *places))
         if line.strip():
             name = f"{file.stem}-{number}"
             sentences.append(RawSentence(name, text[start:end], triples, f"{file} {name}", entities=len(inside)))
@@ -173,7 +176,7 @@ def read_iob(path: str | Path) -> Iterator[RawSentence]:
 def _iob_sentence(name: str, rows: list[list[str]], where: str) -> RawSentence:
     tokens = [row[1] for row in rows]
     text, starts = join_tokens(tokens)
-    spans: dict[int, tuple[str, int]] = {}  # last token -> string and first character
+    spans: dict[int, tuple[str, int, str]] = {}  # last token -> string, first character, type
     first, kind = 0, ""
     for place, row in enumerate(rows):
         tag, _, of = row[2].partition("-")
@@ -181,7 +184,7 @@ def _iob_sentence(name: str, rows: list[list[str]], where: str) -> RawSentence:
             first, kind = place, of
         if tag != "O":
             spans.pop(place - 1, None) if place > first else None
-            spans[place] = (text[starts[first] : starts[place] + len(tokens[place])], starts[first])
+            spans[place] = (text[starts[first] : starts[place] + len(tokens[place])], starts[first], of)
     triples = []
     for place, row in enumerate(rows):
         try:
@@ -193,8 +196,10 @@ def _iob_sentence(name: str, rows: list[list[str]], where: str) -> RawSentence:
                 continue
             if place not in spans or head not in spans:
                 raise UserError(f"{where}: {relation} leads from token {place} to {head}, expected ends of entities")
-            (subject, start), (object_, object_start) = spans[place], spans[head]
-            triples.append(RawTriple(subject, relation, object_, start, object_start))
+            (subject, start, type_), (object_, object_start, object_type) = spans[place], spans[head]
+            triples.append(
+                RawTriple(subject, relation, object_, start, object_start, type_ or None, object_type or None)
+            )
     return RawSentence(name, text, triples, where, entities=len(spans))
 
 

@@ -68,9 +68,12 @@ def _relation(columns: list[str], tokens: int, where: str) -> tuple[int, int, st
 
 def _sentence(tokens: list[list[str]], relations: list[tuple[int, int, str]], where: str) -> RawSentence:
     words = [" ".join(_words(columns[5])) for columns in tokens]
+    types = [None if columns[1] == "O" else columns[1] for columns in tokens]
     text, starts = join_tokens(words)
     triples = [
-        RawTriple(words[subject], relation, words[object_], starts[subject], starts[object_])
+        RawTriple(
+            words[subject], relation, words[object_], starts[subject], starts[object_], types[subject], types[object_]
+        )
         for subject, object_, relation in relations
     ]
     entities = sum(columns[1] != "O" for columns in tokens)

@@ -30,7 +30,7 @@ def sentence_of_tokens(value: dict[str, Any], where: str, name: str) -> RawSente
     if not all(isinstance(token, str) for token in tokens):
         raise UserError(f"{where}: 'tokens' holds something that is not a string")
     text, starts = join_tokens(tokens)
-    spans: list[tuple[str, int]] = []
+    spans: list[tuple[str, int, str | None]] = []
     for entity in take(value, "entities", list, where):
         if not isinstance(entity, dict):
             raise UserError(f"{where}: 'entities' holds something that is not an object")
@@ -38,7 +38,10 @@ def sentence_of_tokens(value: dict[str, Any], where: str, name: str) -> RawSente
         if not 0 <= first < end <= len(tokens):
             raise UserError(f"{where}: the entity span [{first}, {end}) is outside the text of {len(tokens)} tokens")
         start = starts[first]
-        spans.append((text[start : starts[end - 1] + len(tokens[end - 1])], start))
+        type_ = entity.get("type")
+        if not isinstance(type_, str | None):
+            raise UserError(f"{where}: an entity's type is {type_!r}, expected a string")
+        spans.append((text[start : starts[end - 1] + len(tokens[end - 1])], start, type_))
     triples = []
     for relation in take(value, "relations", list, where):
         if not isinstance(relation, dict):
@@ -52,8 +55,8 @@ def sentence_of_tokens(value: dict[str, Any], where: str, name: str) -> RawSente
             if not 0 <= place < len(spans):
                 raise UserError(f"{where}: {key!r} is {place}, expected the place of one of {len(spans)} entities")
             places.append(spans[place])
-        (subject, subject_start), (object_, object_start) = places
-        triples.append(RawTriple(subject, name_of, object_, subject_start, object_start))
+        (subject, subject_start, subject_type), (object_, object_start, object_type) = places
+        triples.append(RawTriple(subject, name_of, object_, subject_start, object_start, subject_type, object_type))
     return RawSentence(name, text, triples, where, entities=len(spans))
 
 

@@ -25,7 +25,15 @@ def read(path: str | Path) -> Iterator[RawSentence]:
         sentence = sentence_from_json(value, where)
         name = str(value.get("id", number))
         triples = [
-            RawTriple(t.subject.text, t.relation, t.object.text, t.subject.start, t.object.start)
+            RawTriple(
+                t.subject.text,
+                t.relation,
+                t.object.text,
+                t.subject.start,
+                t.object.start,
+                t.subject.type,
+                t.object.type,
+            )
             for t in sentence.triples
         ]
         yield RawSentence(name, sentence.text, triples, where)

@@ -47,7 +47,7 @@ def read(path: str | Path) -> Iterator[RawSentence]:
                 _locate(triple, place, text, words, where_pointer)
                 for triple, place in zip(triples, places, strict=True)
             ]
-            mismatches = sum(triple[3:].count(None) for triple in located)
+            mismatches = sum(triple[3:5].count(None) for triple in located)
             triples, notes = located, {"pointer_mismatches": mismatches}
         yield RawSentence(str(number), text, triples, where, notes=notes)
 

@@ -57,7 +57,8 @@ def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSent
                 sentence, (first, end) = take(mention, "sent_id", int, where), take(mention, "pos", list, where)
                 if not 0 <= sentence < len(parts):
                     raise UserError(f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}")
-                places.append(tokens.span(begins[sentence] + first, begins[sentence] + end))
+                type_ = mention.get("type")
+                places.append((*tokens.span(begins[sentence] + first, begins[sentence] + end), type_))
             entities.append(sorted(places, key=lambda place: place[1]))
         labels = value.get("labels") or []
         triples = []
@@ -68,7 +69,9 @@ def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSent
             relation = take(label, "r", str, where)
             pairs = [(subject, object_) for subject in entities[head] for object_ in entities[tail]]
             for subject, object_ in pairs if occurrence == "all" else pairs[:1]:
-                triples.append(RawTriple(subject[0], relation, object_[0], subject[1], object_[1]))
+                triples.append(
+                    RawTriple(subject[0], relation, object_[0], subject[1], object_[1], subject[2], object_[2])
+                )
         name = take(value, "title", str, where)
         notes = {"mentions": sum(map(len, entities))}
         yield RawSentence(name, tokens.text, triples, where, entities=len(entities), listed=len(labels), notes=notes)
@@ -82,13 +85,15 @@ def read_dygie(path: str | Path) -> Iterator[RawSentence]:
         for number, part in enumerate(take(value, "sentences", list, where)):
             here = f"{where} sentence {number}"
             tokens, triples = _Tokens(part, here), []
+            types = {tuple(entity[:2]): entity[2] for entity in (ner[number] if number < len(ner) else [])}
             for relation in relations[number] if number < len(relations) else []:
                 if not isinstance(relation, list) or len(relation) < 5 or not isinstance(relation[4], str):
                     raise UserError(f"{here}: a relation is {shown(relation)}, expected [start, end, start, end, type]")
                 first, last, begins, ends = (edge - begin if type(edge) is int else None for edge in relation[:4])
                 subject, start = tokens.span(first, None if last is None else last + 1)
                 object_, object_start = tokens.span(begins, None if ends is None else ends + 1)
-                triples.append(RawTriple(subject, relation[4], object_, start, object_start))
+                kinds = types.get(tuple(relation[:2])), types.get(tuple(relation[2:4]))
+                triples.append(RawTriple(subject, relation[4], object_, start, object_start, *kinds))
             marked = len(ner[number]) if number < len(ner) else None
             yield RawSentence(f"{name}-{number}", tokens.text, triples, here, entities=marked)
             begin += len(tokens.tokens)

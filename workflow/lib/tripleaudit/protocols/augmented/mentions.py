@@ -122,7 +122,7 @@ def rewrite(sentence: Sentence, layout: Layout, chosen: Mapping[str, Words], id_
         known = not entity.mentions or (span.start, span.end) in entity.mentions
         start, end = (span.start, span.end) if known else entity.mentions[0]
         start, end = shift(start), shift(end)
-        return Span(start, end, new_text[start:end])
+        return Span(start, end, new_text[start:end], span.type)
 
     triples = tuple(Triple(moved(triple.subject), triple.relation, moved(triple.object)) for triple in sentence.triples)
     return Sentence(id_, new_text, triples)

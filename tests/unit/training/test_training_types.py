@@ -1,0 +1,48 @@
+"""Types of entities from a training to strict scores."""
+
+import json
+from dataclasses import replace
+
+from support.extractors import save_tiny_encoder, toy_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.scoring.rows import RunFiles, score_run
+from tripleaudit.training.predict import predict_files
+from tripleaudit.training.run import train_to
+
+
+def with_types(sentences: list[Sentence]) -> list[Sentence]:
+    def with_type(span: Span) -> Span:
+        return replace(span, type="long" if len(span.text) > 5 else "short")
+
+    return [
+        replace(s, triples=tuple(Triple(with_type(t.subject), t.relation, with_type(t.object)) for t in s.triples))
+        for s in sentences
+    ]
+
+
+def test_types_reach_predictions_and_strict_scores(tmp_path):
+    encoder = save_tiny_encoder(tmp_path / "encoder")
+    sentences = with_types(toy_sentences())
+    save_sentences(tmp_path / "gold.jsonl", sentences)
+    train_to(
+        tmp_path / "model",
+        name="casrel",
+        train=sentences,
+        valid=[],
+        encoder=encoder,
+        values={"epochs": 150, "batch_size": 16, "encoder_learning_rate": 3e-3, "head_learning_rate": 3e-3},
+        seed=0,
+        score=lambda gold, predicted: {"f1": 0.0},
+        inputs={"train": tmp_path / "gold.jsonl"},
+    )
+    facts = json.loads((tmp_path / "model" / "provenance.json").read_text())["training"]["entity_types"]
+    assert facts["types"] == 2 and facts["accuracy"] == 1.0
+    model, out = load_extractor(tmp_path / "model"), tmp_path / "predicted.jsonl"
+    predict_files(model, tmp_path / "model", [tmp_path / "gold.jsonl"], [out])
+    types = {span.text: span.type for s in load_sentences(out) for t in s.triples for span in (t.subject, t.object)}
+    assert types and all(kind == ("long" if len(text) > 5 else "short") for text, kind in types.items())
+    files = RunFiles(tmp_path / "gold.jsonl", out, tmp_path / "scores.csv", tmp_path / "counts.csv")
+    rows = {(row.matching, row.metric): row.value for row in score_run(files, {"study": "s", "corpus": "toy"})}
+    assert rows["strict", "f1"] == rows["exact-span", "f1"] > 0

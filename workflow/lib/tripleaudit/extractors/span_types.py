@@ -1,0 +1,140 @@
+"""Types of extracted entities: a linear classifier over the trained encoder's states at both ends of a span.
+
+It is learnt behind the training, from the entities of the training triples, where the corpus says their types, and
+changes no weight of the extractor: the triples are the same with and without it. Strict scores need it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.extractors.alignment import Alignment
+
+if TYPE_CHECKING:
+    from tripleaudit.extractors.base import Extractor
+
+EPOCHS = 20
+FEWEST_STEPS = 300
+BATCH = 64  # entities
+LEARNING_RATE = 3e-3
+Entity = tuple[int, int]  # characters
+
+
+def type_layer(hidden_size: int, types: Sequence[str]) -> nn.Linear:
+    """The classifier: states at the first and last token of a span [2H] -> a logit for each type; all zero at first."""
+    layer = nn.Linear(2 * hidden_size, len(types), device="meta").to_empty(device="cpu")  # draws no random numbers
+    for weights in layer.parameters():
+        nn.init.zeros_(weights)
+    return layer
+
+
+def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size: int, seed: int) -> dict[str, Any]:
+    """Give a trained extractor its type layer, learnt from the located entities of training triples.
+
+    Args:
+        model: trained, on the device that it is to learn on.
+        sentences: the training split; nothing happens where its entities have no types.
+        batch_size: sentences to encode at a time.
+        seed: of the order of the entities.
+
+    Returns:
+        ``entities`` learnt from, ``types``, and ``accuracy`` on these entities; empty where there are no types.
+    """
+    wanted = {sentence.text: entities for sentence in sentences if (entities := _types_of(sentence))}
+    names = sorted({name for entities in wanted.values() for name in entities.values()})
+    if not names:
+        return {}
+    states, labels = [], []
+    for text, places, found in _states(model, {text: list(entities) for text, entities in wanted.items()}, batch_size):
+        states.append(found)
+        labels += [names.index(wanted[text][place]) for place in places]
+    inputs, targets = torch.cat(states).float(), torch.tensor(labels, device=model.device)  # [n, 2H], [n]
+    model.config.entity_types = names
+    model.types = type_layer(model.hidden_size, names).to(model.device)
+    optimizer = torch.optim.AdamW(model.types.parameters(), lr=LEARNING_RATE)
+    order = torch.Generator().manual_seed(seed)
+    for _ in range(max(EPOCHS, FEWEST_STEPS * BATCH // len(inputs))):
+        for chosen in torch.randperm(len(inputs), generator=order).to(model.device).split(BATCH):
+            loss = F.cross_entropy(model.types(inputs[chosen]), targets[chosen])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    with torch.no_grad():
+        accuracy = (model.types(inputs).argmax(dim=1) == targets).float().mean().item()
+    return {"entities": len(labels), "types": len(names), "accuracy": round(accuracy, 4)}
+
+
+def typed(model: "Extractor", sentences: Sequence[Sentence], batch_size: int) -> list[Sentence]:
+    """Return sentences with the types of their entities, as a model that learnt types sees them."""
+    wanted = {
+        sentence.text: sorted({place for span in _spans(sentence) if (place := _place(span)) is not None})
+        for sentence in sentences
+        if sentence.triples
+    }
+    found: dict[str, dict[Entity, str]] = {}
+    for text, places, states in _states(model, wanted, batch_size):
+        numbers = model.types(states.to(model.types.weight.dtype)).argmax(dim=1).tolist()
+        found[text] = {place: model.config.entity_types[number] for place, number in zip(places, numbers, strict=True)}
+
+    def with_type(span: Span, types: Mapping[Entity, str]) -> Span:
+        place = _place(span)
+        return replace(span, type=types.get(place) if place is not None else None)
+
+    def with_types(sentence: Sentence) -> Sentence:
+        types = found.get(sentence.text, {})
+        triples = (
+            Triple(with_type(t.subject, types), t.relation, with_type(t.object, types), t.score)
+            for t in sentence.triples
+        )
+        return replace(sentence, triples=tuple(triples))
+
+    return [with_types(sentence) for sentence in sentences]
+
+
+def _types_of(sentence: Sentence) -> dict[Entity, str]:
+    """Located entities of a sentence's triples -> type; of two types of one span, the first."""
+    found: dict[Entity, str] = {}
+    for span in _spans(sentence):
+        place = _place(span)
+        if place is not None and span.type is not None:
+            found.setdefault(place, span.type)
+    return found
+
+
+def _spans(sentence: Sentence) -> Iterator[Span]:
+    for triple in sentence.triples:
+        yield from (triple.subject, triple.object)
+
+
+def _place(span: Span) -> Entity | None:
+    return None if span.start is None or span.end is None else (span.start, span.end)
+
+
+@torch.no_grad()
+def _states(
+    model: "Extractor", wanted: Mapping[str, Sequence[Entity]], batch_size: int
+) -> Iterator[tuple[str, list[Entity], Tensor]]:
+    """Yield text, those of its entities that tokens fit, and their states [n, 2H]."""
+    texts = sorted(wanted, key=len, reverse=True)
+    with model.predicting():
+        for at in range(0, len(texts), batch_size):
+            chunk = texts[at : at + batch_size]
+            alignments = model.aligner.align(chunk)
+            batch = model.collate(alignments)
+            hidden = model.encode(batch["input_ids"], batch["attention_mask"])  # [B, L, H]
+            for row, (text, alignment) in enumerate(zip(chunk, alignments, strict=True)):
+                places, tokens = _fitting(alignment, wanted[text])
+                if places:
+                    first, last = torch.tensor(tokens, device=hidden.device).unbind(dim=1)
+                    yield text, places, torch.cat([hidden[row, first], hidden[row, last]], dim=-1)
+
+
+def _fitting(alignment: Alignment, places: Sequence[Entity]) -> tuple[list[Entity], list[tuple[int, int]]]:
+    """Those entities that begin and end with tokens, and their first and last tokens (inclusive)."""
+    found = {place: tokens for place in places if (tokens := alignment.tokens(*place)) is not None}
+    return list(found), list(found.values())
