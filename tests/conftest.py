@@ -20,12 +20,12 @@ def pytest_addoption(parser):
 @pytest.fixture(autouse=True)
 def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test adds to the registries."""
-    from tripleaudit import descriptors
+    from tripleaudit import registries
 
-    monkeypatch.setenv(descriptors.VARIABLE, "")  # so that what a test sets is undone, also where nothing was set
-    monkeypatch.delenv(descriptors.VARIABLE)
-    monkeypatch.setattr(descriptors, "_plugins", {})
-    for registry in descriptors.REGISTRIES:
+    monkeypatch.setenv(registries.VARIABLE, "")  # so that what a test sets is undone, also where nothing was set
+    monkeypatch.delenv(registries.VARIABLE)
+    monkeypatch.setattr(registries, "_plugins", {})
+    for registry in registries.REGISTRIES:
         monkeypatch.setattr(registry, "_found", dict(registry._all()))
 
 

@@ -19,8 +19,9 @@ from support.needle_model import NeedleModel, make_document
 from support.workflow import ROOT, jobs, snakemake, write_study
 from tripleaudit import code
 from tripleaudit import jobs as jobs_
-from tripleaudit.descriptors import EXTRACTORS, REGISTRIES
+from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.descriptors import TABLES as TABLE_SPECS
+from tripleaudit.registries import REGISTRIES
 from tripleaudit.tables import plots
 
 pytestmark = pytest.mark.slow
@@ -74,9 +75,9 @@ def finished(tmp_path_factory, minilm):
 
 def test_what_commands_used_when_they_ran_is_their_code(finished):
     """The modules that were imported and the data files that were opened, as Python itself saw it."""
-    # registries import every home of what can be chosen, and the way in the table of steps: what is not chosen of them
+    # registries import every home of what can be chosen, and the way in finds the command: what is not chosen of them
     # decides nothing
-    homes = code.versions("jobs", *(module for registry in REGISTRIES for module in registry.home_modules()))
+    homes = code.versions("__main__", *(module for registry in REGISTRIES for module in registry.home_modules()))
     seen = set()
     for path in (finished / "trace").glob("*.json"):
         used = json.loads(path.read_text())
@@ -171,12 +172,17 @@ NOTHING: set[str] = set()
 BASELINES = {"score_baseline", "score_baseline_classifier"}
 SCORED = {"score", "score_classifier", "score_two_step"} | BASELINES
 TABLES = {"table", "needle_table"}
+BUILT = {"build_protocol"}
 MORE = ("", "")  # one more statement at the end of a module
 # what is edited -> file, old and new text, rules of which jobs start because of it, how many jobs of some rules run
 EDITS = {
     "a docstring": ("scoring/matching.py", ('"""', '"""Other words. '), NOTHING, {}),
     "a comment": ("training/trainer.py", ("\nimport ", "\n# a comment\nimport "), NOTHING, {}),
     "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING, {}),
+    "the help": ("cli.py", ('"used by the workflow:', '"of the workflow:'), NOTHING, {}),
+    "how plugins are loaded": ("registries.py", ("in absolute:", "in sorted(absolute):"), NOTHING, {}),
+    "a further step": ("steps.py", ("STEPS = {", 'STEPS = {"b": Step("a:b", ""),'), NOTHING, {}),
+    "a field of protocols": ("descriptors.py", ("published: bool = False", "published: bool = 0"), BUILT, {"train": 0}),
     "a lock": ("machine/locks.py", MORE, NOTHING, {}),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), TABLES | {"plot"}, {"train": 0}),
     "a matching rule": ("scoring/matching.py", MORE, TABLES | {"train"} | BASELINES, {"train": 7, "score": 10}),

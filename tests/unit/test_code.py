@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tripleaudit import code
+from tripleaudit import code, syntax
 
 PACKAGE = {
     "__init__.py": '__version__ = "1"',
@@ -207,8 +207,8 @@ def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
 
 
 def test_a_class_from_outside_has_its_file_in_the_digest(tmp_path):
-    inside = code.digest_with(code._Running, "errors")
-    assert inside == code.digest_of("errors", "code")
+    inside = code.digest_with(syntax._Running, "errors")
+    assert inside == code.digest_of("errors", "syntax")
     assert code.digest_with(Outside, "errors") == code.digest_of("errors", files=[__file__])
 
 

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tripleaudit import descriptors
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Span
-from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
 from tripleaudit.descriptors import (
     COMMANDS,
     EXTRACTORS,
@@ -19,16 +18,13 @@ from tripleaudit.descriptors import (
     GRE_SCORES,
     MATCHINGS,
     PROTOCOLS,
-    REGISTRIES,
     TABLES,
-    VARIABLE,
     ExtractorSpec,
     MatchingRule,
     TableSpec,
-    plugin_files,
-    use_plugins,
 )
 from tripleaudit.errors import UserError
+from tripleaudit.registries import REGISTRIES, VARIABLE, plugin_files, use_plugins
 
 RULE = """
 from tripleaudit.descriptors import MatchingRule
@@ -172,6 +168,45 @@ ARROWS = CorpusFormat(name="arrows", read=read, options=("mark",), detects=lambd
         read_corpus(file, order="sro")
 
 
+CLAIM = """
+from tripleaudit.descriptors import CorpusFormat
+
+OWN = CorpusFormat(name="own", read=lambda path: [], detects=lambda probe: KEY in probe.value)
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ('{"text": "a", "relations": [], "score": 1}', "own"),  # columns that another format takes under any name
+        ('{"text": "a", "triples": []}', "jsonl"),
+        (
+            '{"text": "a", "triples": [], "score": 1}',
+            r"looks like the formats jsonl \(of the program\) and own \(",
+        ),
+    ],
+)
+def test_a_format_of_a_plugin_has_its_say(tmp_path, row, expected):
+    use_plugins([write(tmp_path, CLAIM.replace("KEY", "'score'"))])
+    file = tmp_path / "rows.jsonl"
+    file.write_text(row + "\n", encoding="utf-8")
+    if expected in FORMATS:
+        assert detect_format(file) == expected
+    else:
+        with pytest.raises(UserError, match=expected):
+            detect_format(file)
+        assert resolve_format(file, "own") == "own"
+
+
+def test_a_format_that_fails_to_tell_is_named(tmp_path):
+    plugin = write(tmp_path, CLAIM.replace("KEY in probe.value", "probe.value['missing']"))
+    use_plugins([plugin])
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"text": "a", "triples": []}\n', encoding="utf-8")
+    with pytest.raises(UserError, match=r"plugin\.py: format own cannot tell what .*l is \(KeyError: 'missing'\)"):
+        detect_format(file)
+
+
 def test_a_table_is_possible_where_it_says(tmp_path):
     plugin = """
 from tripleaudit.descriptors import TableSpec
@@ -211,6 +246,14 @@ def test_a_command_is_in_the_help_and_runs(tmp_path, capsys):
     assert re.search(r"^ +shout +say it loudly$", capsys.readouterr().out, re.MULTILINE)
 
 
+@pytest.mark.parametrize("name", ["audit", "serve-lm", "merge-scores"])
+def test_a_command_cannot_take_the_name_of_one_that_is_built_in(tmp_path, capsys, name):
+    file = write(tmp_path, COMMAND.replace('"shout"', f'"{name}"'))
+    assert main(["--plugin", file, "validate", "study.yaml"]) == 1
+    assert capsys.readouterr().err == f"error: {file}: the command '{name}' has the name of one that is built in\n"
+    assert not list(COMMANDS)
+
+
 def test_a_command_line_with_a_broken_plugin_gets_one_line(tmp_path, capsys):
     assert main(["--plugin", write(tmp_path, "x ="), "audit"]) == 1
     error = capsys.readouterr().err
@@ -218,6 +261,4 @@ def test_a_command_line_with_a_broken_plugin_gets_one_line(tmp_path, capsys):
 
 
 def test_the_registries_hold_no_descriptor_twice():
-    assert len({id(spec) for registry in descriptors.REGISTRIES for spec in registry.values()}) == sum(
-        map(len, descriptors.REGISTRIES)
-    )
+    assert len({id(spec) for registry in REGISTRIES for spec in registry.values()}) == sum(map(len, REGISTRIES))

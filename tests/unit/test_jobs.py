@@ -1,9 +1,11 @@
 """The code behind every rule of the workflow, against what Python's own compiler says that its command imports."""
 
+import ast
 import dis
 import re
 import shutil
 import types
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,23 +92,49 @@ def mentioned(body: types.CodeType) -> set[str]:
     return set(body.co_names).union(*inner)
 
 
-def of_step(body: types.CodeType, function: str) -> Iterator[str]:
-    """What a module imports at its top and in a function, with those of its functions and classes that this uses."""
-    inside = functions(body)
-    steps = {name for name, part in inside.items() if part.co_varnames[: part.co_argcount] == ("args",)} - {"run"}
-    queue = [function, "configure", "run"]
-    seen: set[str] = set()
+def parts(body: types.CodeType) -> dict[str, tuple[set[str], set[str]]]:
+    """For each name that a module binds at its top: what is imported for it, and the names that it is made of."""
+    found = {}
+    source, imports, names = "", set(), set()
+    for step in dis.get_instructions(body):
+        if step.opname == "IMPORT_NAME":
+            source, imports = step.argval, {step.argval}
+        elif step.opname == "IMPORT_FROM":
+            imports = {source, f"{source}.{step.argval}"}
+        elif isinstance(step.argval, types.CodeType):
+            imports, names = imports | set(imported(step.argval)), names | mentioned(step.argval)
+        elif step.opname == "LOAD_NAME":
+            names.add(step.argval)
+        elif step.opname == "STORE_NAME":
+            found[step.argval] = (imports, names)
+            imports, names = set(), set()
+    return found
+
+
+def used_by(body: types.CodeType, *names: str) -> set[str]:
+    """Names that a module binds at its top and that some of them use, with these themselves."""
+    known, seen, queue = parts(body), set(), list(names)
     while queue:
         name = queue.pop()
-        if name in inside and name not in seen:
+        if name in known and name not in seen:
             seen.add(name)
-            yield from imported(inside[name])
-            queue += mentioned(inside[name]) - (steps if name == "configure" else set())
-    yield from imported(body, inside=False)
+            queue += known[name][1] - (steps_of(body) if name == "configure" else set())
+    return seen
 
 
-def expected(entries: tuple[str, ...], root: Path) -> set[str]:
-    """The modules that the entries import, by their bytecode."""
+def steps_of(body: types.CodeType) -> set[str]:
+    inside = functions(body)
+    return {name for name, part in inside.items() if part.co_varnames[: part.co_argcount] == ("args",)} - {"run"}
+
+
+def of_step(body: types.CodeType, function: str) -> Iterator[str]:
+    """What a module imports for a function and for those of its functions, classes and variables that this uses."""
+    for name in used_by(body, function, "configure", "run"):
+        yield from parts(body)[name][0]
+
+
+def expected(entries: tuple[str, ...], root: Path) -> tuple[set[str], set[str]]:
+    """The modules that the entries import, by their bytecode, and every name that these import."""
     found, queue = set(), []
     for entry in entries:
         name, _, function = f"tripleaudit.{entry.removeprefix('tripleaudit.')}".partition(":")
@@ -115,7 +143,7 @@ def expected(entries: tuple[str, ...], root: Path) -> set[str]:
             queue += [name.rpartition(".")[0], *of_step(compiled(name, root), function)]
         else:
             queue.append(name)
-    whole = set()
+    whole, names = set(), set(queue)
     while queue:
         name = queue.pop()
         if name in whole or name.split(".")[0] != "tripleaudit" or name.startswith(code.OUTSIDE):
@@ -124,8 +152,9 @@ def expected(entries: tuple[str, ...], root: Path) -> set[str]:
         if body is not None:
             whole.add(name)
             queue += imported(body)
+            names |= set(imported(body)) if name not in code.BY_NAME else set()
         queue.append(name.rpartition(".")[0])
-    return found | whole
+    return found | whole, names
 
 
 def test_what_stays_outside_imports_nothing_that_counts():
@@ -155,11 +184,10 @@ def copy(tmp_path_factory):
 def test_a_changed_module_reruns_the_rules_whose_command_imports_it_and_no_other(copy):
     wanted = {}
     for name, shell in SHELLS.items():
-        modules = expected(jobs.entries(jobs.command_of(shell)), copy)
-        names = {each for module in modules for each in imported(compiled(module, copy))}
+        modules, names = expected(jobs.entries(jobs.command_of(shell)), copy)
         for attribute, registry in (("MATCHINGS", MATCHINGS), ("GRE_SCORES", GRE_SCORES)):
             if f"tripleaudit.descriptors.{attribute}" in names:  # the command applies all that are registered
-                modules |= expected(registry.homes, copy)
+                modules |= expected(registry.homes, copy)[0]
         wanted[name] = modules
     assert "tripleaudit.scoring.matching" in wanted["train"] and "tripleaudit.training.predict" not in wanted["train"]
     assert not any(module.startswith("tripleaudit.tables") for module in wanted["predict"])
@@ -170,9 +198,69 @@ def test_a_changed_module_reruns_the_rules_whose_command_imports_it_and_no_other
         text = path.read_text(encoding="utf-8")
         parts = path.relative_to(copy).with_suffix("").parts
         module = ".".join(["tripleaudit", *(parts[:-1] if parts[-1] == "__init__" else parts)])
-        path.write_text(text + "\nCHANGED_BY_A_TEST = 1\n", encoding="utf-8")
+        path.write_text(text + "\n[]  # a statement that always runs\n", encoding="utf-8")
         forget()
         changed = {name for name, shell in SHELLS.items() if jobs.rule_code(shell) != before[name]}
         path.write_text(text, encoding="utf-8")
         assert changed == {name for name, imports in wanted.items() if module in imports}, module
     forget()
+
+
+def imported_as(node: ast.stmt) -> set[str]:
+    return {alias.asname or alias.name for alias in getattr(node, "names", ())}
+
+
+def altered(source: str, name: str) -> str:
+    """A module with another body of one function or class, or another value of one variable, of it."""
+    tree = ast.parse(source)
+    for node in tree.body:
+        if getattr(node, "name", None) == name:
+            node.body.insert(0, ast.parse("[]").body[0])
+        targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
+        if name in {getattr(target, "id", None) for target in targets}:
+            node.value = ast.parse(f"[{ast.unparse(node.value)}][0]", mode="eval").body
+    return ast.unparse(tree)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", code.BY_NAME)
+def test_of_what_declares_kinds_and_registries_the_used_names_count(copy, module):
+    """A field of a table's descriptor trains nothing anew, nor does how plugins are listed."""
+    bodies = {name: compiled(name, copy) for name in code.BY_NAME}
+    wanted = {}
+    for name, shell in SHELLS.items():
+        _, names = expected(jobs.entries(jobs.command_of(shell)), copy)
+        homes = [
+            registry.homes
+            for attribute, registry in (("MATCHINGS", MATCHINGS), ("GRE_SCORES", GRE_SCORES))
+            if f"tripleaudit.descriptors.{attribute}" in names
+        ]
+        names = names.union(*(expected(home, copy)[1] for home in homes))
+        wanted[name] = used_names(names, bodies)
+    before = {name: jobs.rule_code(shell) for name, shell in SHELLS.items()}
+    path = copy / f"{module.rpartition('.')[2]}.py"
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    own = set(parts(bodies[module])) - {alias for node in tree.body for alias in imported_as(node)}
+    counted = Counter()
+    for name in sorted(own):
+        path.write_text(altered(text, name), encoding="utf-8")
+        forget()
+        changed = {rule for rule, shell in SHELLS.items() if jobs.rule_code(shell) != before[rule]}
+        path.write_text(text, encoding="utf-8")
+        assert changed == {rule for rule, names in wanted.items() if (module, name) in names}, name
+        counted[name] = len(changed)
+    assert counted.total() and 0 in counted.values()
+    forget()
+
+
+def used_names(imports: set[str], bodies: dict[str, types.CodeType]) -> set[tuple[str, str]]:
+    """(module, name) of what of the modules that declare is behind some imports."""
+    queue, found = list(imports), set()
+    while queue:
+        module, _, name = queue.pop().rpartition(".")
+        for one in used_by(bodies[module], name) if module in bodies else ():
+            if (module, one) not in found:
+                found.add((module, one))
+                queue += parts(bodies[module])[one][0]
+    return found

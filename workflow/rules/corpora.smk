@@ -21,7 +21,7 @@ rule prepare_corpus:
     params:
         options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split),
         code=lambda wildcards: jobs.corpus_code(
-            STUDY.data.section[wildcards.corpus].format,
+            STUDY.data.formats(wildcards.corpus, wildcards.split),
             STUDY.data.registered(wildcards.corpus),
             wildcards.split,
         ),

@@ -39,7 +39,7 @@ rule prepare_published:
     params:
         options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split, wildcards.protocol),
         code=lambda wildcards: jobs.corpus_code(
-            "auto", STUDY.data.published(wildcards.corpus, wildcards.protocol), wildcards.split
+            [], STUDY.data.published(wildcards.corpus, wildcards.protocol), wildcards.split
         ),
         origin=lambda wildcards, input: STUDY.data.prepare_origin(
             wildcards.corpus, wildcards.split, input, wildcards.protocol

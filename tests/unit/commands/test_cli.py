@@ -1,5 +1,6 @@
 """The console command: its help, the steps of the workflow, completion."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tripleaudit import cli, jobs
+from tripleaudit import cli, steps
 
 
 def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
@@ -17,12 +18,12 @@ def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
         cli.main(["--help"])
     users, _, workflow = capsys.readouterr().out.partition("used by the workflow:")
     assert "\n    audit " in users and "\n    predict " in users
-    for name in (*jobs.STEPS, "generate", "needles", "gre-systems"):
+    for name in (*steps.STEPS, "generate", "needles", "gre-systems"):
         assert f"\n  {name} " in workflow
         assert f"\n    {name} " not in users
 
 
-@pytest.mark.parametrize("step", jobs.STEPS)
+@pytest.mark.parametrize("step", steps.STEPS)
 def test_every_step_has_a_function_with_options(step, capsys):
     with pytest.raises(SystemExit, match="0"):
         cli.main([step, "--help"])
@@ -37,8 +38,8 @@ def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
     ) -> None:
         called.append((paths, keys, out, seed, dry_run))
 
-    monkeypatch.setitem(jobs.STEPS, "try-it", jobs.Step("jobs:function", "a step"))
-    monkeypatch.setattr(jobs, "function", function, raising=False)
+    monkeypatch.setitem(steps.STEPS, "try-it", steps.Step("steps:function", "a step"))
+    monkeypatch.setattr(steps, "function", function, raising=False)
     arguments = ["try-it", "--paths", "a", "b", "--keys", '{"x": 1}', "--out", "o"]
     assert cli.main(arguments) == 0
     assert cli.main([*arguments, "--seed", "4", "--dry-run"]) == 0
@@ -47,6 +48,32 @@ def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("error: --keys: not valid JSON")
     with pytest.raises(SystemExit, match="2"):
         cli.main(["try-it", "--paths", "a"])
+
+
+def test_a_mistyped_command_gets_a_close_one(capsys):
+    assert cli.main(["audti", "corpus.jsonl"]) == 1
+    assert capsys.readouterr().err == "error: unknown command 'audti', did you mean 'audit'?\n"
+
+
+def test_a_command_gets_its_arguments_as_they_are(monkeypatch):
+    """The way to a command counts to no result, so it may neither add nor change anything."""
+    from tripleaudit.commands import protocol, split
+
+    for module in (protocol, split):
+        called = []
+        monkeypatch.setattr(module, "run", called.append)
+        name = module.__name__.rpartition(".")[2]
+        parser = argparse.ArgumentParser()
+        module.configure(parser)
+        options = [part for action in parser._actions if action.required for part in _given(action)]
+        assert cli.main([name, *options]) == 0
+        of_the_way = {"command": name, "run": called.append, "plugin": None}
+        assert vars(called[0]) == vars(parser.parse_args(options)) | of_the_way
+
+
+def _given(action: argparse.Action) -> list[str]:
+    value = str(action.choices[0] if action.choices else 1)
+    return [*action.option_strings[:1], value]
 
 
 def test_only_the_module_of_the_command_is_imported():

@@ -4,6 +4,9 @@ A command's code is its own module, or one function of it, and everything of the
 through others, at the top of a module or inside a function. Of each module counts what runs: comments, docstrings,
 formatting, help texts and imports for type checkers do not, so that changing them makes no result anew.
 
+Of the modules that declare what can be added, which nearly every other one imports, only the kinds and registries count
+that are used. The way to a command (``cli``: its help, its dispatch) is not imported by what it finds.
+
 Files in folders of their own below a package count with it, and so do data files (``data/``) that a call names:
 ``load_prompt("minea-needles")``, or a call of a function that makes one.
 
@@ -15,7 +18,6 @@ plugin) count with the modules that they import from beside them. What can alter
 
 import ast
 import contextlib
-import copy
 import functools
 import hashlib
 import importlib.util
@@ -26,29 +28,14 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-PACKAGE = "tripleaudit"
+from tripleaudit import syntax
+from tripleaudit.syntax import DIGITS, PACKAGE, Module, analysed, only_used
+
 ROOT = Path(__file__).resolve().parent
-ENTRANCE = (f"{PACKAGE}.__main__", f"{PACKAGE}.cli")  # the way to every command
 OUTSIDE = (f"{PACKAGE}.machine", f"{PACKAGE}.errors")
 DATA = f"{PACKAGE}.shipped.DATA"
-DIGITS = 8
-
-
-class Module(NamedTuple):
-    """What was read off the source of a module.
-
-    Attributes:
-        digest: first digits of the digest of what runs.
-        imports: names that it imports, in full.
-        uses: (function, class or variable at the top of the module, what of the package it uses in full, string or
-            beginning of one that it hands over in a call); ``DATA / "name"`` counts as a call.
-    """
-
-    digest: str
-    imports: list[str]
-    uses: list[tuple[str, str, str]]
+BY_NAME = (f"{PACKAGE}.descriptors", f"{PACKAGE}.registries")  # of these counts what is used, not all that they define
 
 
 def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
@@ -67,9 +54,9 @@ def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
 
 
 def importers(name: str, *entries: str) -> set[str]:
-    """Return which modules behind some entries import a name, such as ``descriptors.EXTRACTORS``."""
-    modules = {part.partition(":")[0] for part in _closure(tuple(map(_full, entries)))} & set(_package())
-    return {_short(module) for module in modules if _full(name) in _package()[module].imports}
+    """Return which modules, and functions, behind some entries import a name, such as ``descriptors.EXTRACTORS``."""
+    parts = [part for part in _closure(tuple(map(_full, entries))) if "/" not in part]
+    return {_short(part) for part in parts if _full(name) in _read(part).imports}
 
 
 def digest_of(*entries: str, files: Iterable[str | Path] = ()) -> str:
@@ -96,7 +83,7 @@ def file_version(path: str | Path) -> str:
     data = Path(path).read_bytes()
     if str(path).endswith(".py"):
         with contextlib.suppress(SyntaxError):  # who imports the file will hear of it
-            return _analysed(ast.parse(data), "").digest
+            return analysed(ast.parse(data), "").digest
     return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
@@ -112,25 +99,21 @@ def _short(name: str) -> str:
 def _closure(entries: tuple[str, ...]) -> dict[str, str]:
     """Return module, or file of the package, -> digest of everything that the entries import and read."""
     read: dict[str, Module] = {}
-    queue = [name for entry in entries for name in _with_parents(entry.partition(":")[0])[:-1]]
-    for entry in entries:
-        module, _, function = entry.partition(":")
-        if function:
-            read[entry] = _function(module, function)
-            queue += _modules(read[entry].imports)
-        else:
-            queue.append(module)
+    queue = [*entries, *(name for entry in entries for name in _with_parents(entry.partition(":")[0])[:-1])]
     while queue:
         name = queue.pop()
         if name not in read and not _is_outside(name):
-            read[name] = _package()[name]
+            read[name] = _read(name)
             queue += _modules(read[name].imports)
-    for entry in entries:
-        if entry.partition(":")[0] in read and ":" in entry:
-            del read[entry]  # the whole module counts already
+    for name in [name for name in read if ":" in name and name.partition(":")[0] in read]:
+        del read[name]  # the whole module counts already
     files = {file for name in read for file in _beside_modules(name)} | set(_data_read(read, entries))
     found = {name: module.digest for name, module in read.items()}
     return found | {f"{PACKAGE}.{file.relative_to(ROOT).as_posix()}": file_version(file) for file in sorted(files)}
+
+
+def _read(name: str) -> Module:
+    return _part(*name.split(":")) if ":" in name else _package()[name]
 
 
 @functools.cache
@@ -198,12 +181,19 @@ def _is_outside(name: str) -> bool:
 
 
 def _modules(imports: Iterable[str]) -> list[str]:
-    """Return the modules of the package that imported names stand for, with the packages that they lie in."""
+    """Return the modules of the package that imported names stand for, with the packages that they lie in.
+
+    Of a module of :data:`BY_NAME` it is ``module:name``.
+    """
     found = []
-    for name in imports:
+    for imported in imports:
+        name = imported
         while name and _path(name) is None:  # a name inside a module: `from tripleaudit.files import read_json`
             name = name.rpartition(".")[0]
-        found += _with_parents(name) if name else []
+        if name in BY_NAME and name != imported:
+            found += [*_with_parents(name)[:-1], f"{name}:{imported.removeprefix(name).split('.')[1]}"]
+        elif name:
+            found += _with_parents(name)
     return found
 
 
@@ -230,146 +220,6 @@ def _source(module: str) -> bytes:
     return path.read_bytes()
 
 
-# one module
-
-
-def _analysed(tree: ast.Module, module: str, is_package: bool = False) -> Module:
-    tree = _Running().visit(tree)
-    parts: list[str] = []
-    _spell(tree, parts)
-    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
-    imported = sorted(set(_imported(tree, module, is_package)))
-    return Module(digest, [name for _, name in imported], sorted(set(_used(tree, module, dict(imported)))))
-
-
-class _Running(ast.NodeTransformer):
-    """Leaves out of a module what does not run, or only speaks to people."""
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        checking = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return node.orelse if checking else node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("add_argument", "add_parser"):
-            node.keywords = [word for word in node.keywords if word.arg not in ("help", "metavar")]
-        return node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-        return None if names in (["__version__"], ["HELP"], ["DESCRIPTION"]) else self.generic_visit(node)
-
-    def _without_docstring(self, node):
-        self.generic_visit(node)
-        node.body = [
-            part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-        ]
-        return node
-
-    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _without_docstring
-
-
-def _spell(node: object, parts: list[str]) -> None:
-    """Append the spelling of a syntax tree without places, equal in all versions of Python."""
-    if isinstance(node, ast.AST):
-        parts.append(type(node).__name__)
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if value is not None and value != [] and name not in ("ctx", "kind", "type_comment"):
-                parts.append(name)
-                _spell(value, parts)
-        parts.append(")")
-    elif isinstance(node, list):
-        parts.append("[")
-        for part in node:
-            _spell(part, parts)
-        parts.append("]")
-    else:
-        parts.append(repr(node))
-
-
-def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, str]]:
-    """Yield (name in the module, imported name in full)."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            source = node.module or ""
-            if node.level:
-                beside = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
-                source = ".".join(filter(None, [*beside, source]))
-            yield from ((alias.asname or alias.name, f"{source}.{alias.name}") for alias in node.names)
-
-
-def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield :attr:`Module.uses`."""
-    own = set(map(_name_of, tree.body))
-
-    def full(node: ast.expr) -> str:
-        if isinstance(node, ast.Name):
-            return imported.get(node.id, f"{module}.{node.id}" if node.id in own else "")
-        if isinstance(node, ast.Attribute) and (before := full(node.value)):
-            return f"{before}.{node.attr}"
-        return ""
-
-    for top in tree.body:
-        owner = _name_of(top)
-        for node in ast.walk(top):
-            given: list[ast.expr] = []
-            if isinstance(node, ast.Call):
-                given = node.args
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-                given = [node.right]
-            named = getattr(node, "func", None) or getattr(node, "left", None) or node
-            name = full(named) if isinstance(named, ast.expr) else ""
-            if name.startswith(f"{PACKAGE}."):
-                yield from ((owner, name, text) for text in {"", *map(_text, given)})
-
-
-def _name_of(top: ast.stmt) -> str:
-    """Return the name that a statement at the top of a module defines, empty for none or several."""
-    if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return top.name
-    targets = top.targets if isinstance(top, ast.Assign) else [getattr(top, "target", None)]
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
-
-
-def _text(node: ast.expr) -> str:
-    """Return a string of the source, the beginning and ``*`` of one that is put together, else an empty one."""
-    if isinstance(node, ast.JoinedStr) and node.values and (begin := _text(node.values[0])):
-        return f"{begin}*"
-    named = isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w./-]+", node.value)
-    return named[0] if named else ""
-
-
-def _of_function(tree: ast.Module, function: str) -> ast.Module:
-    """Return a module with those of its functions and classes alone that one of them uses."""
-    defined = {
-        node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
-    if function not in defined:
-        raise AttributeError(f"there is no function {function}")
-    # a command with steps: its options count, the other steps' functions (`work=_other`) do not
-    entrance = {name for name in ("configure", "run") if name in defined}
-    for name in entrance:
-        defined[name] = _WithoutSteps().visit(copy.deepcopy(defined[name]))
-    kept = [node for node in tree.body if getattr(node, "name", None) not in defined]
-    used = {function, *entrance}
-    queue = [*kept, *(defined[name] for name in used)]
-    while queue:
-        for node in ast.walk(queue.pop()):
-            if isinstance(node, ast.Name) and node.id in defined and node.id not in used:
-                used.add(node.id)
-                queue.append(defined[node.id])
-    return ast.Module(body=[*kept, *(defined[name] for name in sorted(used))], type_ignores=[])
-
-
-class _WithoutSteps(ast.NodeTransformer):
-    def visit_keyword(self, node: ast.keyword) -> ast.AST | None:
-        return None if node.arg == "work" else self.generic_visit(node)
-
-
 # all modules
 
 
@@ -386,7 +236,7 @@ def _package() -> dict[str, Module]:
         current.add(state)
         key = f"{name} {state}"
         if key not in known:
-            known[key] = _analysed(ast.parse(data, str(path)), name, is_package)
+            known[key] = analysed(ast.parse(data, str(path)), name, is_package)
         found[name] = known[key]
     for key in [key for key in known if key.partition(" ")[2] not in current]:
         del known[key]
@@ -395,11 +245,11 @@ def _package() -> dict[str, Module]:
 
 
 @functools.cache
-def _function(module: str, function: str) -> Module:
-    """Return what was read off one function with those parts of its module that it uses."""
-    known, key = _known(), f"{module}:{function} {_state(_source(module))}"
+def _part(module: str, name: str) -> Module:
+    """Return what was read off one function, class or variable with those parts of its module that it uses."""
+    known, key = _known(), f"{module}:{name} {_state(_source(module))}"
     if key not in known:
-        known[key] = _analysed(_of_function(ast.parse(_source(module)), function), module)
+        known[key] = analysed(only_used(ast.parse(_source(module)), name), module)
         _store(known)
     return known[key]
 
@@ -410,7 +260,7 @@ def _state(data: bytes) -> str:
 
 @functools.cache
 def _own_source() -> bytes:
-    return Path(__file__).read_bytes()
+    return b"".join(path.read_bytes() for path in (Path(__file__), Path(syntax.__file__)))
 
 
 def _cache_file() -> Path:
@@ -452,7 +302,7 @@ def _outside(file: Path) -> dict[str, str]:
         found[name] = file_version(path)
         if path.suffix == ".py":
             with contextlib.suppress(SyntaxError):
-                for imported in _analysed(ast.parse(path.read_bytes()), path.stem).imports:
+                for imported in analysed(ast.parse(path.read_bytes()), path.stem).imports:
                     entries += _modules([imported])
                     queue += _beside(path.parent, imported.split("."))
     return found | {_short(name): part for name, part in _closure(tuple(entries)).items()}

@@ -1,4 +1,8 @@
-"""The one kind of error that a user can act on."""
+"""The one kind of error that a user can act on, and how a sentence about an unknown name ends."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
 
 
 class UserError(Exception):
@@ -7,3 +11,10 @@ class UserError(Exception):
     Commands and workflow jobs print the message on one line and exit with status 1, without a traceback; every
     other exception is a defect of the program and keeps its traceback.
     """
+
+
+def hint(name: Any, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the closest known one, or all of them."""
+    known = [*known]
+    close = difflib.get_close_matches(str(name), known, 1)
+    return f", did you mean '{close[0]}'?" if close else f"; known are {', '.join(known) or 'none'}"

@@ -6,7 +6,6 @@ come its check before anything runs, its check in the job, the JSON schema and t
 
 import ast
 import dataclasses
-import difflib
 import functools
 import inspect
 import itertools
@@ -28,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, hint
 
 TIME = r"\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*"  # as Snakemake has it
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -148,13 +147,6 @@ Runtime = Annotated[
         {"type": ["string", "integer"]},
     ),
 ]
-
-
-def hint(name: Any, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: the closest known one, or all of them."""
-    known = [*known]
-    close = difflib.get_close_matches(str(name), known, 1)
-    return f", did you mean '{close[0]}'?" if close else f"; known are {', '.join(known) or 'none'}"
 
 
 EXPECTED = {

@@ -1,7 +1,4 @@
-"""What the workflow's jobs need of the package: steps that only rules call, the code behind each rule, the environment.
-
-A step is a function of the package, called with options that follow from its signature (:mod:`tripleaudit.cli`).
-"""
+"""What the workflow's jobs need of the package: the code behind each rule, and the environment."""
 
 import dataclasses
 import hashlib
@@ -11,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tripleaudit import code
 from tripleaudit.descriptors import (
@@ -21,35 +18,12 @@ from tripleaudit.descriptors import (
     GRE_SCORES,
     MATCHINGS,
     PROTOCOLS,
-    Registry,
-    plugin_files,
 )
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import class_reference
+from tripleaudit.registries import Registry, plugin_files
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
-
-
-class Step(NamedTuple):
-    """Where the function of a step is found, ``module:function`` within the package, and what it does."""
-
-    function: str
-    help: str
-
-
-STEPS = {
-    "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
-    "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
-    "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
-    "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
-    "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
-    "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
-    "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
-    "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
-    "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
-    "training-facts": Step("tables.facts:write_training_facts", "times and outcomes of all trainings"),
-    "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
-}
-"""Command -> step."""
+from tripleaudit.steps import STEPS
 
 APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS, "GRE_SCORES": GRE_SCORES}
 """Registries of which a command that imports them applies every entry; of the others a job chooses one."""
@@ -59,9 +33,9 @@ def entries(command: str) -> tuple[str, ...]:
     """Return the modules and functions that a command (``predict``, ``needles corpus``) runs."""
     name, _, step = command.partition(" ")
     if name in STEPS:
-        return (*code.ENTRANCE, STEPS[name].function)
+        return ("steps:add_step", STEPS[name].function)
     module, function = f"commands.{name.replace('-', '_')}", f"_{step.replace('-', '_')}"
-    return (*code.ENTRANCE, f"{module}:{function}" if step and code.has_function(module, function) else module)
+    return (f"{module}:{function}" if step and code.has_function(module, function) else module,)
 
 
 def command_of(shell: str) -> str:
@@ -127,15 +101,15 @@ def extractor_code(command: str, extractor: str) -> dict[str, str]:
     return {**found, "as described": described(EXTRACTORS, *names)}
 
 
-def corpus_code(format: str, entry: RegisteredCorpus | None, split: str) -> dict[str, str]:
+def corpus_code(formats: Iterable[str], entry: RegisteredCorpus | None, split: str) -> dict[str, str]:
     """Return :func:`chosen_code` of the readers of a split, and of a registered corpus how it is made of files.
 
     Args:
-        format: of the files; ``auto`` may be any.
+        formats: of files of one's own; none for files of which it is not known yet, so that it may be any.
         entry: the registered corpus, None for files of one's own.
     """
     if entry is None:
-        return described_code("prepare", FORMATS, *([] if format == "auto" else [format]))
+        return described_code("prepare", FORMATS, *formats)
     files = [dataclasses.replace(file, source=None, page=None) for file in entry.raw_files(split)]
     formats = {file.format for file in files if file.format}
     found = described_code("prepare", FORMATS, *formats) if formats else {}

@@ -17,7 +17,7 @@ from typing import Any
 import pydantic
 
 from tripleaudit import fields
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.registry import class_reference
 
 RESERVED = ("encoder", "relations", "bf16", "entity_types")  # fields that training fills
@@ -52,7 +52,7 @@ class Declared:
         for output, value in prior.items() if isinstance(prior, Mapping) else [(None, prior)]:
             place = f"{where}/prior" + (f"/{output}" if output else "")
             if output is not None and output not in self.outputs:
-                yield f"{where}/prior: unknown output '{output}'{fields.hint(output, self.outputs)}"
+                yield f"{where}/prior: unknown output '{output}'{hint(output, self.outputs)}"
             elif value is None and output is None:
                 continue
             elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:

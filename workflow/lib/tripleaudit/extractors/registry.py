@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import EXTRACTORS, ExtractorSpec, load_attribute
+from tripleaudit.descriptors import EXTRACTORS, ExtractorSpec
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
+from tripleaudit.machine.modules import load_attribute
 
 BASE = "tripleaudit.extractors.base.Extractor"  # by name: the base asks this module for classes
 MODEL_TYPE_PREFIX = "tripleaudit-"

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import AsTuple, Count, Number, Unique, among, check_dataclass, checked_fields, hint
+from tripleaudit.errors import UserError, hint
+from tripleaudit.fields import AsTuple, Count, Number, Unique, among, check_dataclass, checked_fields
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe

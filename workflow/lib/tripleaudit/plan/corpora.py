@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from tripleaudit.corpora.readers import resolve_format
 from tripleaudit.corpora.readers.common import Probe, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, hint, model_from, one_of
+from tripleaudit.errors import UserError, hint
+from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, model_from, one_of
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
@@ -349,6 +350,20 @@ class Corpora:
         if self.registered(wildcards.corpus) is None:
             return [split_of(shipped(path))[0] for path in files]
         return [f"{self.study.places.raw}/{name}" for name in files]
+
+    def formats(self, corpus: str, split: str) -> list[str]:
+        """Return the formats of the files of one's own that a split is made of; none if a file is not there yet."""
+        chosen = self.section[corpus]
+        if chosen.files is None:
+            return []
+        columns = chosen.columns.given() if chosen.columns else None
+        try:
+            found = [
+                resolve_format(shipped(path), chosen.format, columns) for path in self.files_of_split(corpus, split)
+            ]
+        except UserError:
+            return []  # whoever reads it says so
+        return list(dict.fromkeys(found))
 
     def published_inputs(self, wildcards: Any) -> list[str]:
         """Return the files that a split of a protocol's published sets is made of, where they lie."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Name, Number, Section, Share, Text, hint
+from tripleaudit.errors import UserError, hint
+from tripleaudit.fields import Count, Name, Number, Section, Share, Text
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Share, Text, checked_fields, hint
+from tripleaudit.errors import UserError, hint
+from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Share, Text, checked_fields
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 

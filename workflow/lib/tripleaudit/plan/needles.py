@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
-from tripleaudit.errors import UserError
-from tripleaudit.fields import NAME, Count, Number, Section, Text, Unique, hint, model_of
+from tripleaudit.errors import UserError, hint
+from tripleaudit.fields import NAME, Count, Number, Section, Text, Unique, model_of
 from tripleaudit.needles.haystack import document_files
 from tripleaudit.needles.plan import RATING, Plan
 from tripleaudit.shipped import shipped

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import hint
+from tripleaudit.errors import UserError, hint
 from tripleaudit.files import read_json
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry

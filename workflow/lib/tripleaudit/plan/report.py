@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
-from tripleaudit.fields import Section, hint, one_of
+from tripleaudit.errors import hint
+from tripleaudit.fields import Section, one_of
 from tripleaudit.plan.needles import LENGTH_TABLE
 from tripleaudit.provenance import digest
 from tripleaudit.scoring.matching import matching_names

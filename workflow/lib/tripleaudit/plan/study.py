@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import BASELINES, use_plugins
+from tripleaudit.descriptors import BASELINES
 from tripleaudit.errors import UserError
 from tripleaudit.plan.collections import Collections
 from tripleaudit.plan.configuration import parsed, read_files, refused
@@ -18,6 +18,7 @@ from tripleaudit.plan.needles import NeedleStudies
 from tripleaudit.plan.places import Places
 from tripleaudit.plan.report import Report
 from tripleaudit.plan.training import CLASSIFIER, Trainings
+from tripleaudit.registries import use_plugins
 from tripleaudit.yaml_files import read_with_repeated
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.descriptors import EXTRACTORS, use_plugins
-from tripleaudit.errors import UserError
+from tripleaudit.descriptors import EXTRACTORS
+from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.declared import Declared, declared
 from tripleaudit.extractors.registry import base_name, class_reference, implied_training
-from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, hint, model_of
+from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, model_of
 from tripleaudit.protocols.noising import NoiseSettings
+from tripleaudit.registries import use_plugins
 from tripleaudit.shipped import DATA
 from tripleaudit.training.settings import TrainingSettings, deciding
 from tripleaudit.yaml_files import read_yaml

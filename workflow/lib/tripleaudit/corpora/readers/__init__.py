@@ -13,8 +13,10 @@ from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
 from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet, split_of
 from tripleaudit.corpora.readers.records import Mapped, first_row
 from tripleaudit.corpora.spans import check_occurrence
-from tripleaudit.descriptors import FORMATS
+from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError
+
+ANY_COLUMNS = "records"
 
 
 def check_format(format: str) -> str:
@@ -31,16 +33,43 @@ def check_format(format: str) -> str:
 def detect_format(path: str | Path) -> str:
     """Return the name of the format that fits a file, or a folder with a saved data set.
 
+    Built-in formats are asked in their order. One of a plugin has its say before :data:`ANY_COLUMNS`, which takes
+    whatever has columns, but does not silently take a file that another format knows as its own.
+
     Raises:
-        UserError: the file is missing or empty, or no format fits; the message says how to name one.
+        UserError: the file is missing or empty, no format fits, or one of a plugin and another; the message says how to
+            name one.
     """
     probe = Probe(path)
+    added = [name for name, format in FORMATS.items() if format.file and _detects(format, probe)]
     for name, format in FORMATS.items():
-        if format.detects is not None and format.detects(probe):
-            return name
+        if not format.file and _detects(format, probe):
+            fits = added if added and name == ANY_COLUMNS else [name, *added]
+            break
+    else:
+        fits = added
+    if len(fits) > 1:
+        those = " and ".join(f"{name} (of {FORMATS[name].file or 'the program'})" for name in fits)
+        raise UserError(f"{path}: looks like the formats {those}; name one with --format, or in a study under 'format'")
+    if fits:
+        return fits[0]
     if not is_parquet(probe.path):
         first_character(probe.path)  # a folder that is no data set says so
     raise UserError(f"{path}: the format cannot be told from the content{_advice(first_row(probe))}")
+
+
+def _detects(format: CorpusFormat, probe: Probe) -> bool:
+    if format.detects is None:
+        return False
+    try:
+        return bool(format.detects(probe))
+    except UserError:
+        raise
+    except Exception as error:
+        if not format.file:
+            raise
+        text = f"{type(error).__name__}: {error}"
+        raise UserError(f"{format.file}: format {format.name} cannot tell what {probe.path} is ({text})") from error
 
 
 def _advice(row: dict[str, Any]) -> str:
@@ -73,7 +102,7 @@ def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str,
         return detect_format(path)
     path = split_of(path)[0]
     folder = path.startswith("hub:") or Path(path).is_dir()
-    return "datasets" if folder else "records"
+    return "datasets" if folder else ANY_COLUMNS
 
 
 def read_raw(

@@ -1,0 +1,100 @@
+"""Python from anywhere: a file by its path, ``module:name``, an installed entry point; each failure is one sentence.
+
+What such a file holds decides results and counts with them; how it is found does not.
+"""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tripleaudit.errors import UserError
+
+
+def load_attribute(reference: str, what: str) -> Any:
+    """Return ``package.module:name`` or ``path/to/file.py:name``; the latter runs the file's code.
+
+    Args:
+        what: it is, for the error message, such as ``extractor``.
+
+    Raises:
+        UserError: there is no such file, module or name, or the file cannot be loaded.
+    """
+    source, _, attribute = reference.rpartition(":")
+    if not source or not attribute:
+        raise UserError(f"{reference!r} names no {what}; expected path/to/file.py:Class")
+    if source.endswith(".py") or os.sep in source:
+        if not Path(source).is_file():
+            raise UserError(f"{source}: no such file ({what} {attribute})")
+        module = load_file(source)
+    else:
+        module = importlib.import_module(source)
+    if not hasattr(module, attribute):
+        raise UserError(f"{source}: has no class {attribute!r}")
+    return getattr(module, attribute)
+
+
+def load_file(path: str | Path) -> ModuleType:
+    """Import a Python file that lies anywhere, once for each process.
+
+    Raises:
+        UserError: it is missing, no Python file, or fails while it is imported.
+    """
+    file = Path(path).resolve()
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) == str(file):
+            return module
+    if not file.is_file():
+        raise UserError(f"plugin {path}: no such file")
+    # Classes of the module must be found by worker processes and by pickle under its name.
+    name = f"tripleaudit_plugin_{file.stem}"
+    while name in sys.modules:
+        name += "_"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise UserError(f"plugin {path}: expected a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except UserError:
+        del sys.modules[name]
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise UserError(f"plugin {path}{_line_of(error, file)}: cannot be loaded ({_words(error)})") from error
+    return module
+
+
+def entry_point(name: str, group: str) -> ModuleType:
+    """Import the module of an installed entry point.
+
+    Raises:
+        UserError: none of the group has this name, or its module fails while it is imported.
+    """
+    found = importlib.metadata.entry_points(group=group)
+    if name not in found.names:
+        raise UserError(
+            f"plugin {name!r}: no file and no installed entry point of the group {group}; installed are "
+            f"{', '.join(sorted(found.names)) or 'none'}"
+        )
+    try:
+        return importlib.import_module(found[name].module)
+    except Exception as error:
+        raise UserError(f"plugin {name}: cannot be loaded ({_words(error)})") from error
+
+
+def _line_of(error: Exception, file: Path) -> str:
+    if isinstance(error, SyntaxError):
+        return f" line {error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return f" line {lines[-1]}" if lines else ""
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"

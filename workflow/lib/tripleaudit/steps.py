@@ -1,0 +1,95 @@
+"""Steps that only rules of the workflow call: functions of the package whose options follow from their signatures.
+
+``--name VALUE`` for each parameter, several values for a sequence, JSON for a mapping, a switch for a truth value, and
+for a dataclass all that its fields are.
+"""
+
+import argparse
+import dataclasses
+import importlib
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from tripleaudit.arguments import Real, Whole
+from tripleaudit.errors import UserError
+
+LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
+
+
+class Step(NamedTuple):
+    """Where the function of a step is found, ``module:function`` within the package, and what it does."""
+
+    function: str
+    help: str
+
+
+STEPS = {
+    "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
+    "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
+    "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
+    "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
+    "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
+    "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
+    "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
+    "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
+    "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
+    "training-facts": Step("tables.facts:write_training_facts", "times and outcomes of all trainings"),
+    "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
+}
+"""Command -> step."""
+
+
+def add_step(parser: argparse.ArgumentParser, reference: str) -> None:
+    """Give a parser the options of a step, ``module:function`` within the package, and its function to run."""
+    module, _, name = reference.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+    groups = {name: _parameters(one.annotation) for name, one in _parameters(function).items()}
+    for name, parameter in _parameters(function).items():
+        for option in (groups[name] or {name: parameter}).values():
+            _add_option(parser, option)
+
+    def run(args: argparse.Namespace) -> None:
+        logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
+        given = {
+            name: parameter.annotation(**{option: getattr(args, option) for option in groups[name]})
+            if groups[name]
+            else getattr(args, name)
+            for name, parameter in _parameters(function).items()
+        }
+        function(**given)
+
+    parser.set_defaults(run=run)
+
+
+def _parameters(called: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or a dataclass; none of any other type."""
+    known = inspect.isfunction(called) or dataclasses.is_dataclass(called)
+    return inspect.signature(called).parameters if known else {}
+
+
+def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
+    kind, required = str(parameter.annotation), parameter.default is parameter.empty
+    option: dict[str, Any] = {"required": required, "default": None if required else parameter.default}
+    if parameter.annotation is bool:
+        option = {"action": "store_true"}
+    elif "Mapping" in kind:
+        option |= {"type": partial(_json, parameter.name), "metavar": "JSON"}
+    elif "Sequence" in kind:
+        option |= {"nargs": "*", "type": float if "float" in kind else str}
+    elif parameter.annotation in (int, float):
+        option["type"] = Whole() if parameter.annotation is int else Real()
+    parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"--{name}: not valid JSON ({error})") from error
+    if not isinstance(value, dict | list):
+        raise UserError(f"--{name}: expected a JSON object, got {text}")
+    return value
