@@ -22,13 +22,14 @@ SECTION = {
 }
 
 
-CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.jsonl").write_text("{}\n")
+    for name in ("t.jsonl", "u.jsonl"):
+        (tmp_path / name).write_text("{}\n")
 
 
 def full(**changes):

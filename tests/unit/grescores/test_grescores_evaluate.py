@@ -129,9 +129,9 @@ GENERATIVE = {
 def plan_of(section, folder, monkeypatch):
     """The GREScores of a study that trains CasRel, in a folder with all stored files."""
     monkeypatch.chdir(folder)
-    for name in (*STORED, "t.jsonl"):
+    for name in (*STORED, "t.jsonl", "u.jsonl"):
         (folder / name).write_text("{}\n", encoding="utf-8")
-    corpora = {"c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+    corpora = {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
     sections = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": section}
     return Study({"study": "s", **sections}).grescores
 

@@ -11,8 +11,8 @@ from tripleaudit.plan import speeds
 from tripleaudit.plan.study import Study
 
 CORPORA = {
-    "c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}},
-    "other": {"files": {"train": "t.jsonl", "test": "t.jsonl"}},
+    "c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}},
+    "other": {"files": {"train": "t.jsonl", "test": "u.jsonl"}},
 }
 
 
@@ -20,7 +20,8 @@ CORPORA = {
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(trainings, "devices", lambda: None)
-    (tmp_path / "t.jsonl").write_text("{}\n")
+    for name in ("t.jsonl", "u.jsonl"):
+        (tmp_path / name).write_text("{}\n")
 
 
 def study(name="s", **changes):

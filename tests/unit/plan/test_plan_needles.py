@@ -10,14 +10,14 @@ from tripleaudit.needles.plan import Plan
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.study import Study
 
-CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
 ENDPOINTS = {name: {"base_url": "http://127.0.0.1:9/v1", "model": "m"} for name in ("known", "a", "b")}
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("t.jsonl", "d.txt"):
+    for name in ("t.jsonl", "u.jsonl", "d.txt"):
         (tmp_path / name).write_text("{}\n")
 
 

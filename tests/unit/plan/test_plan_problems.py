@@ -146,8 +146,9 @@ def test_the_workflow_says_the_same(folder):
 
 def test_what_used_to_fail_in_a_job_fails_in_the_plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.jsonl").write_text("{}\n{}\n")
-    files = {"train": "t.jsonl", "test": "t.jsonl"}
+    for name in ("t.jsonl", "u.jsonl", "v.jsonl"):
+        (tmp_path / name).write_text("{}\n{}\n")
+    files = {"train": "t.jsonl", "test": "u.jsonl"}
     good = {"study": "s", "corpora": {"c": {"files": files}}, "extractors": {"casrel": {}}}
     for changes, expected in (
         ({"training": {"model": {"foo": 1}}}, "training/model: unknown key 'foo'"),
@@ -158,7 +159,7 @@ def test_what_used_to_fail_in_a_job_fails_in_the_plan(tmp_path, monkeypatch):
         ({"corpora": {"c": {"files": files, "format": "xml"}}}, "corpora/c/format: unknown format 'xml'"),
         ({"corpora": {"c": {"files": files, "limit": {"train": 3}}}}, "corpora/c/limit/train: 3 sentences, but"),
         (
-            {"corpora": {"c": {"files": {**files, "valid": "t.jsonl"}}}, "protocols": {"rearranged": {"test_size": 9}}},
+            {"corpora": {"c": {"files": {**files, "valid": "v.jsonl"}}}, "protocols": {"rearranged": {"test_size": 9}}},
             "protocols/rearranged/test_size: 9 held-out sentences leave none for training of the 6",
         ),
     ):
@@ -234,6 +235,46 @@ def test_keys_that_yaml_does_not_read_as_text_are_named(tmp_path, monkeypatch, c
     ]
 
 
+ABSURD = """
+study: s
+threads: 100000000000
+corpora:
+  c: {files: {train: t.jsonl, valid: nothing, test: ./t.jsonl}}
+protocols:
+  sift-3: {rule: frequency, max_count: -1}
+scoring: {seed: 4294967296}
+extractors: {casrel: {epochs: 10000000000}}
+training: {batch_size: 1000000000000, encoder_learning_rate: 1.0e+300, workers: 100000}
+generative:
+  endpoints: {a: {base_url: "http://127.0.0.1:9/v1", model: m, temperature: 55}}
+needles: {documents: [latin.txt, empty.txt], models: [a]}
+"""
+
+
+def test_absurd_numbers_and_files_are_refused_each_in_a_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(ABSURD)
+    (tmp_path / "t.jsonl").write_text("{}\n")
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "latin.txt").write_bytes("a\nb\nKöln\n".encode("latin-1"))
+    (tmp_path / "empty.txt").write_text(" \n")
+    assert main(["validate", "study.yaml"]) == 1
+    assert said(capsys.readouterr().err) == [
+        "threads: expected at most 1024, got 100000000000",
+        "protocols/sift-3/max_count: expected at least 1, got -1",
+        "extractors/casrel/epochs: expected at most 1000000000, got 10000000000",
+        "training/batch_size: expected at most 65536, got 1000000000000",
+        "training/encoder_learning_rate: expected at most 1, got 1e+300",
+        "training/workers: expected at most 1024, got 100000",
+        "scoring/seed: expected at most 4294967295, got 4294967296",
+        "generative/endpoints/a/temperature: expected at most 2, got 55",
+        "corpora/c/files/valid: nothing: the folder is empty, expected a data set or a file",
+        "corpora/c/files/test: ./t.jsonl: this file is the split 'train', too; expected each file in one split",
+        "needles/documents: latin.txt line 3 (byte 2): not UTF-8 text",
+        "needles/documents: empty.txt: the document is empty, expected plain text",
+    ]
+
+
 def test_what_a_job_would_stumble_over_is_said_in_the_plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.jsonl").write_text("{}\n")
@@ -259,6 +300,6 @@ def test_what_a_job_would_stumble_over_is_said_in_the_plan(tmp_path, monkeypatch
         "seeds/0: expected at most 4294967295, got 4294967296",
         "extractors/casrel/runtime: expected minutes, or a time such as '4h', got 'never'",
         "corpora/c/files/train: empty.jsonl: the corpus is empty, expected at least one sentence",
-        "corpora/c/files/test: latin.jsonl: not UTF-8 text (byte 2 of a block)",
+        "corpora/c/files/test: latin.jsonl line 1 (byte 3): not UTF-8 text",
     ]
     assert [line.partition(": '")[0] for line in lines[4:]] == ["generative/endpoints/far", "generative/endpoints/open"]

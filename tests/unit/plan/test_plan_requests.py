@@ -24,7 +24,8 @@ def endpoint(url, **more):
 def study(tmp_path, monkeypatch):
     """The folder of a study with a judge; ``write`` changes its sections."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "gold.json").write_text(json.dumps(TEXTS))
+    for name in ("gold.json", "test.json"):
+        (tmp_path / name).write_text(json.dumps(TEXTS))
     (tmp_path / "out.json").write_text(json.dumps({text: [*rows, ["x", "y", "z"]] for text, rows in TEXTS.items()}))
 
     def write(url, **sections):
@@ -85,7 +86,7 @@ def test_a_judge_without_triples_yet(study, capsys):
     study(
         "",
         generative=generative,
-        corpora={"c": {"files": {"train": "gold.json", "test": "gold.json"}}},
+        corpora={"c": {"files": {"train": "gold.json", "test": "test.json"}}},
         grescores={"judge": {"endpoint": "e"}, "datasets": {"g": {"generative": "d", "level": "sentence"}}},
     )
     jobs, result = estimated(capsys)
@@ -120,7 +121,7 @@ def test_needles_are_counted_as_they_are_asked_for(study, capsys, tmp_path):
 
 def test_triples_in_documents_are_counted(study, capsys, tmp_path):
     demo = {"corpus": "c", "models": ["e"], "iterations": 1}
-    files = {"train": "gold.json", "test": "gold.json"}
+    files = {"train": "gold.json", "test": "test.json"}
     corpora, settings = {"c": {"files": files}}, ["nz", "wz"]
     study("http://127.0.0.1:9/v1", needles={"triples": demo}, corpora=corpora, settings=settings)
     assert estimated(capsys)[1]["unknown"] == ["triple needles/e (their documents are not made yet)"]
@@ -166,7 +167,7 @@ def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
 
 
 def test_embeddings_of_systems_that_have_not_answered_are_named(study, capsys, tmp_path):
-    files = {"train": "gold.json", "test": "gold.json"}
+    files = {"train": "gold.json", "test": "test.json"}
     generative = {
         "cache": "cache",
         "endpoints": {"e": endpoint("http://127.0.0.1:9/v1")},

@@ -127,12 +127,19 @@ Unique = AfterValidator(_unique)
 AsTuple = BeforeValidator(_as_tuple)  # the list of a file as the tuple of a dataclass
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(min_length=1)]
-Count = Annotated[int, Field(ge=0)]
-Number = Annotated[int, Field(ge=1)]
+MOST = 10**9  # of anything that is counted; more is a slip of the keyboard
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Number = Annotated[int, Field(ge=1, le=MOST)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # of NumPy's generators
+Batch = Annotated[int, Field(ge=1, le=2**16)]  # what is computed at a time
+Processes = Annotated[int, Field(ge=1, le=2**10)]  # or threads, of one machine
+Helpers = Annotated[int, Field(ge=0, le=2**10)]  # processes beside another one
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0, le=MOST)]
+NotNegative = Annotated[float, Field(ge=0, le=MOST)]
+LearningRate = Annotated[float, Field(gt=0, le=1)]
+Temperature = Annotated[float, Field(ge=0, le=2)]  # the range of the servers' APIs
 Paths = Annotated[
     list[Text],
     Field(min_length=1),
@@ -183,7 +190,7 @@ class Mistake(NamedTuple):
         where: path of what the sentence is about: for a key too many or too few, the section around it.
         text: the sentence.
         kind: of the mistake, as pydantic calls it.
-        key: path of a key that is missing.
+        key: path of a key that is missing, or that another one asks for.
     """
 
     place: tuple[str | int, ...]
@@ -215,7 +222,8 @@ def mistakes(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistake
             )
             yield Mistake(place, place, f"expected {expected}, got {_short(value)}")
         else:
-            yield Mistake(place, place, each["msg"])
+            needed = each.get("ctx", {}).get("needed")  # a key that another one asks for
+            yield Mistake(place, place, each["msg"], kind, (*place, needed) if needed else ())
 
 
 def _short(value: Any) -> str:

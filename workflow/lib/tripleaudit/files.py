@@ -165,10 +165,19 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
             with io.TextIOWrapper(content, encoding=encoding, newline="") as stream:
                 yield stream
     except UnicodeError as error:
-        place = f" (byte {error.start} of a block)" if isinstance(error, UnicodeDecodeError) else ""
-        raise UserError(f"{path}: not UTF-8 text{place}") from error
+        raise UserError(f"{path}{_line_that_is_not_utf8(path)}: not UTF-8 text") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise UserError(f"{path}: not a whole gzip file ({error})") from error
+
+
+def _line_that_is_not_utf8(path: Path) -> str:
+    with _opened(path) as content:
+        for number, line in enumerate(content, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return f" line {number} (byte {error.start + 1})"
+    return ""
 
 
 def _opened(path: Path) -> io.BufferedReader | gzip.GzipFile:

@@ -13,13 +13,14 @@ PLACED = ("-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the study and what is handed to Snakemake as it is."""
     parser.add_argument("study", metavar="STUDY.yaml", help="the study, as config/README.md of the project explains it")
-    parser.add_argument(
+    options = parser.add_argument(
         "options",
         nargs=argparse.REMAINDER,
         metavar="OPTION",
         help="targets and options of Snakemake (-n, --cores 4, type_f1, ...; a shipped profile by its name: "
         "--workflow-profile slurm); without a number of cores all are used",
     )
+    options.required = False  # argparse names it beside a missing study
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import AsTuple, Count, Number, Unique, among, check_dataclass, checked_fields
+from tripleaudit.fields import AsTuple, Count, Number, Seed, Unique, among, check_dataclass, checked_fields
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
@@ -56,7 +56,7 @@ class Plan:
     """Least share of the needles."""
     maximum: Annotated[float, Field(gt=0, lt=1)] = MAXIMUM
     """Greatest share of the needles."""
-    seed: Count = 0
+    seed: Seed = 0
     """Seed of needles and places."""
     piece_chars: Number = 4000
     """Length of the pieces that documents are split into."""

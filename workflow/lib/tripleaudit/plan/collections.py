@@ -11,7 +11,7 @@ from tripleaudit.collection.files import collection_files
 from tripleaudit.collection.index import shard_names
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
-from tripleaudit.fields import Count, Number, Paths, Runtime, Section, Share, Text
+from tripleaudit.fields import Batch, Number, Paths, Runtime, Section, Seed, Share, Text
 from tripleaudit.shipped import shipped
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ class Collection(Section):
     """The training set of the extractor, protocol and setting; behind a gate, original-nz is the usual one."""
     noise: Literal["none", "noising"] = "none"
     """Whether the extractor is the one trained with Entity Noising."""
-    seed: Count | None = None
+    seed: Seed | None = None
     """Seed of the trainings; by default the study's first one."""
     shards: int = Field(8, ge=1, le=99999)
     """Number of parts of equally many lines; each is a job, is rerun alone, and is one output file."""
     threshold: Share = 0.5
     """The gate lets a sentence through above this score."""
-    batch_size: Number = 64
+    batch_size: Batch = 64
     """Sentences at a time."""
     window: Number = 4096
     """Sentences that are sorted by length together, and held in memory."""

@@ -13,11 +13,13 @@ from tripleaudit.descriptors import BASELINES
 from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     NAME,
+    Batch,
     Count,
     Name,
-    Number,
     OrEmpty,
+    Processes,
     Section,
+    Seed,
     Share,
     Text,
     Unique,
@@ -38,7 +40,6 @@ from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, T
 from tripleaudit.yaml_files import read_with_repeated
 
 _BASELINES = ["memorise", "nothing", "always-yes"]
-MOST_SEED = 2**32 - 1  # of NumPy's generators
 HEADING = "Configuration is not usable:"
 
 
@@ -54,7 +55,7 @@ _HasNz = AfterValidator(_has_nz)
 class Prediction(Section):
     """Settings of prediction."""
 
-    batch_size: Number = 32
+    batch_size: Batch = 32
     """Sentences at a time."""
 
 
@@ -63,7 +64,7 @@ class Scoring(Section):
 
     bootstrap: Count = 1000
     """Resamples for the 95 % intervals."""
-    seed: Count = 0
+    seed: Seed = 0
     """Seed of the resampling."""
     gate: Share | None = None
     """Score of a classifier above which a sentence has triples and is let through; 0.5 if not given."""
@@ -78,13 +79,13 @@ class StudyConfig(Section):
     """One or two sentences on what the study asks; printed at the top of its report."""
     raw_root: str | None = None
     """Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."""
-    seeds: Annotated[list[Annotated[int, Field(ge=0, le=MOST_SEED)]], Unique] = Field([1], min_length=1)
+    seeds: Annotated[list[Seed], Unique] = Field([1], min_length=1)
     """Random seeds; every training is repeated once for each."""
     gpu: Annotated[Any, among(("auto", 0, 1))] = "auto"
     """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."""
     gpu_share: Annotated[int, among(SHARES)] = 1
     """Jobs that may use one GPU side by side, each with that part of its memory; say gpu=N a GPU to Snakemake."""
-    threads: Number = 4
+    threads: Processes = 4
     """CPU threads of a training or prediction; more trainings run side by side with fewer."""
     encoder: Encoder = Encoder()
     """The pretrained encoder under every extractor and classifier."""
@@ -161,7 +162,7 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
         except ValidationError as error:
             for mistake in mistakes(error, model):
                 # a key that was left out because it did not fit is not missing
-                if not (mistake.kind == "missing" and mistake.key in removed):
+                if mistake.key not in removed:
                     sentences.append(mistake.sentence())
                 if mistake.kind == "missing":
                     gone.add(str(mistake.place[-1]) if mistake.place else "")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from tripleaudit.corpora.readers import resolve_format
+from tripleaudit.corpora.readers import detect_format, resolve_format
 from tripleaudit.corpora.readers.common import Probe, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import Count, Number, OrEmpty, Paths, Section, Share, model_from, one_of
+from tripleaudit.fields import Batch, Count, Number, OrEmpty, Paths, Section, Seed, Share, model_from, one_of
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
@@ -95,7 +95,7 @@ class AugmentedOptions(Section):
     """Similar entities to draw from."""
     beams: Number | None = None
     """Partial candidates kept while an entity of several words is filled."""
-    batch_size: Number | None = None
+    batch_size: Batch | None = None
     """Masked sentences at a time."""
 
 
@@ -121,7 +121,7 @@ class Rearranged(Section):
     """Validation sentences with triples; as many as now if not given."""
     test_size: Number | None = None
     """Test sentences with triples; as many as now if not given."""
-    seed: Count = 0
+    seed: Seed = 0
     """Of all draws."""
     train: bool = True
     """false makes the sets and their statistics, and trains nothing on them."""
@@ -146,7 +146,7 @@ class Augmented(Section):
     """Steps of the masked-LM head's training."""
     options: AugmentedOptions = AugmentedOptions()
     """Candidate counts and tie rules, see docs/protocols.md."""
-    seed: Count = 0
+    seed: Seed = 0
     """Seed of the masked-LM training and of the draws."""
 
 
@@ -159,7 +159,7 @@ class Sifted(Section):
     """frequency: hide test triples in at most n training sentences."""
     percent: float | None = Field(None, ge=0, le=100)
     """sample: hide this share of the unique test triples."""
-    seed: Count = 0
+    seed: Seed = 0
     """sample: seed of the draw."""
     train: bool = True
     """false makes the sets and their statistics, and trains nothing on them."""
@@ -216,9 +216,21 @@ def protocols_model(names: Sequence[str]) -> type[Section]:
 def _problem_of_text(where: str, path: Path) -> Iterator[str]:
     """Yield why a file, whose format is found by looking at it, holds no sentence, as far as its beginning shows."""
     try:
-        _ = Probe(path).first
+        if path.is_dir() and not any(path.iterdir()):
+            raise UserError(f"{path}: the folder is empty, expected a data set or a file")
+        _ = detect_format(path) if path.is_dir() else Probe(path).first
     except UserError as error:
         yield f"{where}: {error}"
+
+
+def _problems_of_twice(where: str, files: Files) -> Iterator[str]:
+    """Yield a sentence for each file that is in several splits, so that a model would be tested on what it learned."""
+    first: dict[Path, str] = {}
+    for split, paths in files:
+        for path in paths or ():
+            known = first.setdefault(Path(shipped(path)).resolve(), split)
+            if known != split:
+                yield f"{where}/{split}: {path}: this file is the split '{known}', too; expected each file in one split"
 
 
 class Corpora:
@@ -239,6 +251,7 @@ class Corpora:
                             yield f"{where}/files/{split}: {path}: no such file"
                         elif corpus.format == "auto":
                             yield from _problem_of_text(f"{where}/files/{split}", place)
+                yield from _problems_of_twice(f"{where}/files", corpus.files)
                 yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
                 continue
             try:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import Count, Name, Number, Section, Share, Text
+from tripleaudit.fields import Batch, Count, Name, Number, Section, Seed, Share, Text
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 
@@ -43,7 +43,7 @@ class GreEmbedder(Section):
     """A sentence-transformers model, of the registry (data/registry/models.yaml) or by source."""
     endpoint: str | None = None
     """Name of an endpoint of generative/endpoints that answers embedding requests, instead of a model."""
-    batch_size: Number = 64
+    batch_size: Batch = 64
     """Strings that are embedded at once."""
 
 
@@ -116,7 +116,7 @@ class GreSystem(Section):
     """Stored judgements of further judges, by the judge's name."""
     setting: Literal["open", "semi-open", "closed", "trained"] = "open"
     """What the system was given; closed makes the official CS compare relations, too."""
-    seed: Count | None = None
+    seed: Seed | None = None
     """Seed of the run; runs of one system share a row."""
     row: str | None = None
     """Name of the table row that several runs share; by default the system's."""
@@ -154,7 +154,7 @@ class Grescores(Section):
     unique and is left out of hard matching)."""
     bootstrap: Count = 1000
     """Resamples of the texts for 95 % intervals; 0 for none."""
-    seed: Count = 0
+    seed: Seed = 0
     """Seed of the resampling and of the topic models."""
     embedder: GreEmbedder | None = GreEmbedder()
     """What turns subjects, relations and objects into vectors for US and CS; null leaves both out."""

@@ -9,7 +9,20 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import Count, Name, NotNegative, Number, Positive, Section, Share, Text, checked_fields
+from tripleaudit.fields import (
+    Count,
+    Name,
+    NotNegative,
+    Number,
+    Positive,
+    Processes,
+    Section,
+    Seed,
+    Share,
+    Temperature,
+    Text,
+    checked_fields,
+)
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 
@@ -50,7 +63,7 @@ class Server(Section):
     prices: Prices | None = None
     """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
     """
-    temperature: NotNegative | None = 0
+    temperature: Temperature | None = 0
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
     """Most tokens of an answer."""
@@ -80,7 +93,7 @@ class Server(Section):
     """Tokens that prompt and answer may have together; iterated extraction restarts its thread there."""
     batch: bool = False
     """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
-    concurrency: Number | None = None
+    concurrency: Processes | None = None
     """Most requests in flight; null is 4, or 2 for a local model."""
     timeout: Positive | None = None
     """Seconds for one attempt; null is 120, or 600 for a local model."""
@@ -101,7 +114,7 @@ class Texts(Section):
     """Which split of it."""
     limit: Number | None = None
     """How many texts; null takes all."""
-    sample_seed: Count | None = None
+    sample_seed: Seed | None = None
     """Draw the texts at random with this seed; null takes the first ones."""
     relations: list[Text] | None = Field(None, min_length=1)
     """Relations of closed and semi-open extraction; null takes those of the texts' gold triples."""
@@ -127,13 +140,13 @@ class Extraction(Section):
     """How many answers are drawn for each text; each is a run of its own, tables show mean and deviation."""
     examples: Count = 0
     """How many sentences of the corpus's training split are shown with their gold triples before the text."""
-    examples_seed: Count = 0
+    examples_seed: Seed = 0
     """Seed of the draw of examples."""
     reask: bool = True
     """Ask once more where an answer cannot be read."""
     max_tokens: Number | None = None
     """Instead of the endpoint's."""
-    temperature: NotNegative | None = None
+    temperature: Temperature | None = None
     """Instead of the endpoint's."""
     seed: int | None = None
     """Instead of the endpoint's."""

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,8 @@ from pydantic import Field
 
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import NAME, Count, Number, Section, Text, Unique, model_of
-from tripleaudit.needles.haystack import document_files
+from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique, model_of
+from tripleaudit.needles.haystack import document_files, read_document
 from tripleaudit.needles.plan import RATING, Plan
 from tripleaudit.shipped import shipped
 
@@ -48,7 +49,7 @@ class NeedleTriples(Section):
     """Least share."""
     maximum: float = Field(0.3, gt=0, lt=1)
     """Greatest share."""
-    seed: Count = 0
+    seed: Seed = 0
     """Seed of needles and places."""
     piece_chars: Number = 1500
     """Length of the pieces shown to language models."""
@@ -167,10 +168,15 @@ class NeedleStudies:
         missing = [each for path in paths for each in self.study.places.problems_of_file(f"needles/{key}", path)]
         yield from missing
         try:
-            if not missing:
-                self._documents(paths, None)
+            documents = [] if missing else self._documents(paths, None)
         except UserError as error:
             yield f"needles/{key}: {error}"
+            return
+        for path in filter(os.path.exists, documents):  # others are fetched
+            try:
+                read_document(path)
+            except UserError as error:
+                yield f"needles/{key}: {error}"
 
     def _documents(self, paths: list[str], limit: int | None) -> list[str]:
         return list(map(str, document_files([self.study.places.file(path) for path in paths], limit)))

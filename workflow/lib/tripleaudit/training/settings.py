@@ -7,10 +7,14 @@ from typing import Annotated, Any, TypeVar
 from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     AsTuple,
+    Batch,
     Count,
+    Helpers,
+    LearningRate,
     NotNegative,
     Number,
     Positive,
+    Processes,
     Rate,
     Share,
     among,
@@ -52,7 +56,7 @@ class TrainingSettings:
     """Passes over the training sentences."""
     max_steps: Count = 0
     """Stop after this many optimiser steps; 0 means after `epochs`."""
-    batch_size: Number = 8
+    batch_size: Batch = 8
     """Sentences (or instances) in one forward pass."""
     unit: Annotated[str, among(UNITS)] = "sentences"
     """What batch_size counts: sentences, or the instances that tdeer and prgc make of a sentence, each with an encoding
@@ -61,11 +65,11 @@ class TrainingSettings:
     """Forward passes in one optimiser step."""
     optimizer: Annotated[str, among(OPTIMIZERS)] = "adamw"
     """adamw decays weights apart from the gradient; or plain adam."""
-    encoder_learning_rate: Positive = 3e-05
+    encoder_learning_rate: LearningRate = 3e-05
     """Peak learning rate of the encoder."""
-    head_learning_rate: Positive = 3e-05
+    head_learning_rate: LearningRate = 3e-05
     """Peak learning rate of everything above it."""
-    weight_decay: NotNegative = 0.0
+    weight_decay: Share = 0.0
     """Weight decay, not on biases and normalisation weights."""
     adam_epsilon: Positive = 1e-08
     """Epsilon of the optimiser."""
@@ -101,7 +105,7 @@ class TrainingSettings:
     """Epochs between two evaluations on the validation set."""
     evaluate_from: Number = 1
     """First epoch with an evaluation, counted from 1."""
-    evaluation_batch_size: Number = 32
+    evaluation_batch_size: Batch = 32
     """Sentences in one forward pass of an evaluation."""
     matching: Annotated[str, one_of(untyped_names, "matching rule")] = "exact"
     """How validation triples are compared."""
@@ -112,9 +116,9 @@ class TrainingSettings:
     """Batch sentences of similar length together."""
     precision: Annotated[str, among(PRECISIONS)] = "bf16"
     """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
-    workers: Count = 0
+    workers: Helpers = 0
     """Processes that load data; 0 loads in the training process."""
-    processes: Number = 1
+    processes: Processes = 1
     """Processes that train one extractor together, one on each GPU (or CPU); each batch is divided among them."""
     relation_chunk: Count = 0
     """Relations scored at once by tplinker, grte and onerel, where memory is short; 0 leaves it to them. Changes
