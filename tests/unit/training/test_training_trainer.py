@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file
 
 from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
@@ -45,6 +47,7 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.run import train_to
 import json
+import re
 import torch
 
 torch.set_num_threads(int(sys.argv[4]))  # sums depend on it, and other tests may have changed it
@@ -133,6 +136,13 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert record["training"]["counts"]["noise_noised"] > 0
     assert len(record["inputs"]["train"]["sha256"]) == 64
     assert record["settings"] == SETTINGS
+    head, _, card = (folder / "README.md").read_text().removeprefix("---\n").partition("\n---\n")
+    assert yaml.safe_load(head)["tags"][-1] == "casrel" and "`C`, `F`, `L`, `W`" in card
+    assert record["inputs"]["train"]["sha256"] in card and str(home) not in card
+    (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    used = {}
+    exec(code.replace("FOLDER", str(folder)), used)
+    assert type(used["model"]).__name__ == "CasRel"
 
 
 def test_a_model_predicts_in_the_precision_of_its_training(home, reference, tmp_path):

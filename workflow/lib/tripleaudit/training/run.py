@@ -19,13 +19,14 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.span_types import learn_types
-from tripleaudit.files import sha256, write_json, write_jsonl
+from tripleaudit.files import atomic_write, sha256, write_json, write_jsonl
 from tripleaudit.machine import storage
 from tripleaudit.machine.devices import share
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.training import distributed
+from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
@@ -229,5 +230,7 @@ def _save(out, model, result, types, name, values, settings, seed, inputs, secon
     }
     write_jsonl(fresh / "history.jsonl", result.history)
     write_json(fresh / "provenance.json", record)
+    with atomic_write(fresh / "README.md") as stream:
+        stream.write(model_card(record, model.kind, model.config.relations))
     for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
         path.replace(out / path.name)
