@@ -151,7 +151,8 @@ class FakeEndpoint:
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
         batches: whether files and batches are offered; ``batch_polls`` looks at a batch until it ends, and
-            ``batch_answers`` requests of it are answered before it expires (None: all).
+            ``batch_answers`` requests of it are answered before it expires (None: all); ``on_batch`` is told each step
+            (``upload``, ``submit``, ``list``, ``poll``, ``download``) when it is done and its reply is not sent.
         echo_key: put the Authorization header into every error message, as careless servers do.
 
     Attributes:
@@ -175,11 +176,13 @@ class FakeEndpoint:
         batches: bool = True,
         batch_polls: int = 1,
         batch_answers: int | None = None,
+        on_batch: Callable[[str], None] = lambda step: None,
     ) -> None:
         self.answer, self.faults, self.latency = answer, faults, latency
         self.reject_schema, self.echo_key = reject_schema, echo_key
         self.rules, self.fingerprint = rules, fingerprint
         self.offers_batches, self.batch_polls, self.batch_answers = batches, batch_polls, batch_answers
+        self.on_batch = on_batch
         self.files: dict[str, str] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.books: list[dict[str, Any]] = []
@@ -299,6 +302,7 @@ class FakeEndpoint:
             name = f"file-{len(self.files)}"
             lines = [line for line in data.decode().splitlines() if line.startswith('{"custom_id"')]
             self.files[name] = "\n".join(lines)
+            self.on_batch("upload")
             self._send(
                 handler,
                 200,
@@ -317,6 +321,7 @@ class FakeEndpoint:
             assert (body["endpoint"], body["completion_window"]) == ("/v1/chat/completions", "24h")
             name = f"batch-{len(self.batches)}"
             self.batches[name] = {**body, "id": name, "status": "in_progress", "polls": 0}
+            self.on_batch("submit")
             self._send(handler, 200, self.batches[name])
 
     def _give_batch(self, handler: BaseHTTPRequestHandler) -> None:
@@ -324,14 +329,17 @@ class FakeEndpoint:
         if not self.offers_batches:
             self._send(handler, 404, {"error": {"message": "unknown url"}})
         elif parts[-1] == "batches":
+            self.on_batch("list")
             self._send(handler, 200, {"object": "list", "data": list(self.batches.values())})
         elif parts[-1] == "content":
+            self.on_batch("download")
             self._send(handler, 200, self.files[parts[-2]])
         else:
             batch = self.batches[parts[-1]]
             batch["polls"] += 1
             if batch["polls"] > self.batch_polls and batch["status"] == "in_progress":
                 self._work_batch(batch)
+            self.on_batch("poll")
             self._send(handler, 200, batch)
 
     def _work_batch(self, batch: dict[str, Any]) -> None:

@@ -2,18 +2,17 @@
 
 import json
 import logging
+import multiprocessing
+import os
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply
-from tripleaudit.llm import batched
+from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request
-
-
-class Killed(BaseException):
-    """The end of a process."""
-
 
 REPLY = Reply("fine", prompt_tokens=100, completion_tokens=10)
 PRICE = (100 * 1.0 + 10 * 2.0) / 1e6
@@ -60,28 +59,63 @@ def test_every_turn_of_conversations_is_one_batch(tmp_path):
         assert len(fake.batches) == 2 and fake.count == 1
 
 
-@pytest.mark.parametrize("moment", ["_submit", "write_json", "_wait", "_enter"])
-def test_a_killed_run_finds_its_batch_again(tmp_path, monkeypatch, moment):
-    """Killed before it is sent, before its id is noted, while waiting, before its answers are stored."""
+def job(url, cache):
+    with Client(endpoint(url), cache, budget=1.0) as client:
+        client.complete_all(requests(6))
+
+
+@pytest.mark.parametrize("step", ["upload", "submit", "list", "poll", "download"])
+def test_a_process_that_is_killed_at_any_step_of_a_batch_pays_nothing_twice(tmp_path, step):
+    """Kill -9 while the service has done its part and its reply is on its way."""
+    reached, dead = threading.Event(), threading.Event()
+
+    def on_batch(name):
+        if name == step and not dead.is_set():
+            reached.set()
+            assert dead.wait(60)
+
+    with FakeEndpoint(lambda body: REPLY, on_batch=on_batch) as fake:
+        settled(fake.url, tmp_path).close()
+        victim = multiprocessing.get_context("fork").Process(target=job, args=(fake.url, str(tmp_path)))
+        victim.start()
+        assert reached.wait(60)
+        os.kill(victim.pid, signal.SIGKILL)
+        victim.join(30)
+        dead.set()
+        assert victim.exitcode == -signal.SIGKILL and not list(tmp_path.glob("??/*.json"))[1:]
+        job(fake.url, tmp_path)
+        assert len(fake.batches) == 1 and len(fake.books) == 7 and fake.count == 1
+        with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
+            assert client.ledger.committed() == client.ledger.spent() == pytest.approx(PRICE + 6 * PRICE / 2)
+            assert [answer.text for answer in client.complete_all(requests(6))] == ["fine"] * 6
+    assert not list((tmp_path / "batches").glob("*.json"))
+
+
+def dying_job(url, cache):
+    """A job that is killed when three answers of its batch are stored and the third is not yet in the ledger."""
+    stored, put = [], Cache.put
+
+    def last_words(*args):
+        put(*args)
+        stored.append(args[1])
+        if len(stored) == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Cache.put = last_words  # in this process alone
+    job(url, cache)
+
+
+def test_a_process_that_is_killed_while_it_stores_the_answers_of_a_batch(tmp_path):
     with FakeEndpoint(lambda body: REPLY) as fake:
-        client = settled(fake.url, tmp_path)
-        original = getattr(batched, moment)
-
-        def die(*args):
-            if moment != "write_json" or args[1]["id"]:
-                raise Killed
-            return original(*args)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(batched, moment, die)
-            with pytest.raises(Killed):
-                client.complete_all(requests(6))
-        client.close()  # its locks vanish as those of a dead process do
-        with Client(endpoint(fake.url), tmp_path, budget=1.0) as again:
-            assert [answer.text for answer in again.complete_all(requests(6))] == ["fine"] * 6
-            assert len(fake.batches) == 1 and len(fake.books) == 7  # nothing was paid twice
-            assert again.ledger.committed() == pytest.approx(PRICE + 6 * PRICE / 2)
-            assert again.ledger.committed() == again.ledger.spent()
+        settled(fake.url, tmp_path).close()
+        victim = multiprocessing.get_context("fork").Process(target=dying_job, args=(fake.url, str(tmp_path)))
+        victim.start()
+        victim.join(60)
+        assert victim.exitcode == -signal.SIGKILL and len(list(tmp_path.glob("??/*.json"))) == 1 + 3
+        job(fake.url, tmp_path)
+        assert len(fake.batches) == 1 and len(fake.books) == 7 and fake.count == 1
+        with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
+            assert client.ledger.committed() == client.ledger.spent() == pytest.approx(PRICE + 6 * PRICE / 2)
 
 
 def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):
