@@ -200,6 +200,7 @@ def extract(
             answers never raises.
     """
     asked = list(task.requests(sentences))
+    client.check_room(request for _, _, request in asked)
     calls = client.drive({n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(asked)}, "extraction")
     by_text: dict[int, list[Call]] = {}
     for (number, _, _), call in zip(asked, calls.values(), strict=True):

@@ -122,6 +122,7 @@ Ask = Callable[[Any, bool], Request]
 
 
 def _ask(questions: Any, ask: Ask, read: Callable, client: Client, prompt: Prompt, what: str) -> tuple[dict, Report]:
+    client.check_room(ask(question, False) for question in questions)
     found = client.drive({question: _talk(question, ask, read) for question in questions}, what)
     refused = sum(item.value is None and item.answers[-1].status == "refused" for item in found.values())
     unread = sum(item.value is None for item in found.values())

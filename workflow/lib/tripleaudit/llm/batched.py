@@ -95,15 +95,20 @@ async def _collect(sender: "Sender", transport: Transport, path: Path) -> set[st
             log.warning("endpoint '%s': no batch (%s); requests are sent singly", sender.endpoint.name, problem)
             _enter(sender, record, {})
         else:
-            if batch["status"] != "completed":
-                said = "; ".join(str(row.get("message")) for row in (batch.get("errors") or {}).get("data") or [])
-                log.warning("endpoint '%s': batch %s %s %s", sender.endpoint.name, batch["id"], batch["status"], said)
             rows: dict[str, Any] = {}
             for kind in ("output_file_id", "error_file_id"):
                 if batch.get(kind):
                     text = await transport.batch_call("reading a batch", f"/files/{batch[kind]}/content", text=True)
                     found = (json.loads(line) for line in text.splitlines() if line.strip())
                     rows |= {row["custom_id"]: row for row in found}
+            if batch["status"] != "completed":
+                said = "; ".join(str(row.get("message")) for row in (batch.get("errors") or {}).get("data") or [])
+                log.warning(
+                    "endpoint '%s': batch %s %s%s; %d of its %d requests have no answer and are sent singly, at the "
+                    "full price",
+                    *(sender.endpoint.name, batch["id"], batch["status"], f" ({said})" if said else ""),
+                    *(len(keys - set(rows)), len(keys)),
+                )
             _enter(sender, record, rows)
         path.unlink()
         return keys

@@ -72,6 +72,23 @@ class Client(Sender):
         """
         return estimate(self, requests, length)
 
+    def check_room(self, requests: Iterable[Request]) -> None:
+        """Refuse requests that cannot fit into the endpoint's ``context``, where that is known, before any is sent.
+
+        Raises:
+            UserError: a prompt of about so many tokens and the longest answer are too much together.
+        """
+        context = self.endpoint.context
+        for request in requests if context is not None else ():
+            prompt = sum(tokens_about(message["content"]) for message in request.messages)
+            limit = request.limit(self.endpoint)
+            if prompt + limit > context and self.lookup(request) is None:
+                raise UserError(
+                    f"endpoint '{self.endpoint.name}': its context of {context} tokens is too short for a prompt of "
+                    f"about {prompt} and an answer of up to {limit}; expected a larger 'context', a smaller "
+                    f"'max_tokens' or a shorter text than '{request.messages[-1]['content'][-60:]}'"
+                )
+
     def estimate_embeddings(self, texts: Iterable[str]) -> Estimate:
         """Say what the embeddings of the texts would take; a text counts as one request. Sends nothing.
 
@@ -195,6 +212,9 @@ class Client(Sender):
         side_by_side = len(conversations) if self.endpoint.batch else 2 * self.endpoint.concurrency
         side_by_side = min(side_by_side, len(conversations))
         state.talking, state.broken = side_by_side, None
+        if state.unusable is not None:  # of an earlier call: perhaps the key is right by now
+            state.unusable, state.first_sent = None, False
+            state.settled.clear()
         await asyncio.gather(*(work() for _ in range(side_by_side)))
         so_far = f"{len(results)} of {len(conversations)} answers are there; run again to send only the missing ones"
         if isinstance(stop, BudgetExceeded):

@@ -25,7 +25,7 @@ from tripleaudit.llm.endpoint import (
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
 from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
-from tripleaudit.llm.transport import RequestRejected, Transport
+from tripleaudit.llm.transport import EndpointUnusable, RequestRejected, Transport
 
 log = logging.getLogger(__name__)
 ALONE = 60.0  # seconds that the first request of an unknown endpoint goes out by itself
@@ -187,9 +187,14 @@ class Sender:
         if not first and not self.known.settled:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(state.settled.wait(), ALONE)
+            if state.unusable is not None:  # nobody needs to hear it once more
+                raise state.unusable
         state.first_sent = True
         try:
             yield
+        except EndpointUnusable as error:
+            state.unusable = error
+            raise
         finally:
             state.settled.set()
 
@@ -330,6 +335,7 @@ class _LoopState:
         self.sending = asyncio.Lock()
         self.broken: UserError | None = None  # why the last batch was not sent
         self.first_sent = False
+        self.unusable: EndpointUnusable | None = None  # what the first request of an unknown endpoint met
         self.settled = asyncio.Event()
         self._endpoint = endpoint
         self._server = server

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 RETRIED = {408, 409, 425, 429}
 REJECTED = {400, 413, 422}  # this request is not acceptable; others may be
 NO_MONEY = {"insufficient_quota", "billing_hard_limit_reached"}  # sent as 429, but waiting does not help
+NO_MODEL = {"model_not_found", "invalid_model"}  # sent as 400 by some
 LONGEST_RETRY_AFTER = 600.0
 UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of the HTTP library: nothing was sent
 
@@ -193,7 +194,7 @@ class Transport:
             return _Outcome(f"no answer within {self.endpoint.timeout:g} s", billed=True)
         except openai.APIStatusError as error:
             problem = self._clean(f"status {error.status_code}: {_message(error)}")
-            if {_inner(error.body).get("code"), _inner(error.body).get("type")} & NO_MONEY:
+            if {_inner(error.body).get("code"), _inner(error.body).get("type")} & (NO_MONEY | NO_MODEL):
                 return _Outcome(problem, then="stop")
             if error.status_code == 429:
                 self._slower()

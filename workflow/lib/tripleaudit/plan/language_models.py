@@ -24,6 +24,7 @@ from tripleaudit.fields import (
     checked_fields,
 )
 from tripleaudit.llm import section as settings
+from tripleaudit.llm.capabilities import closed, strict_problem
 from tripleaudit.llm.prompts import load_prompt
 
 
@@ -238,9 +239,15 @@ class LanguageModels:
                 if dataset not in self.config.datasets:
                     yield f"{where}/datasets: unknown data set '{dataset}'{hint(dataset, self.config.datasets)}"
             try:
-                load_prompt(system.prompt or system.setting)
+                schema = load_prompt(system.prompt or system.setting).schema
             except UserError as error:
                 yield f"{where}/prompt: {error}"
+                continue
+            server = self.config.endpoints.get(system.endpoint)
+            strict = server is not None and server.structured == "json_schema" and schema is not None
+            if strict and (problem := strict_problem(closed(schema))):
+                told = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
+                yield f"{where}/prompt: {problem} ({told})"
 
     def _problems_of_samples(self, where: str, name: str, system: Extraction) -> Iterator[str]:
         server = self.config.endpoints.get(system.endpoint)

@@ -1,0 +1,107 @@
+"""What cannot work is said in one sentence, and nothing is paid for it."""
+
+import logging
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint, Fault, Reply, status
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.generative.extraction import Task, extract
+from tripleaudit.llm.client import Client, Endpoint, Prices, Request
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.plan.study import Study
+
+REQUESTS = [Request([{"role": "user", "content": f"text number {number}"}]) for number in range(9)]
+OPEN_SCHEMA = "schema: {type: object, properties: {a: {type: string}}}\n"
+
+
+def endpoint(url: str, **values) -> Endpoint:
+    return Endpoint(url, "m", name="mine", prices=Prices(1, 1), **{"backoff": 0.01, "max_retries": 1, **values})
+
+
+def missing(code: int) -> Fault:
+    error = {"message": "The model 'm' does not exist", "type": "invalid_request_error", "code": "model_not_found"}
+    return status(code, body={"error": error})
+
+
+@pytest.mark.parametrize(
+    ("fault", "values", "sentence"),
+    [
+        (
+            None,
+            {"base_url": "http://127.0.0.1:9/v1"},
+            r"\(http://127.0.0.1:9/v1\) does not answer after 2 attempts",
+        ),
+        (status(401, message="bad key"), {}, "turns us away: status 401: bad key"),
+        (None, {"api_key_env": "NO_SUCH_KEY"}, "variable NO_SUCH_KEY is not set; expected it to hold the key"),
+        (missing(404), {}, "turns us away: status 404: The model 'm' does not exist"),
+        (missing(400), {}, "turns us away: status 400: The model 'm' does not exist"),
+    ],
+    ids=["address", "key", "no-key", "model-404", "model-400"],
+)
+def test_an_address_a_key_or_a_model_that_does_not_work(tmp_path, fault, values, sentence):
+    """Said after the first request, which goes out by itself."""
+    with FakeEndpoint(faults=lambda number, body: fault) as fake:
+        chosen = endpoint(**{"url": values.pop("base_url", fake.url), **values})
+        with Client(chosen, tmp_path) as client, pytest.raises(UserError, match=sentence) as error:
+            client.complete_all(REQUESTS)
+        assert "\n" not in str(error.value) and fake.count <= 1 and not fake.books
+        assert client.ledger.committed() == 0
+
+
+def test_a_context_too_short_for_the_prompt(tmp_path):
+    texts = [Sentence("1", "Ada left.", ()), Sentence("2", "word " * 900 + "the end.", ())]
+    with FakeEndpoint() as fake, Client(endpoint(fake.url, context=1024, max_tokens=200), tmp_path) as client:
+        with pytest.raises(UserError, match="context of 1024 tokens is too short .*up to 200; .*the end") as error:
+            extract(client, texts, Task("open", load_prompt("open")))
+        assert "\n" not in str(error.value) and fake.count == 0
+        assert len(extract(client, texts[:1], Task("open", load_prompt("open")))) == 1
+
+
+@pytest.mark.parametrize(
+    ("server", "more", "sentence"),
+    [
+        (
+            {"api_key_env": "SOME_KEY"},
+            {"budget": 3},
+            "generative/endpoints/mine: a budget needs 'prices' for every endpoint with a key",
+        ),
+        (
+            {"structured": "json_schema"},
+            {},
+            "systems/a/prompt: schema: strict mode needs 'additionalProperties: false' in every object "
+            "(endpoint 'mine' asks for json_schema; auto does without)",
+        ),
+    ],
+    ids=["budget", "schema"],
+)
+def test_a_budget_without_a_price_and_a_schema_that_strict_mode_refuses(tmp_path, monkeypatch, server, more, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.jsonl").write_text("{}\n")
+    (tmp_path / "own.yaml").write_text("messages: [{role: user, content: '{{text}}'}]\n" + OPEN_SCHEMA)
+    config = {
+        "endpoints": {"mine": {"base_url": "https://h.example/v1", "model": "m", **server}},
+        "datasets": {"d": {"corpus": "c"}},
+        "systems": {"a": {"endpoint": "mine", "prompt": "./own.yaml"}},
+    }
+    corpora = {"c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+    with pytest.raises(UserError) as error:
+        Study({"study": "s", "corpora": corpora, "generative": config | more})
+    (found,) = str(error.value).splitlines()[1:]
+    assert sentence in found
+    config["endpoints"]["mine"] |= {"structured": "auto", "prices": {"input": 1}}
+    Study({"study": "s", "corpora": corpora, "generative": config | more})
+
+
+def test_a_batch_that_expired_says_what_that_costs(tmp_path, caplog):
+    reply = Reply("fine", prompt_tokens=10, completion_tokens=1)
+    with (
+        FakeEndpoint(lambda body: reply, batch_answers=2) as fake,
+        Client(endpoint(fake.url, batch=True, max_backoff=0.02), tmp_path) as client,
+        caplog.at_level(logging.WARNING),
+    ):
+        client.complete_all(REQUESTS[:1])
+        client.complete_all(REQUESTS)
+    sentence = "batch batch-0 expired; 6 of its 8 requests have no answer and are sent singly, at the full price"
+    assert sentence in caplog.text
