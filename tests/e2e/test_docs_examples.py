@@ -147,6 +147,20 @@ def test_inside_another_workflow(folder):
     )
 
 
+@pytest.mark.slow
+def test_systems_of_every_kind(folder):
+    for blocks in sections(ROOT / "docs" / "systems.md").values():
+        for block in blocks:
+            if block.file:
+                (folder / block.file).write_text(block.text, "utf-8")
+    (commands,) = [block.text for block in every_block(ROOT / "docs" / "systems.md") if block.language == "bash"]
+    printed = shell(folder, commands)
+    rows = {cells[2].strip(): cells for cells in (line.split("|") for line in printed.splitlines()) if len(cells) > 3}
+    assert rows["rule"][5].split("<br>")[0].strip() == "0.667", "one of two triples, and no other"
+    assert all(cell.strip() in ("–", "") for cell in rows["broken"][3:-1])
+    assert "broken (people, Ori.) has no scores: ends with exit status 2" in printed
+
+
 README = ROOT / "README.md"
 MODEL = "results/demo/models/demo/original-nz/casrel/none/seed1"  # what the README loads
 

@@ -9,6 +9,7 @@ import os
 import pkgutil
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,13 @@ class Model(NeedleModel):
         return super().__call__(body)
 
 
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], "triples": []}))
+"""
+
+
 def settings(url: str, document: Path) -> dict:
     endpoint = {"base_url": url, "model": "fake", "max_retries": 0}
     return {
@@ -51,6 +59,10 @@ def settings(url: str, document: Path) -> dict:
             "endpoints": {"fake": endpoint},
             "datasets": {"few": {"corpus": "tiny", "limit": 4}},
             "systems": {"open": {"endpoint": "fake"}, "semi": {"endpoint": "fake", "setting": "semi-open"}},
+        },
+        "systems": {
+            "stored": {"predictions": "test.jsonl"},
+            "program": {"command": [sys.executable, "program.py"]},
         },
         "needles": {"documents": [str(document)], "models": ["fake"], "schema": "demo", "iterations": 0}
         | {"piece_chars": 3000, "reserve": 300},
@@ -67,6 +79,7 @@ def finished(tmp_path_factory, minilm):
     (folder / "trace").mkdir()
     with FakeEndpoint(Model()) as fake:
         write_study(folder, minilm, **settings(fake.url, document))
+        (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
         result = snakemake(folder, "--", "all", "generative", **traced)
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
@@ -169,7 +182,7 @@ def test_a_copy_of_the_project_elsewhere_makes_nothing_anew(finished, tree):
 
 
 NOTHING: set[str] = set()
-BASELINES = {"score_baseline", "score_baseline_classifier"}
+BASELINES = {"score_baseline", "score_baseline_classifier", "score_system"}  # of what no training waits for
 SCORED = {"score", "score_classifier", "score_two_step"} | BASELINES
 TABLES = {"table", "needle_table"}
 BUILT = {"build_protocol"}
@@ -186,7 +199,7 @@ EDITS = {
     "a lock": ("machine/locks.py", MORE, NOTHING, {}),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), TABLES | {"plot"}, {"train": 0}),
     "a matching rule": ("scoring/matching.py", MORE, TABLES | {"train"} | BASELINES, {"train": 7, "score": 10}),
-    "where entities are": ("corpora/spans.py", MORE, {"prepare_corpus", "make_needles"}, {}),
+    "where entities are": ("corpora/spans.py", MORE, {"prepare_corpus", "make_needles", "predict_system"}, {}),
     "an audit": ("tables/audits.py", MORE, {"audit"}, {"audit": 2, "train": 0}),
     "types of triples": (
         "protocols/types.py",
@@ -241,6 +254,18 @@ def test_a_changed_setting_starts_the_jobs_that_depend_on_it(copy, kind):
     result = dry_run(copy, "--quiet", "rules")
     assert started(result) == expected
     assert expected or jobs(result) == {}
+
+
+def test_a_further_system_makes_nothing_of_the_others_anew(copy):
+    before = len(list((copy / "results/small/scores").rglob("*.csv")))
+    change(copy, {"systems": {"further": {"command": [sys.executable, "program.py"], "restarts": 0}}})
+    found = jobs(dry_run(copy, "--quiet", "rules"))
+    assert found["predict_system"] == 2 and found["score_system"] == 3  # original and sifted; nz and wz
+    everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
+    assert set(found) == everything | {"predict_system", "score_system"} and before > 20
+    (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")
+    found = jobs(dry_run(copy, "--quiet", "rules"))
+    assert found["predict_system"] == 4  # the two systems of the program, and not the stored outputs
 
 
 def test_a_touched_file_of_any_size_makes_nothing_anew(copy):

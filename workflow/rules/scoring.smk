@@ -139,6 +139,30 @@ use rule score as score_baseline with:
         extractor="|".join(STUDY.baselines) or "none",
 
 
+use rule score as score_system with:
+    input:
+        gold=STUDY.gold_file,
+        predictions="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
+        train=STUDY.seen_file,
+        report="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.report.json",
+    output:
+        scores="<study>/scores/{corpus}/{trainset}/{extractor}/{testset}-{testing}.csv",
+        counts="<study>/counts/{corpus}/{trainset}/{extractor}/{testset}-{testing}.csv",
+    log:
+        "<logs>/score/{corpus}/{trainset}/{extractor}/{testset}-{testing}.log",
+    benchmark:
+        "<benchmarks>/score/{corpus}/{trainset}/{extractor}/{testset}-{testing}.jsonl"
+    wildcard_constraints:
+        extractor=SYSTEMS,
+    params:
+        run_keys=tested_keys,
+        options=lambda wildcards, input: [
+            *(["--only-with-triples"] if wildcards.testing == "nz" else []),
+            *["--report", input.report],
+        ],
+        resampling=RESAMPLING,
+
+
 use rule score_classifier as score_baseline_classifier with:
     input:
         gold="<study>/protocols/{corpus}/original/wz/test.jsonl",

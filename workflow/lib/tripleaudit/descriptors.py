@@ -147,6 +147,32 @@ class Baseline(Descriptor):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SystemKind(Descriptor):
+    """A way in which a system that needs no training comes into a study; a key of its name says so there.
+
+    Attributes:
+        answer: ``(Asked) -> Answered`` (:mod:`tripleaudit.systems.asked`), the triples of every sentence of a test set.
+            A ``UserError`` costs the system its row, and says why.
+        options: further keys of such a system.
+        files: ``(settings) -> Iterable[str]``, files on which its answers depend, of those that settings name.
+        problems: ``(settings) -> Iterable[str]``, ``key: sentence`` for what cannot work, before anything runs.
+        network: whether it needs one, so that a job is not sent to a compute node.
+        spans: whether its answers may say where an entity stands; else strings are looked for in the text.
+        scores: whether its answers may say how sure they are of a triple.
+        told: whether it can be told the relations that there are.
+    """
+
+    answer: Callable[[Any], Any]
+    options: tuple[str, ...] = ()
+    files: Callable[[Any], Iterable[str]] = lambda settings: ()
+    problems: Callable[[Any], Iterable[str]] = lambda settings: ()
+    network: bool = False
+    spans: bool = True
+    scores: bool = True
+    told: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class GreScore(Descriptor):
     """A score of generative extraction.
 
@@ -215,6 +241,7 @@ EXTRACTORS: Final = Registry(ExtractorSpec, "extractor", "tripleaudit.extractors
 PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
 BASELINES: Final = Registry(Baseline, "baseline", "tripleaudit.scoring.baselines")
+SYSTEM_KINDS: Final = Registry(SystemKind, "kind of system", "tripleaudit.systems.*")
 GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.evaluate")
 FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
 COMMANDS: Final = Registry(Command, "command", taken=built_in_commands)

@@ -33,10 +33,12 @@ STEPS = {
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
     "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
+    "predict-system": Step("systems.test_set:predict_system", "what a system without training says of one test set"),
     "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
     "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
     "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
     "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
+    "system-facts": Step("tables.facts:write_system_facts", "what systems took, and which of them failed"),
     "training-facts": Step("tables.facts:write_training_facts", "times and outcomes of all trainings"),
     "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
 }

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 HELP = "print the reference of all configuration keys as Markdown, or their JSON schema"
-TRAINING = "#/$defs/TrainingSettings"  # the same settings everywhere: spelt out once, under `training`
+# what is explained once, under these keys
+EXPLAINED = {"#/$defs/TrainingSettings": "training", "#/$defs/Columns": "corpora/<name>/columns"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,8 @@ def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[s
         meaning = " ".join(whole.get("description", "One entry, under its own name." * (key == "<name>")).split())
         cells = [f"`{name}`", _type(each, root), _default(each, needed), meaning]
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-        if each.get("$ref") != TRAINING or name == "training":
+        parts = {one.get("$ref") for one in (each, *each.get("anyOf", ()))} & EXPLAINED.keys()
+        if all(EXPLAINED[part] == name for part in parts):
             yield from _rows(whole, root, f"{name}/")
 
 

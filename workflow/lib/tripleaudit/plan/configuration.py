@@ -36,6 +36,7 @@ from tripleaudit.plan.grescores import Grescores
 from tripleaudit.plan.language_models import Generative
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.report import Table
+from tripleaudit.plan.systems import System
 from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 from tripleaudit.yaml_files import read_with_repeated
 
@@ -101,6 +102,9 @@ class StudyConfig(Section):
     plugins: list[Text] = []
     """Files, or installed entry points, that add tables, extractors, protocols, matching rules, scores or formats
     (docs/extending.md)."""
+    systems: dict[Name, Annotated[System, OrEmpty]] = {}
+    """Systems of any kind, by name: stored outputs, programs, classes, language models, trained extractors
+    (docs/systems.md)."""
     noising: Noising | None = None
     """Entity Noising; every extractor is trained without and, unless this is null, with it."""
     training: Entry = Training()

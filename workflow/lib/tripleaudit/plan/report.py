@@ -84,8 +84,14 @@ class Report:
             "audits": self.audits() if needs == "audits" else [],
             "scores": {"scores": [f"{folder}/scores.csv"], "gre": [f"{folder}/gre/scores.csv"]}.get(needs, []),
             "counts": self.study.score_files("counts") if needs == "scores" else [],
-            "runs": [f"{folder}/trainings.json"] if needs in ("runs", "scores") else [],
+            "runs": self.runs() if needs in ("runs", "scores") else [],
         }
+
+    def runs(self) -> list[str]:
+        """Return the facts of trainings, and of systems that need none."""
+        folder, study = self.study.places.study, self.study
+        trained = [f"{folder}/trainings.json"] if study.runs or study.classifier_runs else []
+        return trained + ([f"{folder}/systems.json"] if study.systems.runs else [])
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""
@@ -101,7 +107,7 @@ class Report:
     def plots(self) -> list[str]:
         """Names of the plots that the study can fill, in the order of the report."""
         study, names = self.study, []
-        if study.extractors:
+        if study.compared:
             names += ["type-f1"]
             names += ["cardinality-drop"] if "wz" in study.settings else []
         names += ["zcc-curves"] if study.classifiers else []
@@ -148,19 +154,22 @@ class Report:
         needles = study.needles.tables()
         curves = [f"{folder}/plots/{LENGTH_TABLE}.svg"] if LENGTH_TABLE in needles else []
         gold = [study.set_file(run.corpus, "original", testing, "test") for run in self.browsed]
+        browsed = [run for run in study.systems.runs if run[1] == "original-nz"]
+        systems = [study.systems.path(*run) for run in browsed]
         return {
             "tables": tables,
             "csv": [path.removesuffix(".html") + ".csv" for path in tables],
             "plots": [*(f"{folder}/plots/{name}.svg" for name in self.plots), *curves],
-            "scores": [f"{folder}/scores.csv"] if every else [],
+            "scores": [f"{folder}/scores.csv"] if self.runs() else [],
             "counts": study.score_files("counts"),
             "audits": self.audits(),
-            "runs": [f"{folder}/trainings.json"] if every else [],
+            "runs": self.runs(),
             "gre": [f"{folder}/gre/scores.csv"] if study.grescores.tables() else [],
             "needles": [f"{folder}/needles/scores.csv"] if needles else [],
-            "predictions": self._of(self.browsed, "predictions/{}/test.jsonl"),
-            "gold": gold,
-            "browsed": self._of(self.browsed, f"counts/{{}}/test-{testing}.csv"),
+            "predictions": self._of(self.browsed, "predictions/{}/test.jsonl") + [f"{path}.jsonl" for path in systems],
+            "gold": gold + [study.set_file(corpus, "original", testing, "test") for corpus, _, _ in browsed],
+            "browsed": self._of(self.browsed, f"counts/{{}}/test-{testing}.csv")
+            + [f"{folder}/counts/{corpus}/{trainset}/{name}/test-{testing}.csv" for corpus, trainset, name in browsed],
             "provenance": self._of(every, "models/{}/provenance.json"),
         }
 

@@ -17,6 +17,7 @@ from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.needles import NeedleStudies
 from tripleaudit.plan.places import Places
 from tripleaudit.plan.report import Report
+from tripleaudit.plan.systems import Systems
 from tripleaudit.plan.training import CLASSIFIER, Trainings
 from tripleaudit.registries import use_plugins
 from tripleaudit.yaml_files import read_with_repeated
@@ -57,7 +58,7 @@ class Study:
 
     Attributes:
         config: the configuration with its defaults, as JSON values.
-        data, trainings, language_models, grescores, needles, collections, report: the plan of each section.
+        data, trainings, systems, language_models, grescores, needles, collections, report: the plan of each section.
         places: where the files lie that the configuration names.
     """
 
@@ -75,13 +76,15 @@ class Study:
         self.places = Places(study or f"results/{self.name}", downloads, typed.raw_root)
         self.settings: list[str] = [setting for setting in ("nz", "wz") if setting in typed.settings]
         self.seeds: list[int] = typed.seeds
-        self.extractors: list[str] = list(typed.extractors)
+        self.systems = Systems(self, typed.systems)
+        trained = {**typed.extractors, **self.systems.trained}
+        self.extractors: list[str] = list(trained)
         heads = {CLASSIFIER + head: each for head, each in typed.zcc if head in typed.zcc.model_fields_set}
         self.classifiers: list[str] = list(heads)
         self.baselines: list[str] = list(typed.baselines)
         self.noises: list[str] = ["none"] + (["noising"] if typed.noising is not None else [])
         self.data = Corpora(self, typed.corpora, typed.protocols)
-        self.trainings = Trainings(self, typed.training, typed.extractors, heads, typed.own_extractors)
+        self.trainings = Trainings(self, typed.training, trained, heads, typed.own_extractors)
         self.language_models = LanguageModels(self, typed.generative)
         self.grescores = GreScores(self, typed.grescores)
         self.needles = NeedleStudies(self, typed.needles)
@@ -126,8 +129,8 @@ class Study:
             yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
         encoder = self.typed.encoder
         yield from self.places.problems_of_model("encoder/model", encoder.model, encoder.layers)
-        sections = (self.data, self.trainings, self.language_models, self.grescores, self.needles, self.collections)
-        for section in sections:
+        sections = (self.data, self.trainings, self.systems, self.language_models, self.grescores, self.needles)
+        for section in (*sections, self.collections):
             yield from section.problems()
         yield from self.report.problems()
 
@@ -206,8 +209,13 @@ class Study:
         return [
             (corpus, trainset, baseline)
             for corpus, trainset, baseline in itertools.product(self.corpora, self.trainsets, self.baselines)
-            if (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.extractors)
+            if (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.compared)
         ]
+
+    @property
+    def compared(self) -> bool:
+        """Whether there is anything that extracts and is scored: a trained extractor, or a system without training."""
+        return bool(self.extractors or self.systems.runs)
 
     def run_keys(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
         """Return the keys of each training as the scores file names them."""
@@ -326,6 +334,11 @@ class Study:
                     if BASELINES[baseline].classifier
                     else [f"{testset}-{testing}" for testset, testing in self.testsets(trainset)]
                 )
+            ]
+            + [
+                f"{folder}/{corpus}/{trainset}/{system}/{testset}-{testing}.csv"
+                for corpus, trainset, system in self.systems.runs
+                for testset, testing in self.systems.testsets(corpus, trainset, system)
             ]
         )
 

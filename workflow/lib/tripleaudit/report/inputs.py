@@ -85,11 +85,15 @@ class StudyFacts:
 def predicted_of(prediction: str | Path, gold: str | Path, counts: str | Path) -> Predicted:
     """Describe ``…/predictions/<corpus>/<training set>/<extractor>/<noise>/<seed>/test.jsonl``.
 
+    What is not trained has neither noise nor seed: ``…/predictions/<corpus>/<training set>/<system>/test.jsonl``.
+
     Raises:
         UserError: the path has fewer folders.
     """
     path = Path(prediction)
     parts: Any = path.parent.parts[-len(RUN_PARTS) :]
+    if "predictions" in parts and len(parts) - parts.index("predictions") == 4:
+        parts = (*parts[parts.index("predictions") + 1 :], "none", "")
     if len(parts) < len(RUN_PARTS):
         raise UserError(f"{path}: expected …/{'/'.join(f'<{part}>' for part in RUN_PARTS)}/{path.name}")
     return Predicted(*parts, predictions=path, gold=Path(gold), counts=Path(counts))
@@ -105,7 +109,10 @@ def find_files(folder: str | Path) -> ReportFiles:
     tables = sorted((folder / "tables").glob("*.html"))
     if not tables:
         raise UserError(f"{folder}: no tables/*.html here; expected the folder of a finished study")
-    every = {name: sorted(folder.glob(pattern)) for name, pattern in PATTERNS.items()}
+    every = {
+        name: sorted(path for one in patterns.split() for path in folder.glob(one))
+        for name, patterns in PATTERNS.items()
+    }
     predicted = _find_predicted(folder)
     return ReportFiles(
         tables=tables,
@@ -121,7 +128,7 @@ PATTERNS = {
     "scores": "scores.csv",
     "counts": "counts/**/test-*.csv",
     "audits": "audits/*/*.json",
-    "runs": "trainings.json",
+    "runs": "trainings.json systems.json",
     "gre": "gre/scores.csv",
     "needles": "needles/scores.csv",
     "provenance": "models/**/provenance.json",
@@ -130,11 +137,13 @@ PATTERNS = {
 
 def _find_predicted(folder: Path) -> list[Predicted]:
     found: dict[tuple[str, ...], Predicted] = {}
-    for path in sorted((folder / "predictions").glob("*/original-?z/*/*/*/test.jsonl")):
-        corpus, trainset, extractor, noise, seed = path.parent.parts[-len(RUN_PARTS) :]
+    trained = sorted((folder / "predictions").glob("*/original-?z/*/*/*/test.jsonl"))
+    systems = sorted((folder / "predictions").glob("*/original-nz/*/test.report.json"))
+    for path in [*trained, *(report.with_name("test.jsonl") for report in systems)]:
+        run = path.parent.relative_to(folder / "predictions").as_posix()
+        corpus, trainset, extractor, noise, seed = (*run.split("/"), "none", "")[: len(RUN_PARTS)]
         if extractor.startswith("zcc-"):
             continue
-        run = "/".join((corpus, trainset, extractor, noise, seed))
         for testing in ("wz", "nz"):
             gold = folder / "protocols" / corpus / "original" / testing / "test.jsonl"
             counts = folder / "counts" / run / f"test-{testing}.csv"

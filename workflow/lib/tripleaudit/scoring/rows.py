@@ -7,7 +7,12 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
+<<<<<<< HEAD
 from tripleaudit.files import write_json
+=======
+from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.files import read_json, write_json
+>>>>>>> 3f64dec (Let stored outputs, programs and classes be rows of every table)
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring import gate
@@ -88,6 +93,7 @@ class RunFiles:
         out_counts: the per-sentence counts.
         train: the training sentences that decide triple types; without them there are no strata.
         decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`) for two-step extraction.
+        report: on the predictions of a system; where it says that the system failed, there is nothing to score.
     """
 
     gold: str | Path
@@ -96,6 +102,7 @@ class RunFiles:
     out_counts: str | Path
     train: str | Path | None = None
     decisions: str | Path | None = None
+    report: str | Path | None = None
 
 
 def score_run(
@@ -115,6 +122,9 @@ def score_run(
     Raises:
         UserError: a file is bad, or the files do not belong together.
     """
+    if files.report is not None and read_json(files.report)["failed"]:
+        _write(files, [], SentenceCounts(_named(keys), [], []), provenance_of({"report": files.report}, {}))
+        return []
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
     inputs = {"gold": files.gold, "predictions": files.predictions}

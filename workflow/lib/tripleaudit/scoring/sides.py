@@ -78,7 +78,7 @@ def align(
     for number, (right, guess) in enumerate(zip(gold, ordered, strict=True), 1):
         if right.text == guess.text:
             continue
-        if _folded(right.text) != _folded(guess.text):
+        if folded(right.text) != folded(guess.text):
             raise UserError(
                 f"{predictions_name}: sentence {number} (id {guess.id!r}) reads {_shown(guess.text)}, but {gold_name} "
                 f"has {_shown(right.text)} there; expected predictions for the same sentences"
@@ -89,7 +89,8 @@ def align(
     return ordered
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a text without blanks and accents, in which copies of one corpus differ."""
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(char for char in decomposed if not char.isspace() and not unicodedata.combining(char))
 

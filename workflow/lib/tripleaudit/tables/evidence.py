@@ -36,6 +36,16 @@ class TableInputs:
     files: dict[str, list[Path]] = field(default_factory=dict)
 
     @property
+    def systems(self) -> list[dict[str, Any]]:
+        """The facts of systems without training, one for each test set (:mod:`tripleaudit.systems.test_set`)."""
+        return [fact for fact in self.runs if "system" in fact]
+
+    @property
+    def untrained(self) -> set[str]:
+        """Names of these systems."""
+        return {fact["system"] for fact in self.systems}
+
+    @property
     def matching(self) -> str:
         """The matching rule of the table."""
         return check_matching(self.options.get("matching", PRIMARY))

@@ -34,3 +34,8 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
 def write_training_facts(provenances: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path) -> None:
     """Write a JSON list with the :func:`training_fact` of every training, in order."""
     write_json(out, [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)])
+
+
+def write_system_facts(reports: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path) -> None:
+    """Write a JSON list with the keys and the report of every system on every test set, in order."""
+    write_json(out, [{"keys": dict(named), **read_json(path)} for path, named in zip(reports, keys, strict=True)])

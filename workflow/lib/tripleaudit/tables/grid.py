@@ -113,11 +113,17 @@ def extractor_rows(
     every = [run for run in inputs.scores.runs if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY]
     covered = {run.corpus for run in every if run.protocol in protocols}
     runs = [run for run in every if run.corpus in covered and run.protocol in ("original", *protocols)]
+    lost = [
+        (fact["keys"]["corpus"], fact["system"])
+        for fact in inputs.systems
+        if fact["failed"] and fact["keys"]["corpus"] in covered and fact["keys"]["protocol"] in ("original", *protocols)
+    ]
     corpora = inputs.names("corpora", list(covered), tuple(labels.CORPORA))
-    extractors = inputs.names("extractors", [run.extractor for run in runs], order)
-    noises = inputs.names("noises", [run.noise for run in runs], ("none", "noising"))
+    extractors = inputs.names("extractors", [*(run.extractor for run in runs), *(name for _, name in lost)], order)
+    noises = inputs.names("noises", [*(run.noise for run in runs), "none"], ("none", "noising"))
     asked = "extractors" in inputs.options
     known = {(run.corpus, run.extractor, run.noise) for run in runs}
+    known |= {(corpus, name, "none") for corpus, name in lost}
     return [
         ScoreRow(
             labels.extractor(extractor, noise), base(corpus, extractor, noise), inputs.matching, labels.corpus(corpus)
@@ -139,11 +145,31 @@ def extracts(name: str) -> bool:
     return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
 
 
-def baseline_notes(rows: Iterable[ScoreRow]) -> list[str]:
-    """Return the notes on the baselines among the rows of a table."""
+def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) -> list[str]:
+    """Return the notes on baselines and on systems without training among the rows of a table.
+
+    Args:
+        protocols: whose test sets the table is about.
+    """
     names = dict.fromkeys(row.run.extractor for row in rows)
     found = [BASELINES[name].note for name in names if name in BASELINES]
-    return [*found, "Baselines are not compared with the other rows."] if found else []
+    found += ["Baselines are not compared with the other rows."] * bool(found)
+    facts = [fact for fact in inputs.systems if fact["system"] in names and fact["keys"]["protocol"] in protocols]
+    if any(not fact["failed"] for fact in facts):
+        shown = dict.fromkeys(fact["system"] for fact in facts)
+        found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are told by its training set.")
+    for fact in facts:
+        where = (
+            f"{fact['system']} ({labels.corpus(fact['keys']['corpus'])}, {labels.protocol(fact['keys']['protocol'])})"
+        )
+        if fact["failed"]:
+            found.append(f"{where} has no scores: {fact['failed']}.")
+        elif fact["not_in_text"]:
+            found.append(
+                f"{where}: {fact['not_in_text']} of {fact['triples']} triples name something that is not in the "
+                "sentence; they have no place there and count as predicted."
+            )
+    return found
 
 
 def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:

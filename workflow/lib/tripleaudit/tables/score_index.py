@@ -167,9 +167,13 @@ class ScoreIndex:
             return (joint[metric].low, joint[metric].high) if joint else (None, None)
         return bounds[0]
 
+    def _count(self, run: RunKey, seed: str) -> Any:
+        found = self._counts.get(run, {})
+        return found.get(seed, found.get(""))
+
     def _stacked(self, run: RunKey, stratum: str, matching: str, seeds: Sequence[str]) -> np.ndarray | None:
         """Counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or do not fit together."""
-        counts = [self._counts.get(run, {}).get(seed) for seed in sorted(seeds, key=_seed_order)]
+        counts = [self._count(run, seed) for seed in sorted(seeds, key=_seed_order)]
         if not counts or any(one is None or matching not in one.counts for one in counts):
             return None
         if len({tuple(one.ids) for one in counts}) > 1:
@@ -181,8 +185,10 @@ class ScoreIndex:
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
         if len(known) < 2:
             return None
-        shared = set.intersection(*(set(self._counts.get(run, {})) for run in known))
-        if not shared or len({tuple(self._counts[run][min(shared)].ids) for run in known}) > 1:
+        seeds = [set(self._counts.get(run, {})) for run in known]
+        # what is not trained is the same for every seed
+        shared = set.intersection(*([each for each in seeds if each != {""}] or seeds))
+        if not shared or len({tuple(self._count(run, min(shared)).ids) for run in known}) > 1:
             return None
         stacked = [self._stacked(run, stratum, matching, tuple(shared)) for run in known]
         if any(one is None for one in stacked):

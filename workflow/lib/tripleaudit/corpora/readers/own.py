@@ -19,24 +19,32 @@ def read(path: str | Path) -> Iterator[RawSentence]:
     """Yield the sentences; a span without a position is looked for in the text, like any string."""
     mapped = Mapped()
     for number, where, value in _objects(path):
-        if _has_strings(value):
-            yield mapped.sentence(value, where, number)
-            continue
-        sentence = sentence_from_json(value, where)
-        name = str(value.get("id", number))
-        triples = [
-            RawTriple(
-                t.subject.text,
-                t.relation,
-                t.object.text,
-                t.subject.start,
-                t.object.start,
-                t.subject.type,
-                t.object.type,
-            )
-            for t in sentence.triples
-        ]
-        yield RawSentence(name, sentence.text, triples, where)
+        yield raw_sentence(value, where, number, mapped)
+
+
+def raw_sentence(value: Any, where: str, number: int, mapped: Mapped) -> RawSentence:
+    """Return one object of the format; ``number`` is the id of a sentence that has none.
+
+    Raises:
+        UserError: it is no sentence with triples.
+    """
+    if _has_strings(value):
+        return mapped.sentence(value, where, number)
+    sentence = sentence_from_json(value, where)
+    name = str(value.get("id", number))
+    triples = [
+        RawTriple(
+            t.subject.text,
+            t.relation,
+            t.object.text,
+            t.subject.start,
+            t.object.start,
+            t.subject.type,
+            t.object.type,
+        )
+        for t in sentence.triples
+    ]
+    return RawSentence(name, sentence.text, triples, where)
 
 
 def _objects(path: str | Path) -> Iterator[tuple[int, str, Any]]:

@@ -16,10 +16,10 @@ from tripleaudit.tables.grid import (
     ScoreRow,
     as_columns,
     as_rows,
-    baseline_notes,
     extractor_rows,
     is_extractor,
     notes,
+    row_notes,
     score_grid,
 )
 from tripleaudit.tables.score_index import RunKey, mean_difference
@@ -103,7 +103,7 @@ def _compared(
             inputs.matching,
             STRATA_NOTE if strata else "",
             NOISE_NOTE if noised else "",
-            *baseline_notes(rows),
+            *row_notes(inputs, rows, "original", only),
         ),
     )
 
@@ -162,7 +162,7 @@ def sifted(inputs: TableInputs) -> Table:
             STRATA_NOTE,
             "+EN: trained with Entity Noising; in parentheses the change against the row without." if noised else "",
             "The mark for the winner compares all methods on one data set." if len(rows) > 1 else "",
-            *baseline_notes(rows),
+            *row_notes(inputs, rows, *protocols),
         ),
     )
 
@@ -293,7 +293,7 @@ TYPE_F1 = TableSpec(
     name="type-f1",
     order=0,
     build=type_f1,
-    possible=lambda study: bool(study.extractors),
+    possible=lambda study: study.compared,
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     answer=told_types,
 )
@@ -301,7 +301,7 @@ REARRANGED = TableSpec(
     name="rearranged",
     order=1,
     build=rearranged,
-    possible=lambda study: bool(study.extractors) and "rearranged-nz" in study.trainsets,
+    possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
     answer=_against_original("rearranged", "on the rearranged split"),
 )
@@ -309,7 +309,7 @@ SIFTED = TableSpec(
     name="sifted",
     order=2,
     build=sifted,
-    possible=lambda study: bool(study.extractors) and any(name.startswith("sift-") for name in study.trainsets),
+    possible=lambda study: study.compared and any(name.startswith("sift-") for name in study.trainsets),
     question="What is left of the scores when test triples that overlap with training are sifted out?",
     answer=told_sifted,
 )
@@ -317,7 +317,7 @@ AUGMENTED = TableSpec(
     name="augmented",
     order=3,
     build=augmented,
-    possible=lambda study: bool(study.extractors) and "augmented" in study.protocols,
+    possible=lambda study: study.compared and "augmented" in study.protocols,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
     answer=_against_original("augmented", "on the augmented test set"),
 )

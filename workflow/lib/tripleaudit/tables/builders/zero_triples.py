@@ -20,9 +20,9 @@ from tripleaudit.tables.grid import (
     ScoreRow,
     as_columns,
     as_rows,
-    baseline_notes,
     extracts,
     notes,
+    row_notes,
     score_grid,
 )
 from tripleaudit.tables.score_index import UNFINISHED, RunKey
@@ -90,16 +90,24 @@ def end_to_end(inputs: TableInputs) -> Table:
     rows: list[ScoreRow] = []
     for corpus in corpora:
         found = [run.extractor for run in runs if run.corpus == corpus]
+        lost = [fact["system"] for fact in inputs.systems if fact["failed"] and fact["keys"]["corpus"] == corpus]
+        names = inputs.names("extractors", [*found, *lost], labels.cardinality_order())
         for training, noise in ((training, noise) for training in labels.SETTINGS for noise in noises):
             rows += rows_of(
                 inputs,
-                inputs.names("extractors", found, labels.cardinality_order()),
+                [name for name in names if name not in inputs.untrained],
                 lambda name, corpus=corpus, training=training, noise=noise: RunKey(
                     corpus, "original", training, "", name, noise
                 ),
                 f"{labels.corpus(corpus)}, trained {labels.SETTINGS[training]}",
                 noise=noise,
             )
+        rows += rows_of(
+            inputs,
+            [name for name in names if name in inputs.untrained],
+            lambda name, corpus=corpus: RunKey(corpus, "original", "nz", "", name),
+            f"{labels.corpus(corpus)}, not trained",
+        )
     columns = [
         column
         for testing, label in labels.SETTINGS.items()
@@ -126,7 +134,7 @@ def end_to_end(inputs: TableInputs) -> Table:
             "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
             "trained and tested on WZ.",
             PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
-            *baseline_notes(rows),
+            *row_notes(inputs, rows, "original"),
         ),
     )
 
@@ -192,7 +200,7 @@ def zcc(inputs: TableInputs) -> Table:
             None,
             "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
             "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
-            *baseline_notes(rows),
+            *row_notes(inputs, rows, "original"),
         ),
     )
 
@@ -349,7 +357,7 @@ END_TO_END = TableSpec(
     name="end-to-end",
     order=10,
     build=end_to_end,
-    possible=lambda study: bool(study.extractors) and "wz" in study.settings,
+    possible=lambda study: study.compared and "wz" in study.settings,
     question="Does an extractor know when there is nothing to extract?",
     answer=told_end_to_end,
 )

@@ -1,0 +1,104 @@
+from types import SimpleNamespace
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import write_json
+from tripleaudit.plan.study import Study
+from tripleaudit.plan.systems import next_attempt
+
+SETS = {"rearranged": {}, "sift-1": {"rule": "frequency", "max_count": 2, "train": False}, "augmented": {}}
+
+
+def study(tmp_path, systems, **changes) -> Study:
+    for name in ("out.jsonl", "more.jsonl", "model.py"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    return Study({"study": "s", "corpora": {"webnlg": None}, "settings": ["nz", "wz"], "systems": systems, **changes})
+
+
+def test_a_system_is_scored_on_every_test_set_that_an_extractor_is(tmp_path):
+    plan = study(tmp_path, {"mine": {"command": "python -"}}, protocols=SETS, baselines=[])
+    files = [file.partition("/webnlg/")[2] for file in plan.score_files()]
+    assert files == [
+        *(f"original-nz/mine/{test}.csv" for test in ("test-nz", "test-wz", "augmented-nz")),
+        "rearranged-nz/mine/test-nz.csv",
+    ]
+    assert len(plan.systems.reports()) == len(plan.systems.keys()) == 3  # one answer serves both testing settings
+    assert {"type-f1", "rearranged", "augmented", "end-to-end"} <= set(plan.possible_tables)
+
+
+def test_stored_outputs_are_scored_where_there_are_some(tmp_path):
+    out, more = str(tmp_path / "out.jsonl"), str(tmp_path / "more.jsonl")
+    stored = {"webnlg": {"original": out, "augmented": [out, more]}}
+    plan = study(tmp_path, {"mine": {"predictions": stored}, "short": {"predictions": out}}, protocols=SETS)
+    assert plan.systems.predicted == [
+        ("webnlg", "original-nz", "mine", "augmented"),
+        ("webnlg", "original-nz", "mine", "test"),
+        ("webnlg", "original-nz", "short", "test"),
+    ]
+    wildcards = {"corpus": "webnlg", "trainset": "original-nz", "extractor": "mine", "testset": "augmented"}
+    given = plan.systems.inputs(SimpleNamespace(**wildcards))
+    assert given["files"] == [out, more] and given["test"].endswith("/augmented/nz/test.jsonl")
+    assert plan.systems.identity("mine") == plan.systems.identity("short")  # which files these are is no setting
+
+
+def test_what_decides_an_answer_is_not_how_long_it_may_take(tmp_path):
+    one, other = ({"command": "python -", "timeout": limit, "threads": limit} for limit in (1, 9))
+    plan = study(tmp_path, {"one": one, "other": other, "told": {**one, "relations": True}})
+    assert plan.systems.identity("one") == plan.systems.identity("other") != plan.systems.identity("told")
+    assert plan.systems.json("one") != plan.systems.json("other")
+
+
+def test_a_trained_system_is_an_entry_of_extractors(tmp_path):
+    plan = study(tmp_path, {"casrel": {"trained": {"epochs": 5}}, "pfn": {"trained": None}})
+    same = study(tmp_path, {}, extractors={"casrel": {"epochs": 5}})
+    assert plan.extractors == ["casrel", "pfn"] and plan.systems.runs == []
+    assert plan.trainings.settings_of("webnlg", "casrel") == same.trainings.settings_of("webnlg", "casrel")
+
+
+def test_all_problems_are_named_at_once(tmp_path):
+    systems = {
+        "a": {},
+        "b": {"command": "python -", "python": "x.py:Y"},
+        "c": {"command": "python -", "batch_size": 3},
+        "d": {"command": "no-such-program-anywhere"},
+        "e": {"python": f"{tmp_path}/none.py:Model"},
+        "f": {"python": "Model"},
+        "g": {"predictions": {"webnlg": {"sift-9": "none.jsonl"}, "conll": "out.jsonl"}},
+        "casrel": {"command": "python -"},
+        "j": {"command": "python -", "files": ["none.txt"]},
+        "novel": {"trained": {}},
+        "h": {"command": 5, "timeout": 0},
+        "i": {"command": "python 'unclosed"},
+    }
+    with pytest.raises(UserError) as refused:
+        study(tmp_path, systems)
+    found = str(refused.value)
+    for sentence in (
+        "systems/a: expected exactly one of trained, predictions, command, python",
+        "systems/b: expected exactly one of trained, predictions, command, python",
+        "command and python are several",
+        "systems/c/batch_size: a system by 'command' has no such key",
+        "systems/d/command: no-such-program-anywhere: no such program",
+        "none.py: no such file",
+        "systems/f/python: 'Model', expected path/to/file.py:Class",
+        "systems/g/predictions/webnlg: there is no protocol 'sift-9'",
+        "systems/g/predictions: there is no corpus 'conll'",
+        "systems/g/predictions: none.jsonl: no such file",
+        "systems/casrel: 'casrel' is the name of an extractor or a baseline",
+        "systems/j/files: none.txt: no such file",
+        "systems/novel/trained: unknown extractor 'novel'",
+        "systems/h/command: expected a command, as a text or a list of words, got 5",
+        "systems/h/timeout: expected more than 0",
+        "systems/i/command: cannot be split into words",
+    ):
+        assert sentence in found, sentence
+
+
+def test_a_system_that_failed_is_asked_again_and_one_that_answered_never(tmp_path):
+    report = tmp_path / "report.json"
+    tries = [next_attempt(report)]
+    for failed in ("it crashed", "it crashed", None, None):
+        write_json(report, {"failed": failed, "attempt": tries[-1]})
+        tries.append(next_attempt(report))
+    assert tries == [0, 1, 2, 2, 2]

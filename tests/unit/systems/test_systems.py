@@ -1,0 +1,171 @@
+"""The ways in which a system comes into a study: the same answers give the same numbers, a bad one loses its row."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import read_json
+from tripleaudit.scoring.rows import RunFiles, score_run
+from tripleaudit.scoring.scores import read_scores
+from tripleaudit.systems.test_set import predict_system
+
+SAID = {
+    "Ada Lovelace met Byron in London .": [["Ada Lovelace", "met", "Byron"], ["Byron", "lived in", "London"]],
+    "Nothing here .": [],
+    "Émile saw Rome .": [["Émile", "saw", "Rome"], ["Émile", "saw", "Paris"]],
+}
+MET = Triple(Span(0, 12, "Ada Lovelace"), "met", Span(17, 22, "Byron"))
+GOLD = [
+    Sentence("a", "Ada Lovelace met Byron in London .", (MET,)),
+    Sentence("b", "Nothing here ."),
+    Sentence("c", "Émile saw Rome .", (Triple(Span(0, 5, "Émile"), "saw", Span(10, 14, "Rome")),)),
+]
+COMMON = {"timeout": 20.0, "restarts": 1}
+PROGRAM = """
+import json, sys
+said = json.load(open(sys.argv[1]))
+for line in sys.stdin:
+    text = json.loads(line)
+    print(json.dumps({"id": text["id"], "triples": said[text["text"]]}))
+"""
+CLASS = """
+import json
+import re
+class Said:
+    def __init__(self, path, relations=()):
+        print("loading a model")  # not an answer
+        self.said, self.relations = json.load(open(path)), relations
+    def extract(self, texts):
+        assert len(texts) <= 2
+        return [[tuple(triple) for triple in self.said[text]] for text in texts]
+"""
+
+
+class Box:
+    """A folder with a test set, answers in several forms, and programs that give them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        save_sentences(folder / "test.jsonl", GOLD)
+        self.write("said.json", json.dumps(SAID))
+        self.write("program.py", PROGRAM)
+        self.write("classes.py", CLASS)
+
+    def write(self, name: str, text: str) -> str:
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return str(self.folder / name)
+
+    def ask(self, kind: str, value: object, files=(), **settings) -> dict:
+        self.out, self.report = self.folder / f"{kind}.out.jsonl", self.folder / f"{kind}.report.json"
+        given = {**COMMON, kind: value, **settings}
+        test = self.folder / "test.jsonl"
+        predict_system("mine", kind, given, test, test, {"threads": 1}, self.out, self.report, files)
+        return read_json(self.report)
+
+    def scores(self) -> list:
+        out = [self.folder / name for name in ("scores.csv", "counts.csv")]
+        test = self.folder / "test.jsonl"
+        score_run(RunFiles(test, self.out, *out, train=test, report=self.report), {"extractor": "mine"})
+        return read_scores(out[0])
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    return Box(tmp_path)
+
+
+def ways(box: Box) -> dict[str, tuple]:
+    """Kind of system -> what makes it say the same as the others."""
+    rows = [{"text": text, "triples": triples} for text, triples in SAID.items()]
+    lists = box.write("lists.jsonl", "".join(json.dumps(row) + "\n" for row in reversed(rows)))
+    both = [{"text": text.replace(" .", "."), "predict": said, "truth": []} for text, said in SAID.items()]
+    stored = box.write("stored.json", json.dumps(both))
+    said = str(box.folder / "said.json")
+    return {
+        "predictions": (lists, [lists], {}),
+        "predictions in another form": (stored, [stored], {}),
+        "command": ([sys.executable, str(box.folder / "program.py"), said], (), {}),
+        "python": (f"{box.folder / 'classes.py'}:Said", (), {"options": {"path": said}, "batch_size": 2}),
+    }
+
+
+def test_the_same_answers_give_the_same_numbers_by_every_way_in(box):
+    found = {}
+    for way, (value, files, settings) in ways(box).items():
+        report = box.ask(way.split()[0], value, files, **settings)
+        assert report["failed"] is None and report["sentences"] == 3, way
+        assert (report["triples"], report["not_in_text"], report["with_triples"]) == (4, 1, 2), way
+        found[way] = (load_sentences(box.out), box.scores())
+    first = found.pop("command")
+    assert first[0][0].triples[0] == GOLD[0].triples[0]
+    values = {(row.matching, row.metric): row.value for row in first[1] if row.stratum == "all"}
+    assert values["exact-string", "precision"] == 0.5 and values["exact-span", "recall"] == 1
+    assert all(other == first for other in found.values())
+
+
+def test_what_is_told_of_relations_reaches_the_system(box):
+    box.write("classes.py", CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"))
+    said = {"options": {"path": str(box.folder / "said.json")}, "batch_size": 2}
+    where = f"{box.folder / 'classes.py'}:Said"
+    assert box.ask("python", where, **said)["triples"] == 0
+    box.ask("python", where, relations=True, **said)
+    assert [triple.relation for triple in load_sentences(box.out)[2].triples] == ["met", "saw"]
+
+
+BAD = {
+    "crash": (
+        "raise SystemExit('no licence')",
+        "ends with exit status 1 .*no licence.* at the sentence 'a', started 2",
+    ),
+    "half": ("print('{\"triples\": []}')", r"ends with exit status 0 .* started 2 times; 2 of 3 sentences"),
+    "hang": ("import time; time.sleep(99)", "gives no answer within 0.5 s at the sentence 'a'"),
+    "garbage": ("print('Loading model …')", "line 1 of its standard output is no JSON: .*Loading model"),
+    "no triples": ("print('[1]')", r"line 1 of its answers: expected an object with the list 'triples', got \[1\]"),
+    "no triple": (
+        '[print(\'{"triples": [["a", "b"]]}\') for _ in range(3)]',
+        r"its answers, sentence 'a': expected a triple \[subject, relation, object\]",
+    ),
+    "a wrong place": (
+        '[print(\'{"triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
+        '"object": {"start": null, "end": null, "text": "x"}}]}\') for _ in range(3)]',
+        "sentence 'a'.*reads 'Ada', expected 'Bob'",
+    ),
+    "an unknown text": ('print(\'{"id": "z", "triples": []}\')', "an answer about 'z', which is no id of the test set"),
+    "one too many": ("[print('{\"triples\": []}') for _ in range(4)]", "a second answer about the sentence 'c'"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_system_that_does_not_answer_loses_its_row_with_one_sentence(box, kind):
+    text, expected = BAD[kind]
+    box.write("program.py", text)
+    timeout = 0.5 if kind == "hang" else 20.0
+    command = [sys.executable, str(box.folder / "program.py")]
+    report = box.ask("command", command, timeout=timeout, restarts=0 if kind == "hang" else 1)
+    assert re.search(expected, report["failed"]), report["failed"]
+    assert "\n" not in report["failed"]
+    assert load_sentences(box.out) == [] and box.scores() == []
+
+
+def test_a_program_that_crashes_once_goes_on_with_the_rest(box):
+    mark = box.folder / "crashed"
+    box.write("program.py", f"import os\n{PROGRAM}    sys.stdout.flush()\n    if not os.path.exists({str(mark)!r}):\n"
+              f"        open({str(mark)!r}, 'w')\n        os.abort()\n")  # fmt: skip
+    command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
+    report = box.ask("command", command)
+    assert mark.exists() and report["failed"] is None and report["triples"] == 4
+
+
+def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
+    extra = [Sentence("z", "More ."), *GOLD]
+    save_sentences(box.folder / "more.jsonl", extra)
+    assert box.ask("predictions", "", [box.folder / "more.jsonl"])["failed"] is None
+    assert [row.value for row in box.scores() if row.metric == "f1" and row.stratum == "all"] == [1] * 4
+    save_sentences(box.folder / "fewer.jsonl", GOLD[1:])
+    failed = box.ask("predictions", "", [box.folder / "fewer.jsonl"])["failed"]
+    assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")

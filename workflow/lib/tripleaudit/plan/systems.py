@@ -1,0 +1,286 @@
+"""The section ``systems``: what extracts without a training of the study, and on which test sets. Runs nothing."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from tripleaudit.corpora.readers.records import Columns
+from tripleaudit.descriptors import BASELINES, EXTRACTORS, SYSTEM_KINDS, SystemKind
+from tripleaudit.errors import UserError
+from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Section, Text, form, hint, one_of
+from tripleaudit.files import read_json
+from tripleaudit.plan.corpora import format_names
+from tripleaudit.plan.training import CLASSIFIER, Training
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.study import Study
+
+FOR_ALL = ("threads", "gpus", "mem_mb", "runtime")
+ONLY_FOR_THE_SCHEDULER = (*FOR_ALL, "timeout", "restarts")  # none of these decides an answer
+
+
+def _paths(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+
+
+def _stored(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return _paths(value)
+    return all(_paths(one) or (isinstance(one, dict) and all(map(_paths, one.values()))) for one in value.values())
+
+
+def _command(value: Any) -> bool:
+    return _paths(value) and bool(value)
+
+
+class System(Section):
+    """A system; one key says how it comes into the study, the others belong to that way (docs/systems.md)."""
+
+    trained: Annotated[Training | None, OrEmpty] = None
+    """An extractor that the study trains; the same as an entry of `extractors`, with its settings."""
+    predictions: Annotated[
+        Any,
+        form(
+            "a path, a list of paths, or these by corpus, or by corpus and protocol",
+            _stored,
+            {"type": ["string", "array", "object"]},
+        ),
+    ] = None
+    """Stored outputs in any format that is read, by corpus and protocol; a path alone is the only corpus's test set."""
+    command: Annotated[
+        Any, form("a command, as a text or a list of words", _command, {"type": ["string", "array"]})
+    ] = None
+    """A program that reads JSON lines on standard input and answers in JSON lines on standard output."""
+    python: Text | None = None
+    """A class, file.py:Class, whose `extract(texts)` returns for each text a list of triples."""
+    format: Annotated[str, one_of(format_names, "format")] | None = None
+    """Format of stored predictions; null looks at their content."""
+    columns: Columns | None = None
+    """Which column of stored predictions is what, as under `corpora/<name>/columns`."""
+    options: dict[str, Any] = {}
+    """Keyword arguments of the class."""
+    batch_size: Number = 1
+    """Texts that the class gets at a time."""
+    relations: bool = False
+    """Tell it the relations of the corpus: those of the training set, with their descriptions."""
+    files: list[Text] = []
+    """Further files that its answers depend on; a change of one asks it anew."""
+    timeout: Positive = 60
+    """Seconds within which every answer must come; of a class, for each text of a batch."""
+    restarts: Count = 2
+    """How often it is started again after it ended, or was stopped, before its last answer."""
+    threads: Number = 1
+    """CPU threads that it may use (OMP_NUM_THREADS)."""
+    gpus: int = Field(0, ge=0)
+    """GPUs that it uses; with 0 it sees none."""
+    mem_mb: int = Field(4000, ge=100)
+    """Memory that a cluster job asks for."""
+    runtime: Runtime = "4h"
+    """Time that a cluster job asks for, minutes or '4h'."""
+
+
+class Systems:
+    """The systems of a study that it does not train.
+
+    Args:
+        section: ``systems`` of the configuration.
+    """
+
+    def __init__(self, study: "Study", section: Mapping[str, System]):
+        self.study = study
+        self.given = {name: each for name, each in section.items() if each.trained is None}
+        self.trained = {name: each.trained for name, each in section.items() if each.trained is not None}
+        self.all = section
+
+    @cached_property
+    def kinds(self) -> dict[str, SystemKind]:
+        """System -> its kind, for those that say one."""
+        said = {name: [key for key in each.given() if key in SYSTEM_KINDS] for name, each in self.given.items()}
+        return {name: SYSTEM_KINDS[keys[0]] for name, keys in said.items() if len(keys) == 1}
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        ways = ["trained", *SYSTEM_KINDS]
+        for name, each in self.all.items():
+            where, given = f"systems/{name}", each.given()
+            said = [key for key in ways if key in given]
+            if len(said) != 1:
+                found = f"{' and '.join(said)} are several" if said else "none of them is given"
+                yield f"{where}: expected exactly one of {', '.join(ways)}; {found}"
+            elif said == ["trained"]:
+                yield from self._problems_of_trained(where, name, given)
+            else:
+                yield from self._problems_of_kind(where, name, given)
+
+    def _problems_of_trained(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+        known = [*(one for one, spec in EXTRACTORS.items() if not spec.classifier), *self.study.typed.own_extractors]
+        if name not in known:
+            yield f"{where}/trained: unknown extractor '{name}'{hint(name, known)}"
+        if name in self.study.typed.extractors:
+            yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
+        for key in given:
+            if key != "trained":
+                yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
+
+    def _problems_of_kind(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+        kind, settings = self.kinds[name], self.settings(name)
+        if name in (*EXTRACTORS, *BASELINES, *self.study.typed.own_extractors) or name.startswith(CLASSIFIER):
+            yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
+        allowed = (kind.name, *kind.options, *FOR_ALL)
+        for key in given:
+            if key not in allowed:
+                yield f"{where}/{key}: a system by '{kind.name}' has no such key{hint(key, allowed)}"
+        if given[kind.name] is None:
+            yield f"{where}/{kind.name}: nothing stands there; expected a value"
+            return
+        if kind.name == "predictions":
+            yield from self._problems_of_stored(where, name)
+        for sentence in kind.problems(settings):
+            yield f"{where}/{sentence}"
+        for path in settings.get("files") or ():
+            if not Path(path).is_file():
+                yield f"{where}/files: {path}: no such file"
+
+    def _problems_of_stored(self, where: str, name: str) -> Iterator[str]:
+        given = self.given[name].predictions
+        corpora, tested = self.study.corpora, ["original", *(p for p in self.study.protocols if p != "original")]
+        if not isinstance(given, dict) and len(corpora) != 1:
+            yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
+        for corpus, paths in self.stored(name).items():
+            if corpus not in corpora:
+                yield f"{where}/predictions: there is no corpus '{corpus}'{hint(corpus, corpora)}"
+            for protocol, files in paths.items():
+                if protocol not in tested:
+                    yield f"{where}/predictions/{corpus}: there is no protocol '{protocol}'{hint(protocol, tested)}"
+                for path in files:
+                    yield from self.study.places.problems_of_file(f"{where}/predictions", path)
+
+    def stored(self, name: str) -> dict[str, dict[str, list[str]]]:
+        """Return corpus -> protocol -> files of a system by ``predictions``."""
+        given = self.given[name].predictions
+        by_corpus = given if isinstance(given, dict) else dict.fromkeys(self.study.corpora[:1], given)
+        found = {}
+        for corpus, value in by_corpus.items():
+            by_protocol = value if isinstance(value, dict) else {"original": value}
+            found[corpus] = {
+                protocol: [paths] if isinstance(paths, str) else list(paths) for protocol, paths in by_protocol.items()
+            }
+        return found
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """Return the keys of a system with their defaults, those of its kind alone."""
+        kind = self.kinds[name]
+        full = self.given[name].full()
+        return {key: full[key] for key in (kind.name, *kind.options, *FOR_ALL)}
+
+    # what runs
+
+    @cached_property
+    def runs(self) -> list[tuple[str, str, str]]:
+        """``(corpus, training set, system)`` for everything that is scored.
+
+        Nothing is trained: the training set is what decides which triples of a test set count as seen. Stored outputs
+        are scored where there are some.
+        """
+        return [
+            (corpus, trainset, name)
+            for name in self.kinds
+            for corpus in self.study.corpora
+            for trainset in self.study.trainsets
+            if trainset.endswith("-nz") and self.testsets(corpus, trainset, name)
+        ]
+
+    def testsets(self, corpus: str, trainset: str, name: str) -> list[tuple[str, str]]:
+        """Return the ``(test set, testing setting)`` pairs that a system is scored on."""
+        pairs = self.study.testsets(trainset)
+        if self.kinds[name].name != "predictions":
+            return pairs
+        own, stored = trainset.removesuffix("-nz"), self.stored(name).get(corpus, {})
+        return [(test, testing) for test, testing in pairs if (own if test == "test" else test) in stored]
+
+    @cached_property
+    def predicted(self) -> list[tuple[str, str, str, str]]:
+        """``(corpus, training set, system, test set)`` of every prediction file."""
+        found = {
+            (corpus, trainset, name, test)
+            for corpus, trainset, name in self.runs
+            for test, _ in self.testsets(corpus, trainset, name)
+        }
+        return sorted(found)
+
+    def path(self, corpus: str, trainset: str, name: str, testset: str = "test") -> str:
+        """Return where a prediction file lies, without its ending; the report lies beside it."""
+        return f"{self.study.places.study}/predictions/{corpus}/{trainset}/{name}/{testset}"
+
+    def reports(self) -> list[str]:
+        """Return the reports on all prediction files."""
+        return [f"{self.path(*each)}.report.json" for each in self.predicted]
+
+    def keys(self) -> list[dict[str, Any]]:
+        """Return the keys of each of :meth:`reports` as the scores file names them."""
+        return [
+            {
+                "study": self.study.name,
+                "corpus": corpus,
+                "protocol": trainset.removesuffix("-nz") if testset == "test" else testset,
+                "training": "nz",
+                "extractor": name,
+                "noise": "none",
+                "seed": "",
+            }
+            for corpus, trainset, name, testset in self.predicted
+        ]
+
+    def inputs(self, wildcards: Any) -> dict[str, Any]:
+        """Return what a prediction file is made from besides the test set: training triples, programs, outputs."""
+        name, study = wildcards.extractor, self.study
+        kind, settings = self.kinds[name], self.settings(name)
+        own = wildcards.testset == "test"
+        test = (
+            study.testset_file(wildcards) if own else study.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+        )
+        return {
+            "test": test,
+            "train": study.set_file(wildcards.corpus, "original", "nz", "train"),
+            "files": [study.places.file(path) for path in self.files(wildcards)],
+            "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
+        }
+
+    def files(self, wildcards: Any) -> list[str]:
+        """Return the stored outputs for one test set."""
+        if self.kinds[wildcards.extractor].name != "predictions":
+            return []
+        own = wildcards.trainset.removesuffix("-nz")
+        protocol = own if wildcards.testset == "test" else wildcards.testset
+        return self.stored(wildcards.extractor)[wildcards.corpus][protocol]
+
+    def identity(self, name: str) -> dict[str, Any]:
+        """Return what decides the answers of a system besides texts and files."""
+        settings = self.settings(name)
+        settings.pop("predictions", None)  # the files are inputs
+        return {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
+
+    def json(self, name: str) -> str:
+        """Return the settings for the job."""
+        return json.dumps(self.settings(name), sort_keys=True)
+
+    def job(self, corpus: str, name: str, threads: int) -> str:
+        """Return what the job needs besides the settings."""
+        return json.dumps({"threads": threads, "study": self.study.name}, sort_keys=True)
+
+
+def next_attempt(report: str | Path) -> int:
+    """Return the number of the next try of a system: a new one after a try that failed, else that of the last one.
+
+    It is a parameter of the rule, so that a system that lost its row is asked again by the next run, and one that
+    answered never is.
+    """
+    try:
+        last = read_json(report) if Path(report).is_file() else {}
+    except UserError:
+        last = {}
+    return last.get("attempt", 0) + bool(last.get("failed"))

@@ -1,0 +1,127 @@
+"""What a system is asked and what it answers: the one form that every kind of system shares.
+
+A text is ``{"id", "text"}``, with ``"relations": {name: description}`` where the system is told them. An answer is
+``{"id", "triples": [...]}``; a triple is ``[subject, relation, object]``, or an object with these keys whose arguments
+are strings or spans ``{"start", "end", "text"}``, as in the format ``jsonl`` of corpora. The ``id`` may be left out
+where answers come in the order of the texts.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tripleaudit.corpora.corpus import build_corpus
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers.common import shown
+from tripleaudit.corpora.readers.own import raw_sentence
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.errors import UserError
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One test set as a system sees it.
+
+    Attributes:
+        system: its name in the study.
+        settings: its entry under ``systems``.
+        sentences: texts without their triples.
+        relations: that there are, with their descriptions (empty where there is none); of the training set and the
+            study.
+        train: the training sentences, for systems that are shown some.
+        job: what a job brings beside them: ``threads``, and for language models the section ``generative``, the
+            study's name and the model's folder.
+    """
+
+    system: str
+    settings: Mapping[str, Any]
+    sentences: Sequence[Sentence]
+    relations: Mapping[str, str] = field(default_factory=dict)
+    train: Sequence[Sentence] = ()
+    job: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """The relations that the system wants to know of."""
+        return self.relations if self.settings.get("relations") else {}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the texts as the JSON that programs and services read."""
+        told = {"relations": dict(self.told)} if self.told else {}
+        yield from ({"id": sentence.id, "text": sentence.text, **told} for sentence in self.sentences)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers of a system to a test set.
+
+    Attributes:
+        sentences: in the order of the test set, with their triples.
+        facts: what it took, as far as the system knows: ``money``, ``requests``, ``prompt_tokens``,
+            ``completion_tokens``, ``device``, ``peak_mb``, ``money_of`` (id -> money).
+    """
+
+    sentences: Sequence[Sentence]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Answers:
+    """Answers as they come in, matched to the texts that they are about."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.open: dict[str, Sentence] = {sentence.id: sentence for sentence in asked.sentences}
+        self.rows: dict[str, Mapping[str, Any]] = {}
+        if len(self.open) < len(asked.sentences):
+            raise UserError("sentence ids occur twice in the test set; expected one sentence an id")
+
+    def add(self, answer: Any, where: str) -> None:
+        """Take the next answer.
+
+        Raises:
+            UserError: it is none, is about a text that was not asked about, or comes a second time.
+        """
+        if not isinstance(answer, dict) or not isinstance(answer.get("triples"), list):
+            raise UserError(f"{where}: expected an object with the list 'triples', got {shown(answer)}")
+        name = answer.get("id")
+        name = next(iter(self.open), None) if name is None else str(name)
+        if name in self.rows or name is None:
+            raise UserError(f"{where}: a second answer about the sentence {name or next(reversed(self.rows))!r}")
+        if name not in self.open:
+            raise UserError(f"{where}: an answer about {name!r}, which is no id of the test set")
+        self.rows[name] = {"id": name, "text": self.open.pop(name).text, "triples": answer["triples"]}
+
+    def sentences(self, source: str) -> list[Sentence]:
+        """Return the sentences of the test set with their triples, strings looked for in the text.
+
+        Raises:
+            UserError: a triple has another form, or a place that does not fit the text.
+        """
+        mapped = Mapped()
+        raw = [
+            raw_sentence(self.rows[sentence.id], f"{source}, sentence {sentence.id!r}", number, mapped)
+            for number, sentence in enumerate(self.asked.sentences)
+        ]
+        found = build_corpus(raw, source=source, format="answers").sentences if raw else []
+        return [_scored(sentence, self.rows[sentence.id]["triples"]) for sentence in found]
+
+
+def _scored(sentence: Sentence, listed: Sequence[Any]) -> Sentence:
+    """Give a sentence's triples the scores that came with them, where every one has its own."""
+    scores = [triple.get("score") if isinstance(triple, dict) else None for triple in listed]
+    if len(scores) != len(sentence.triples) or not all(isinstance(score, int | float) for score in scores):
+        return sentence
+    pairs = zip(sentence.triples, scores, strict=True)
+    return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))
+
+
+def counts_of(sentences: Iterable[Sentence]) -> dict[str, int]:
+    """Count sentences, those with triples, triples, and triples that name an entity which is not in the text."""
+    sentences = list(sentences)
+    triples = [triple for sentence in sentences for triple in sentence.triples]
+    return {
+        "sentences": len(sentences),
+        "with_triples": sum(bool(sentence.triples) for sentence in sentences),
+        "triples": len(triples),
+        "not_in_text": sum(not triple.located for triple in triples),
+    }

@@ -1,0 +1,233 @@
+"""``command`` and ``python``: programs that read texts as JSON lines and answer in JSON lines.
+
+A program is started once for a test set, gets every text on its standard input, which is then closed, and answers on
+its standard output; what it says on standard error goes to the log. One that ends before its last answer is started
+again with the texts that are left, at most ``restarts`` times. A class of Python runs in such a program of its own, so
+that its crash, or its memory, is not the job's.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import queue
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from tripleaudit.corpora.readers.common import shown
+from tripleaudit.descriptors import SystemKind
+from tripleaudit.errors import UserError
+from tripleaudit.systems import child
+from tripleaudit.systems.asked import Answered, Answers, Asked
+
+logger = logging.getLogger(__name__)
+LONGEST_LINE = 1 << 26  # characters of one answer; a program that never ends its line is stopped there
+GRACE = 10.0  # seconds that a program has to end after its last answer
+
+
+def argv_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return the program and its arguments; ``python`` stands for this interpreter."""
+    given = settings["command"]
+    words = shlex.split(given) if isinstance(given, str) else list(given)
+    return [sys.executable, *words[1:]] if words[:1] == ["python"] else words
+
+
+def files_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words of a command that are files: its result depends on them."""
+    yield from (word for word in argv_of(settings)[1:] if Path(word).is_file())
+
+
+def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
+    import shutil
+
+    try:
+        words = argv_of(settings)
+    except ValueError as error:
+        yield f"command: cannot be split into words ({error})"
+        return
+    if not words or shutil.which(words[0]) is None:
+        yield f"command: {' '.join(words[:1]) or 'empty'}: no such program; expected one that can be run from here"
+
+
+def answer_command(asked: Asked) -> Answered:
+    return _answered(asked, argv_of(asked.settings), 1)
+
+
+def file_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
+    yield settings["python"].rpartition(":")[0]
+
+
+def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
+    file, _, name = settings["python"].rpartition(":")
+    if not file.endswith(".py") or not name.isidentifier():
+        yield f"python: {settings['python']!r}, expected path/to/file.py:Class"
+    elif not Path(file).is_file():
+        yield f"python: {file}: no such file"
+
+
+def answer_class(asked: Asked) -> Answered:
+    batch = asked.settings.get("batch_size") or 1
+    options = json.dumps(asked.settings.get("options") or {})
+    argv = [sys.executable, "-m", child.__name__, asked.settings["python"], options, str(batch)]
+    return _answered(asked, argv, batch)
+
+
+def _answered(asked: Asked, argv: Sequence[str], batch: int) -> Answered:
+    """Ask a program, as often as it takes.
+
+    Raises:
+        UserError: it cannot be started, ends too often before its last answer, lets one wait, or answers otherwise.
+    """
+    answers = Answers(asked)
+    limit, restarts = asked.settings["timeout"] * batch, asked.settings["restarts"]
+    rows = {row["id"]: row for row in asked.rows()}
+    for attempt in range(restarts + 1):
+        ended = _Run(argv, _environment(asked)).ask([rows[name] for name in answers.open], answers, limit)
+        if not answers.open:
+            break
+        done = f"{len(answers.rows)} of {len(rows)} sentences are answered"
+        if attempt == restarts:
+            again = f", started {restarts + 1} times" if restarts else ""
+            raise UserError(f"{ended} at the sentence {next(iter(answers.open))!r}{again}; {done}")
+        logger.warning("the program %s; %s; it is started again with the rest", ended, done)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return Answered(answers.sentences("its answers"), {"peak_mb": round(peak / unit, 1)})
+
+
+def _environment(asked: Asked) -> dict[str, str]:
+    threads = str(asked.job.get("threads") or 1)
+    hidden = {} if asked.settings.get("gpus") else {"CUDA_VISIBLE_DEVICES": ""}
+    return {**os.environ, "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": threads, **hidden}
+
+
+class _Run:
+    """One run of a program; its three streams are each moved by a thread, so that none can block another."""
+
+    def __init__(self, argv: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        self.last_words = ""
+        try:
+            self.process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UserError(f"{argv[0]}: cannot be started ({error.strerror})") from error
+
+    def ask(self, rows: Sequence[Mapping[str, Any]], answers: Answers, limit: float) -> str:
+        """Send texts and take answers until the program ends or has answered all; return how it ended, in words."""
+        assert self.process.stdin and self.process.stdout and self.process.stderr
+        threads = [
+            _started(self._send, self.process.stdin, rows),
+            _started(self._receive, self.process.stdout),
+            _started(self._repeat, self.process.stderr),
+        ]
+        number, waited = 0, False
+        try:
+            while answers.open:
+                line = self.lines.get(timeout=limit)
+                if line is None:
+                    break
+                number += 1
+                if line.strip():
+                    answers.add(_decoded(line, number), f"line {number} of its answers")
+            self._finish(answers)
+        except queue.Empty:
+            waited = True
+        finally:
+            self._stop()
+            for thread in threads:
+                thread.join()
+        if waited:
+            return f"gives no answer within {limit:g} s"
+        said = f": {self.last_words[:200]}" if self.last_words else ""
+        return f"ends with exit status {self.process.returncode} (its last words{said or ': none'})"
+
+    def _finish(self, answers: Answers) -> None:
+        """Let a program that has answered everything end by itself; a further answer is one too many."""
+        if answers.open:
+            return
+        try:
+            while (line := self.lines.get(timeout=GRACE)) is not None:
+                if line.strip():
+                    answers.add(_decoded(line, 0), "after its last answer")
+        except queue.Empty:
+            logger.warning("the program does not end by itself after its last answer and is stopped")
+
+    def _stop(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def _send(self, stream: IO[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        try:
+            with stream:
+                for row in rows:
+                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        except (BrokenPipeError, ValueError):
+            pass  # it has ended, which its standard output shows
+
+    def _receive(self, stream: IO[str]) -> None:
+        with stream:
+            while line := stream.readline(LONGEST_LINE):
+                self.lines.put(line)
+        self.lines.put(None)
+
+    def _repeat(self, stream: IO[str]) -> None:
+        with stream:
+            while line := stream.readline(LONGEST_LINE):
+                sys.stderr.write(line)
+                self.last_words = line.strip() or self.last_words
+
+
+def _started(function: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=function, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _decoded(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(
+            f"line {number} of its standard output is no JSON: {shown(line.strip())}; expected one answer a line and "
+            "everything else on standard error"
+        ) from error
+
+
+COMMAND = SystemKind(
+    name="command",
+    label="command",
+    order=2,
+    answer=answer_command,
+    options=("timeout", "restarts", "relations", "files"),
+    files=files_of_command,
+    problems=problems_of_command,
+    told=True,
+)
+PYTHON = SystemKind(
+    name="python",
+    label="Python class",
+    order=3,
+    answer=answer_class,
+    options=("timeout", "restarts", "relations", "files", "options", "batch_size"),
+    files=file_of_class,
+    problems=problems_of_class,
+    told=True,
+)

@@ -1,0 +1,80 @@
+"""``predictions``: outputs that lie in files, of any format that is read."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
+from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.descriptors import SystemKind
+from tripleaudit.errors import UserError
+from tripleaudit.scoring.sides import folded, load_side
+from tripleaudit.systems.asked import Answered, Asked
+
+
+def answer(asked: Asked) -> Answered:
+    """Return what the files say of the test set; further sentences in them are left out.
+
+    Raises:
+        UserError: a file cannot be read, or lacks a sentence of the test set.
+    """
+    files, settings = asked.job["files"], asked.settings
+    stored = [
+        sentence
+        for path in files
+        for sentence in load_side(path, "predict", settings.get("format") or "auto", settings.get("columns"))
+    ]
+    return Answered(matched(asked.sentences, stored, ", ".join(Path(path).name for path in files)))
+
+
+def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: str) -> list[Sentence]:
+    """Return each sentence with the triples of the stored one that has its id and text, else of one with its text.
+
+    Texts are the same up to blanks and accents; places are then looked for anew.
+
+    Raises:
+        UserError: a sentence is missing.
+    """
+    by_id = {sentence.id: sentence for sentence in stored}
+    by_text: dict[str, list[Sentence]] = defaultdict(list)
+    for sentence in reversed(stored):
+        by_text[folded(sentence.text)].append(sentence)
+    found: list[Sentence] = []
+    absent: list[Sentence] = []
+    for sentence in sentences:
+        guess = by_id.get(sentence.id)
+        if guess is None or folded(guess.text) != folded(sentence.text):
+            same = by_text.get(folded(sentence.text), [])
+            guess = (same.pop() if len(same) > 1 else same[0]) if same else None
+        if guess is None:
+            absent.append(sentence)
+        else:
+            found.append(_moved(guess, sentence))
+    if absent:
+        raise UserError(
+            f"{source}: has {len(found)} of the {len(sentences)} sentences of the test set; the first that is missing "
+            f"is {absent[0].id!r} ({absent[0].text[:60]!r}); expected all of them, by their ids or their texts"
+        )
+    return found
+
+
+def _moved(guess: Sentence, sentence: Sentence) -> Sentence:
+    if guess.text == sentence.text:
+        return Sentence(sentence.id, sentence.text, guess.triples)
+    plain = [
+        RawTriple(*triple.strings, subject_type=triple.subject.type, object_type=triple.object.type)
+        for triple in guess.triples
+    ]
+    placed = build_corpus([RawSentence(sentence.id, sentence.text, plain, sentence.id)], source="", format="").sentences
+    scores = {triple.strings: triple.score for triple in guess.triples}
+    triples = [Triple(t.subject, t.relation, t.object, scores.get(t.strings)) for t in placed[0].triples]
+    return Sentence(sentence.id, sentence.text, tuple(triples))
+
+
+KIND = SystemKind(
+    name="predictions",
+    label="stored predictions",
+    order=1,
+    answer=answer,
+    options=("format", "columns"),
+)

@@ -1,0 +1,62 @@
+"""One system on one test set: its answers in the form of an extractor's predictions, and what they took."""
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import iterate_sentences, load_sentences, save_sentences
+from tripleaudit.descriptors import SYSTEM_KINDS
+from tripleaudit.errors import UserError
+from tripleaudit.files import write_json
+from tripleaudit.systems.asked import Answered, Asked, counts_of
+
+logger = logging.getLogger(__name__)
+
+
+def predict_system(
+    name: str,
+    kind: str,
+    settings: Mapping[str, Any],
+    test: str | Path,
+    train: str | Path,
+    job: Mapping[str, Any],
+    out: str | Path,
+    report: str | Path,
+    files: Sequence[str] = (),
+    attempt: int = 0,
+) -> None:
+    """Write what a system says of a test set, and a report: counts, times, money, or why it has lost its row.
+
+    A system that cannot answer all sentences ends here with an empty prediction file and a report that says why;
+    nothing else of the study is touched by it.
+
+    Args:
+        name: of the system in the study.
+        kind: of :data:`~tripleaudit.descriptors.SYSTEM_KINDS`.
+        settings: its entry under ``systems``, without what only the scheduler needs.
+        test: sentences; their triples are not shown to the system.
+        train: sentences that relations, and examples for language models, come from.
+        job: what decides no result: threads, the section ``generative``, the name of the study.
+        out, report: files to write.
+        files: of stored predictions for this test set.
+        attempt: number of this try after tries that failed.
+    """
+    sentences = [Sentence(each.id, each.text) for each in iterate_sentences(test)]
+    seen = load_sentences(train)
+    relations = dict.fromkeys(sorted({triple.relation for each in seen for triple in each.triples}), "")
+    asked = Asked(name, settings, sentences, {**relations, **job.get("relations", {})}, seen, {**job, "files": files})
+    start, failed, answered = time.monotonic(), None, Answered(())
+    try:
+        answered = SYSTEM_KINDS.need(kind).answer(asked)
+    except UserError as error:
+        failed = str(error)
+        logger.error("%s: %s", name, failed)
+    seconds = time.monotonic() - start
+    counts = counts_of(answered.sentences)
+    logger.info("%d sentences, %d triples, %.1f s", counts["sentences"], counts["triples"], seconds)
+    facts = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
+    write_json(report, {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(sentences)})
+    save_sentences(out, answered.sentences)

@@ -1,0 +1,62 @@
+# Systems that the study does not train: stored outputs, programs, classes, language models. One rule asks them all.
+from tripleaudit.plan.systems import next_attempt
+
+SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
+
+
+rule predict_system:
+    """What a system says of one test set, and what that took; one that fails costs its own row only."""
+    input:
+        unpack(STUDY.systems.inputs),
+    output:
+        predictions="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
+        report="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.report.json",
+    log:
+        "<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.log",
+    benchmark:
+        "<benchmarks>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
+    wildcard_constraints:
+        extractor=SYSTEMS,
+    conda:
+        "../../envs/torch.yaml"
+    threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
+    resources:
+        gpu=lambda wildcards: STUDY.systems.given[wildcards.extractor].gpus,
+        mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
+        runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
+    params:
+        kind=lambda wildcards: STUDY.systems.kinds[wildcards.extractor].name,
+        deciding=lambda wildcards: STUDY.systems.identity(wildcards.extractor),
+        attempt=lambda wildcards: next_attempt(
+            workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")
+        ),
+        settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
+        job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
+        code=lambda wildcards: jobs.described_code(
+            "predict-system", SYSTEM_KINDS, STUDY.systems.kinds[wildcards.extractor].name
+        ),
+    shell:
+        "python -m tripleaudit predict-system --name {wildcards.extractor:q} --kind {params.kind} "
+        "--settings {params.settings:q} --job {params.job:q} --test {input.test:q} --train {input.train:q} "
+        "--files {input.files:q} --attempt {params.attempt} "
+        "--out {output.predictions:q} --report {output.report:q} > {log:q} 2>&1"
+
+
+rule system_facts:
+    """What every system took for its answers, and which of them failed."""
+    input:
+        STUDY.systems.reports(),
+    output:
+        "<study>/systems.json",
+    log:
+        "<logs>/system_facts.log",
+    benchmark:
+        "<benchmarks>/system_facts.jsonl"
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        run_keys=lambda wildcards: json.dumps(STUDY.systems.keys()),
+    shell:
+        "python -m tripleaudit system-facts --reports {input:q} --keys {params.run_keys:q} --out {output:q} "
+        "> {log:q} 2>&1"
