@@ -97,7 +97,7 @@ def folded(text: str) -> str:
 
 def _agree(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> bool:
     return len(gold) == len(predictions) and all(
-        right.text == guess.text or _folded(right.text) == _folded(guess.text)
+        right.text == guess.text or folded(right.text) == folded(guess.text)
         for right, guess in zip(gold, predictions, strict=True)
     )
 
@@ -108,14 +108,14 @@ def _by_text(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[
     if len({sentence.text for sentence in predictions}) < len(predictions):
         log.warning("some texts stand several times; predictions for them are taken in the order that they have")
     for guess in predictions:
-        waiting[_folded(guess.text)].append(guess)
-    found = [waiting[key].popleft() if waiting[key] else None for key in (_folded(right.text) for right in gold)]
+        waiting[folded(guess.text)].append(guess)
+    found = [waiting[key].popleft() if waiting[key] else None for key in (folded(right.text) for right in gold)]
     return None if None in found or any(waiting.values()) else found
 
 
 def _missing(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
-    known = {_folded(guess.text) for guess in predictions}
-    absent = [right for right in gold if _folded(right.text) not in known]
+    known = {folded(guess.text) for guess in predictions}
+    absent = [right for right in gold if folded(right.text) not in known]
     if not absent or len(absent) == len(gold):
         return "" if not absent else "; no text is the same"
     return f"; no prediction for {len(absent)} of them, such as id {absent[0].id!r}: {_shown(absent[0].text)}"
