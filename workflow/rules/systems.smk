@@ -27,9 +27,7 @@ rule predict_system:
     params:
         kind=lambda wildcards: STUDY.systems.kinds[wildcards.extractor].name,
         deciding=lambda wildcards: STUDY.systems.identity(wildcards.extractor),
-        attempt=lambda wildcards: next_attempt(
-            workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")
-        ),
+        attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
         job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
         code=lambda wildcards: jobs.described_code(
