@@ -7,12 +7,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
-<<<<<<< HEAD
-from tripleaudit.files import write_json
-=======
-from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.files import read_json, write_json
->>>>>>> 3f64dec (Let stored outputs, programs and classes be rows of every table)
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring import gate
