@@ -28,15 +28,16 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
 
 
 def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
-    """Write one sentence a row, its triples as a list of objects with spans, and with scores where there are some."""
+    """Write one sentence a row, its triples as a list of objects with spans; with types and scores, if there are any."""
     import pyarrow
     from pyarrow import parquet
 
-    span = pyarrow.struct({"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()})
-    fields = {"subject": span, "relation": pyarrow.string(), "object": span}
-    if any(triple.score is not None for sentence in sentences for triple in sentence.triples):
-        fields["score"] = pyarrow.float64()
-    triple = pyarrow.struct(fields)
+    triples = [triple for sentence in sentences for triple in sentence.triples]
+    place = {"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()}
+    typed = {"type": pyarrow.string()} if any(triple.typed for triple in triples) else {}
+    scored = {"score": pyarrow.float64()} if any(triple.score is not None for triple in triples) else {}
+    span = pyarrow.struct({**place, **typed})
+    triple = pyarrow.struct({"subject": span, "relation": pyarrow.string(), "object": span, **scored})
     schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)})
     with atomic_write(path, "wb") as stream:
         parquet.write_table(pyarrow.Table.from_pylist([s.to_json() for s in sentences], schema=schema), stream)

@@ -30,7 +30,8 @@ def read(path: str | Path) -> Iterator[RawSentence]:
             )
         for sentence in read_parquet(files[0]):
             triples = [
-                RawTriple(*triple.strings, triple.subject.start, triple.object.start) for triple in sentence.triples
+                RawTriple(*t.strings, t.subject.start, t.object.start, t.subject.type, t.object.type)
+                for t in sentence.triples
             ]
             yield RawSentence(sentence.id, sentence.text, triples, f"{path}, sentence {sentence.id!r}")
 
