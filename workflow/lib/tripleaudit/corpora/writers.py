@@ -28,7 +28,7 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
 
 
 def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
-    """Write one sentence a row, its triples as a list of objects with spans; with types and scores, if there are any."""
+    """Write one sentence a row, its triples as a list of objects with spans, and types and scores if there are any."""
     import pyarrow
     from pyarrow import parquet
 
