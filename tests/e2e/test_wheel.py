@@ -69,6 +69,18 @@ def test_every_command_has_its_help(tripleaudit, command):
     assert f"tripleaudit {command}" in " ".join(succeeded(tripleaudit(command, "--help")).split())
 
 
+def test_a_study_is_validated_without_being_run(tripleaudit, tmp_path):
+    write_study(tmp_path, "minilm")
+    assert "small: this study can run" in succeeded(tripleaudit("validate", "study.yaml"))
+    (tmp_path / "faulty.yaml").write_text("threads: 0\nextractors: {tplinkr: {}}\n", encoding="utf-8")
+    refused = tripleaudit("validate", "study.yaml", "faulty.yaml")
+    assert refused.returncode == 1 and "Traceback" not in refused.stderr
+    assert "- threads: expected at least 1, got 0\n" in refused.stderr
+    assert "- extractors/tplinkr: unknown extractor 'tplinkr', did you mean 'tplinker'?" in refused.stderr
+    shipped = succeeded(tripleaudit("validate", "config/papers.yaml"))
+    assert "this study can run" in shipped
+
+
 def test_audit_and_split(tripleaudit, tmp_path):
     files = [DEMO / f"{name}.jsonl" for name in ("train", "valid", "test")]
     assert "1455" in succeeded(tripleaudit("audit", files[0], files[2]))
