@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+from pathlib import Path
 
 import pyarrow
 import pytest
@@ -83,6 +84,29 @@ def test_tables_of_one_triple_a_row(tmp_path, delimiter):
     assert detect_format(path) == "records"
     found = {text: set(triples) for text, triples in strings(read_corpus(path))}
     assert found == {text: set(triples) for text, triples in TEXTS}
+
+
+@pytest.mark.parametrize(
+    ("name", "mapped", "expected"),
+    [("id", {}, 1), ("id", {"id": "id"}, 2), ("sentence_id", {}, 2), ("number", {"id": "number"}, 2)],
+)
+def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(tmp_path, name, mapped, expected):
+    rows = [(1, "a leads b"), (1, "a leads b"), (2, "a leads b")]
+    path = tmp_path / "rows.jsonl"
+    triples = [("a", "leads", "b"), ("b", "is led by", "a"), ("a", "leads", "b")]
+    given = [
+        {name: number, "text": text, **dict(zip(NAMES, triple, strict=True))}
+        for (number, text), triple in zip(rows, triples, strict=True)
+    ]
+    path.write_text(lines(given))
+    corpus = read_corpus(path, columns=mapped)
+    assert [len(sentence.triples) for sentence in corpus.sentences] == [2, 1][:expected]
+    path.write_text(lines([*given, {**given[0], "text": "b leads a"}]))
+    if expected == 2:
+        with pytest.raises(UserError, match=r"rows.jsonl line 4: the sentence '1' has another text than in .* line 1"):
+            read_corpus(path, columns=mapped)
+    else:
+        assert len(read_corpus(path).sentences) == 2
 
 
 def test_lists_in_the_cells_of_a_table(tmp_path):
@@ -268,10 +292,11 @@ def test_commands_take_a_mapping(tmp_path, capsys):
 def test_a_study_says_which_column_is_what(tmp_path):
     from tripleaudit.plan.study import Study
 
-    path = tmp_path / "a.jsonl"
-    path.write_text(as_triples(lambda s, r, o: {"von": s, "art": r, "nach": o}, "kanten", "satz"))
+    files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
+    for path in files.values():
+        Path(path).write_text(as_triples(lambda s, r, o: {"von": s, "art": r, "nach": o}, "kanten", "satz"))
     columns = {"text": "satz", "triples": "kanten", "subject": "von", "relation": "art", "object": "nach"}
-    corpus = {"files": {"train": str(path), "test": str(path)}, "columns": columns}
+    corpus = {"files": files, "columns": columns}
     options = Study({"study": "s", "corpora": {"own": corpus}}).data.prepare_options("own", "test")
     given = [options[place + 1] for place, option in enumerate(options) if option == "--column"]
     assert parse_columns(given) == columns

@@ -113,14 +113,14 @@ def test_two_processes_train_as_one_and_one_of_them_writes(tmp_path, tiny_encode
     notes = tmp_path / "notes"
     notes.mkdir()
 
-    def arguments(out, count, name="casrel", **more):
+    def arguments(out, count, name="casrel"):
         command = ["train", "--train", tmp_path / "train.jsonl", "--valid", tmp_path / "valid.jsonl", "--gpu", "0"]
         command += ["--encoder", tiny_encoder, "--extractor", name, "--threads", "1", "--out", tmp_path / out]
-        return [*map(str, command), "--settings", json.dumps({**SETTINGS, "processes": count, **more})]
+        return [*map(str, command), "--settings", json.dumps({**SETTINGS, "processes": count})]
 
-    module = {"module": f"{tmp_path / 'watched.py'}:Watched"}
+    own = f"{tmp_path / 'watched.py'}:Watched"
     result = subprocess.run(
-        [sys.executable, "-m", "tripleaudit", *arguments("two", 2, "watched", **module)],
+        [sys.executable, "-m", "tripleaudit", "--plugin", f"watched={own}", *arguments("two", 2, "watched")],
         capture_output=True,
         text=True,
         env={**os.environ, "NOTES": str(notes)},
@@ -137,7 +137,7 @@ def test_two_processes_train_as_one_and_one_of_them_writes(tmp_path, tiny_encode
     record = json.loads((tmp_path / "two" / "provenance.json").read_text())
     assert record["training"]["settings"]["processes"] == 2
     assert record["training"]["steps"] == 8
-    register_from(module["module"])
+    register_from(own)
     model = load_extractor(tmp_path / "two")
     assert len(model.extract([row.text for row in rows])) == len(rows)
 

@@ -25,7 +25,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     extract.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder of the trained extractor")
     extract.add_argument("--gate", type=Path, metavar="DIR", help="folder of the trained classifier")
     extract.add_argument("--settings", default="{}", metavar="JSON", help="batch_size, window, threshold, max_chars, …")
-    extract.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
     extract.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     extract.add_argument(
         "--gpu",
@@ -82,14 +81,11 @@ def _extract(args: argparse.Namespace) -> None:
     import logging
 
     from tripleaudit.collection.extract import extract_shard, settings_from
-    from tripleaudit.extractors.registry import register_from
     from tripleaudit.machine.devices import gpu_slot, policy
 
     settings, wanted = settings_from(args.settings), policy(args.gpu, args.gpus)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     with gpu_slot(wanted):
-        if args.module:
-            register_from(args.module)
         extract_shard(
             args.index, args.shard, args.model, args.gate, args.out, args.facts, settings,
             gpu=wanted, threads=args.threads,

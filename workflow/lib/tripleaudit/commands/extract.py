@@ -22,7 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--gate", type=Path, metavar="DIR", help="trained zero-cardinality classifier before it")
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
-    parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
     parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
@@ -38,15 +37,13 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.corpora.model import Sentence
     from tripleaudit.errors import UserError
-    from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
+    from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
 
     given = (Sentence(str(number), text) for number, text in enumerate(args.texts))
     sentences = chain(given, read_input(args.input) if args.input else ())
     first = next(sentences, None)
     if first is None:
         raise UserError("nothing to extract from; expected at least one TEXT or --input FILE")
-    if args.module:
-        register_from(args.module)
     name = saved_extractor_name(args.model)
 
     from tripleaudit.training.predict import load_gate

@@ -23,7 +23,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="trained zero-cardinality classifier; rejected sentences get no triples",
     )
-    parser.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
     parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     parser.add_argument(
@@ -57,14 +56,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _predict(args: argparse.Namespace) -> int:
-    from tripleaudit.extractors.registry import load_extractor, register_from, saved_extractor_name
+    from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import choose_late, policy
 
     choose_late()
 
-    if args.module:
-        register_from(args.module)
     for folder in filter(None, (args.model, args.gate)):
         saved_extractor_name(folder)
 

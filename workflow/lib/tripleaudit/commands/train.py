@@ -60,26 +60,22 @@ def run(args: argparse.Namespace) -> int:
         return _train(args, values, files, sentences)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     with gpu_slot(policy(args.gpu, args.gpus), count):
-        from tripleaudit.extractors.registry import register_from, resolve
+        from tripleaudit.extractors.registry import resolve
         from tripleaudit.training.distributed import launch
         from tripleaudit.training.run import split_settings
 
-        if values.get("module"):
-            register_from(values["module"])
         split_settings(values, *resolve(args.extractor))  # bad settings fail here, once
         return launch(count, _arguments(args))
 
 
 def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict) -> int:
-    from tripleaudit.extractors.registry import register_from, resolve
+    from tripleaudit.extractors.registry import resolve
     from tripleaudit.machine.devices import choose_late, policy
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import micro
     from tripleaudit.training.session import device, set_up, taken
 
     choose_late()
-    if values.get("module"):
-        register_from(values["module"])
     resolve(args.extractor)
     matching = check_matching(values.get("matching", "exact"))
     count = values.get("processes", 1)

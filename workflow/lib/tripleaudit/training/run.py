@@ -35,7 +35,7 @@ from tripleaudit.training.trainer import TrainingResult, Validate, train_extract
 logger = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-NOT_TRAINING = ("model", "noising", "encoder_layers", "module")
+NOT_TRAINING = ("model", "noising", "encoder_layers")
 
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
 

@@ -1,7 +1,9 @@
 """``records``: rows of any kind, by a mapping that says which column is what; names in common use need none.
 
 JSON (a list of objects, or one within an object), JSON lines, CSV, TSV and Parquet. A row is a sentence with a list of
-triples, or one triple with its sentence; rows with the same text make one sentence. An argument is given as
+triples, or one triple with its sentence. Such rows make one sentence where they have the same text; where a column is
+said to be the sentence's id, by ``columns`` or by its name (``sentence_id``), those with the same id do, so that a text
+that is there twice stays two sentences. (``id`` alone may be that of the row.) An argument is given as
 
 * a string, or an object with one (``{"name": "Rome"}``);
 * a span: an object or a pair with start and end, of characters or tokens;
@@ -85,8 +87,9 @@ class Columns(Section):
     """Whether an end is the position after the last one, or the last one."""
 
 
+SENTENCE_IDS = ("sent_id", "sentence_id")
 USUAL: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "sent_id", "sentence_id", "orig_id"),
+    "id": (*SENTENCE_IDS, "id", "orig_id"),
     "text": ("text", "sentence", "sent", "sentText"),
     "tokens": ("tokens", "token", "words"),
     "triples": ("triples", "triple_list", "triplets", "relations", "spo_list", "facts"),
@@ -195,8 +198,12 @@ class Mapped:
         return not states and self.find(row, "triples") is not ABSENT
 
     def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence]:
-        """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their text."""
-        joined: dict[str, RawSentence] = {}
+        """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their text, or by a given id.
+
+        Raises:
+            UserError: a row is not usable, or two rows with one id have different texts.
+        """
+        joined: dict[tuple[str, str], RawSentence] = {}
         for number, (where, row) in enumerate(rows):
             if not isinstance(row, dict):
                 raise UserError(f"{where}: expected an object, got {shown(row)}")
@@ -205,11 +212,21 @@ class Mapped:
             sentence = self.sentence(row, where, number)
             if self._lists(row):
                 yield sentence
-            elif (known := joined.setdefault(sentence.text, sentence)) is not sentence:
+            elif (known := joined.setdefault(self._key(row, sentence), sentence)) is not sentence:
+                if known.text != sentence.text:
+                    raise UserError(
+                        f"{where}: the sentence {sentence.id!r} has another text than in {known.where}; expected "
+                        "one text in all its rows"
+                    )
                 known.triples += sentence.triples
                 for note, count in sentence.notes.items():
                     known.notes[note] = known.notes.get(note, 0) + count
         yield from joined.values()
+
+    def _key(self, row: dict[str, Any], sentence: RawSentence) -> tuple[str, str]:
+        """Return what rows of one sentence have in common: an id that is one of sentences, else the text."""
+        named = "id" in self.given or any(name in row for name in SENTENCE_IDS)
+        return ("id", sentence.id) if named and self.find(row, "id") not in (ABSENT, None) else ("text", sentence.text)
 
     def sentence(self, row: dict[str, Any], where: str, number: int) -> RawSentence:
         """Return the sentence of one row.
