@@ -1,15 +1,14 @@
-"""Extraction from a large synthetic collection: speed with and without the gate, memory by shard, cost of a shard.
+"""Extraction from a large synthetic collection: speed with and without the gate, memory, what an added file costs.
 
-``python -m tests.benchmarks.bench_collection --sentences 1000000 --shards 10`` writes the sentences with the demo
-corpus's generator, trains a tiny extractor and classifier on the demo corpus, extracts shard by shard as the workflow
-does, one process after the other, and writes the lists of shards and ``collection.md``, from which ``docs/scale.md``
-is computed. It fails if a larger shard takes more memory than a smaller one.
+``python -m tests.benchmarks.bench_collection --sentences 1000000`` writes the sentences with the demo corpus's
+generator, trains a tiny extractor and classifier on the demo corpus, extracts as the workflow does, and writes
+``collection.md``, from which ``docs/scale.md`` is computed. A run that was stopped goes on from its finished blocks. It
+fails if a row is missing or doubled, or if the larger run takes more memory than the smaller one.
 """
 
 import argparse
 import json
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -18,48 +17,40 @@ from itertools import accumulate, cycle, islice
 from pathlib import Path
 
 from tripleaudit.collection import cost
-from tripleaudit.collection.files import collection_files
-from tripleaudit.collection.index import build_index, shard_names, write_index
-from tripleaudit.collection.join import join_shards
 from tripleaudit.files import atomic_write, read_json, read_jsonl
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "resources" / "demo"
 SHARE = 0.25  # of the sentences that state triples
 DIFFERENT = 100_000  # sentences that are written before they recur
-SLACK = 1.1  # the largest shard may take this many times the memory of the smallest one
+SLACK = 1.1  # the larger run may take this many times the memory of the smaller one
 TRAINING = {"batch_size": 32, "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3, "warmup": 0.1}
 WIDTH = 64
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Measure and write; 1 if memory grows with the size of a shard."""
+    """Measure and write; 1 if rows are missing or memory grows with the size of a collection."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sentences", type=int, default=8_000)
-    parser.add_argument("--shards", type=int, default=2)
+    parser.add_argument("--sentences", type=int, default=12_000)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--block", type=int, default=2_000)
     parser.add_argument("--ungated", type=int, default=4_000, help="sentences of the run without the gate")
-    parser.add_argument(
-        "--small", type=int, default=4_000, help="sentences of the small shard whose memory is compared"
-    )
+    parser.add_argument("--small", type=int, default=4_000, help="sentences of the run whose memory is compared")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks" / "collection")
     options = parser.parse_args(list(arguments))
-    options.out.mkdir(parents=True, exist_ok=True)
-    text = options.out / "sentences.txt"
-    write_sentences(text, options.sentences)
-    models = options.out / "models"
-    if not (models / "zcc" / "model.safetensors").exists():
-        train(models)
-    gated = extract(text, options.out / "gated", models, options.shards, gate=True)
-    small = options.out / "small.txt"
-    copy_lines(text, small, options.small)
-    little = extract(small, options.out / "small", models, 1, gate=True)
-    copy_lines(text, options.out / "ungated.txt", options.ungated)
-    ungated = extract(options.out / "ungated.txt", options.out / "ungated", models, 1, gate=False)
+    models = models_in(options.out)
+    for name, count in (("sentences", options.sentences), ("small", options.small), ("ungated", options.ungated)):
+        write_sentences(options.out / f"{name}.txt", count)
+    gated = extract(options.out, "sentences", models, options.workers, options.block)
+    little = extract(options.out, "small", models, options.workers, options.block)
+    ungated = extract(options.out, "ungated", models, options.workers, options.block, gate=False)
     lines = report(gated, little, ungated)
     with atomic_write(options.out / "collection.md") as file:
         file.write(lines)
     print(lines)
-    return int(gated["peak_mb"] > SLACK * little["peak_mb"])
+    return int(
+        gated["peak_mb"] > SLACK * little["peak_mb"] or not complete(options.out / "sentences", options.sentences)
+    )
 
 
 # Sentences
@@ -95,13 +86,14 @@ def write_sentences(path: Path, count: int) -> None:
         file.writelines(islice(cycle(own), count))
 
 
-def copy_lines(source: Path, target: Path, count: int) -> None:
-    """Write the first lines of a file."""
-    with open(source, encoding="utf-8") as lines, atomic_write(target) as file:
-        file.writelines(islice(lines, count))
-
-
 # Models
+
+
+def models_in(out: Path) -> Path:
+    """Return the folder with the trained extractor and classifier, which are trained once."""
+    if not (out / "models" / "zcc" / "model.safetensors").exists():
+        train(out / "models")
+    return out / "models"
 
 
 def train(folder: Path) -> None:
@@ -147,62 +139,45 @@ def tiny_encoder(folder: Path) -> Path:
 # Extraction
 
 
-def extract(text: Path, folder: Path, models: Path, shards: int, gate: bool) -> dict:
-    """Extract every shard in a process of its own, as the workflow's jobs do; returns the joined list.
+def command(out: Path, name: str, models: Path, workers: int, block: int, gate: bool = True) -> list[str]:
+    """What extracts ``<name>.txt`` into the folder of that name."""
+    return [
+        sys.executable, "-m", "tripleaudit", "collection", "run", str(out / f"{name}.txt"), "--gpu", "0",
+        "--model", str(models / "casrel"), *(["--gate", str(models / "zcc")] if gate else []),
+        "--workers", str(workers), "--block", str(block), "--out", str(out / name),
+    ]  # fmt: skip
 
-    Shards of an earlier run on the same text are kept, so that a long measurement may be stopped and taken up again.
-    """
-    began = time.process_time()
-    index = build_index(collection_files([str(text)]), shards)
-    indexed = time.process_time() - began
-    if not (folder / "index.json").exists() or read_json(folder / "index.json") != index:
-        shutil.rmtree(folder, ignore_errors=True)
-        write_index(folder / "index.json", index)
-    facts = []
-    for name in shard_names(shards):
-        facts.append(folder / f"{name}.json")
-        if facts[-1].exists():
-            continue
-        command = [
-            sys.executable, "-m", "tripleaudit", "collection", "extract", "--index", str(folder / "index.json"),
-            "--shard", name, "--model", str(models / "casrel"), "--threads", "1", "--gpu", "0",
-            *(["--gate", str(models / "zcc")] if gate else []),
-            "--out", str(folder / f"{name}.jsonl.gz"), "--facts", str(folder / f"{name}.json"),
-        ]  # fmt: skip
-        began = time.perf_counter()
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        one = read_json(facts[-1])
-        print(
-            f"{folder.name} {name}: {one['counts']['sentences']} sentences, {one['counts']['let_through']} let through,"
-            f" {one['counts']['triples']} triples, {time.perf_counter() - began:.1f} s, peak {one['peak_mb']:.0f} MB",
-            flush=True,
-        )
-    print(f"{folder.name}: index in {indexed:.2f} s of CPU time", flush=True)
-    return join_shards(folder.name, facts, folder / "shards.json")
+
+def extract(out: Path, name: str, models: Path, workers: int, block: int, gate: bool = True) -> dict:
+    """Extract in a process of its own, going on from what an earlier one finished; returns the manifest."""
+    began = time.perf_counter()
+    subprocess.run(command(out, name, models, workers, block, gate), check=True)
+    manifest = read_json(out / name / "collection.json")
+    print(f"{name}: {manifest['rows']} rows, {time.perf_counter() - began:.0f} s by the clock", flush=True)
+    return manifest
+
+
+def complete(folder: Path, sentences: int) -> bool:
+    """Whether every line is in the output once."""
+    return [row["line"] for _, row in read_jsonl(folder)] == list(range(1, sentences + 1))
 
 
 def report(gated: dict, little: dict, ungated: dict) -> str:
     """What was measured, as Markdown; CPU time, because other programs may run beside."""
-    named = {
-        "with gate": cost.rates(gated, "cpu_seconds"),
-        "without": cost.rates(ungated, "cpu_seconds"),
-    }
+    named = {"with gate": cost.rates(gated, "cpu_seconds"), "without": cost.rates(ungated, "cpu_seconds")}
     counts = gated["counts"]
-    peaks = sorted(shard["peak_mb"] for shard in gated["shards"])
-    shard = counts["sentences"] // len(gated["shards"])
-    lost = shard * named["with gate"].sentence + named["with gate"].start
+    peaks = [block["peak_mb"] for block in gated["blocks"]]
     return "\n".join(
         [
-            f"{counts['sentences']:,} sentences in {len(gated['shards'])} shards: {counts['let_through']:,} let"
+            f"{counts['sentences']:,} sentences in {len(gated['blocks'])} blocks: {counts['let_through']:,} let"
             f" through, {counts['with_triples']:,} with triples, {counts['triples']:,} triples.",
             "",
             cost.parts_table(named),
             "",
-            f"Peak memory of a shard of {shard:,} sentences: {peaks[0]:.0f} to {peaks[-1]:.0f} MB; of"
+            f"Most memory of a worker: {min(peaks):.0f} to {max(peaks):.0f} MB from its first block to its last; of"
             f" {little['counts']['sentences']:,} sentences: {little['peak_mb']:.0f} MB.",
-            f"One lost shard costs {lost:.0f} s of one core, of which {named['with gate'].start:.1f} s are its start.",
             "",
-            cost.size_table(named["with gate"], named["without"], [1e6, 1e7, 1e8, 1e9], 100_000),
+            cost.size_table(named["with gate"], named["without"], [1e6, 1e7, 1e8, 1e9]),
             "",
             cost.worth(named["with gate"], named["without"]),
             "",

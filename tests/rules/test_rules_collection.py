@@ -1,4 +1,4 @@
-"""The rules of text collections with tiny models: shards, their table, the rerun of a lost shard, messages."""
+"""The rules of text collections with tiny models: one job a collection, its table, what runs again, messages."""
 
 import gzip
 import json
@@ -14,7 +14,6 @@ from tripleaudit.files import read_json, read_jsonl
 
 TARGET = ("--", "collection")
 FOLDER = "results/own/collections/toys"
-NAMES = [f"{number:05d}-of-00003" for number in range(3)]
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +32,14 @@ def home(tmp_path_factory, tiny_encoder):
 
 
 def write_study(folder, **changes):
-    section = {"files": "texts", "extractor": "models/casrel", "gate": "models/zcc", "shards": 3, **changes}
+    section = {"files": "texts", "extractor": "models/casrel", "gate": "models/zcc", "block": 60, **changes}
     config = {"study": "own", "gpu": 0, "threads": 1, "collections": {"toys": section}}
     (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder
 
 
 @pytest.mark.slow
-def test_a_collection_is_extracted_and_a_lost_shard_alone_is_made_again(home):
+def test_a_collection_is_extracted_and_changed_texts_cost_only_their_blocks(home):
     write_study(home)
     result = snakemake(home, *TARGET)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
@@ -50,26 +49,26 @@ def test_a_collection_is_extracted_and_a_lost_shard_alone_is_made_again(home):
     places = [(row["source"], row["line"]) for row in rows]
     assert places == [(f"texts/{name}", n) for name, many in (("a.txt", 100), ("b.txt.gz", 100), ("c.jsonl", 120))
                       for n in range(1, many + 1)]  # fmt: skip
-    joined = read_json(out / "shards.json")
-    counts = joined["counts"]
+    manifest = read_json(out / "collection.json")
+    counts = manifest["counts"]
     assert (counts["lines"], counts["empty"], counts["sentences"]) == (321, 1, 320)
     assert counts["let_through"] == sum(row["gate"] > 0.5 for row in rows)
-    assert [shard["sentences"] for shard in joined["shards"]] == [106, 107, 107]
+    assert [block["rows"] for block in manifest["blocks"]] == [60, 40, 60, 40, 60, 60]
     table = (home / "results/own/tables/collection.md").read_text(encoding="utf-8")
     assert "320" in next(line for line in table.splitlines() if "| Sentences " in line and "Input" not in line)
     dry_run = ("-n", "--quiet", "rules")
     assert jobs(snakemake(home, *dry_run, *TARGET)) == {}
 
-    before = {name: (out / f"{name}.jsonl.gz").read_bytes() for name in NAMES}
-    (out / f"{NAMES[1]}.jsonl.gz").unlink()
+    before = {path.name: path.stat().st_ino for path in (out / "blocks").iterdir()}
+    with open(home / "texts" / "c.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"text": "one more"}\n')
     again = snakemake(home, *TARGET)
     assert again.returncode == 0, again.stdout[-3000:] + again.stderr[-3000:]
-    text = again.stdout + again.stderr
-    assert text.count("rule extract_shard:") == 1 and f"shard={NAMES[1]}" in text and "rule index_coll" not in text
-    assert {name: (out / f"{name}.jsonl.gz").read_bytes() for name in NAMES} == before
-    write_study(home, shards=4, mem_mb=1000)
-    assert jobs(snakemake(home, *dry_run, *TARGET))["extract_shard"] == 4
-    write_study(home, mem_mb=1000)
+    after = {path.name: path.stat().st_ino for path in (out / "blocks").iterdir()}
+    assert before.items() <= after.items() and len(after) == len(before) + 1
+    write_study(home, threshold=0.4)
+    assert jobs(snakemake(home, *dry_run, *TARGET))["extract_collection"] == 1
+    write_study(home, mem_mb=1000, workers=2, batch_size=3)
     assert jobs(snakemake(home, *dry_run, *TARGET)) == {}
 
 
@@ -96,6 +95,6 @@ def test_broken_text_is_said_before_a_model_is_loaded(home):
     result = snakemake(write_study(home, files="broken.txt"), *TARGET)
     text = result.stdout + result.stderr
     assert result.returncode != 0
-    log = (home / "results/own/logs/index_collection/toys.log").read_text(encoding="utf-8")
+    log = (home / "results/own/logs/extract_collection/toys.log").read_text(encoding="utf-8")
     assert "broken.txt line 2: not UTF-8 text; convert the file" in log
-    assert "rule extract_shard:" not in text and "Traceback" not in text + log
+    assert "Traceback" not in text + log

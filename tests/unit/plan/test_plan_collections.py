@@ -1,5 +1,4 @@
 import copy
-import json
 
 import pytest
 
@@ -39,7 +38,7 @@ def test_the_models_of_a_study_are_found():
     assert plan.model_run("news") == "webnlg/original-nz/casrel/none/seed7"
     assert plan.gate_run("news") == "webnlg/original-wz/zcc-binary/none/seed7"
     assert plan.model("news") == "results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"
-    assert len(plan.files()) == 8
+    assert plan.files() == ["results/s/collections/news/collection.json"]
     other = Study(collection(seed=8, trainset="original-wz", gate=None)).collections
     assert other.model_run("news") == "webnlg/original-wz/casrel/none/seed8"
     assert other.gate_run("news") is None
@@ -82,5 +81,15 @@ def test_texts_that_are_not_there_are_named():
 
 
 def test_what_decides_the_triples_is_kept_apart_from_what_does_not():
-    settings = json.loads(Study(collection(shards=3)).collections.settings_json("news"))
-    assert set(settings) == {"batch_size", "window", "threshold", "max_chars", "write", "on_error"}
+    slow, fast = (Study(collection(workers=n, gpu_share=0.5, batch_size=n)).collections for n in (1, 3))
+    assert slow.deciding_options("news") == fast.deciding_options("news")
+    assert slow.speed_options("news") != fast.speed_options("news")
+    assert (slow.gpus("news"), fast.gpus("news")) == (1, 2)
+    other = Study(collection(write="triples", on_error="skip", text_column="body")).collections
+    assert other.deciding_options("news") != slow.deciding_options("news")
+
+
+def test_addresses_are_told_from_files_that_the_plan_can_see():
+    plan = Study(collection(files=["texts", "s3://bucket/more/*.parquet"])).collections
+    assert plan.texts("news") == ["texts/a.txt"]
+    assert plan.addresses("news") == ["s3://bucket/more/*.parquet"]

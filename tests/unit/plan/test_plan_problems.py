@@ -55,7 +55,7 @@ needles:
   words: [50, 20]
   triples: {corpus: webnlg, target: 0.9}
 collections:
-  news: {files: none/*.txt, extractor: casrel, gate: zcc-mcml, corpus: webnlg, shards: 0}
+  news: {files: none/*.txt, extractor: casrel, gate: zcc-mcml, corpus: webnlg, block: 0}
 unknown: 1
 """
 
@@ -103,7 +103,7 @@ EXPECTED = [
     "needles/triples: the shares must obey minimum <= target <= maximum, got 0.1, 0.9 and 0.3",
     "collections/news/files: none/*.txt: no file fits this pattern",
     "collections/news/gate: the study has no training webnlg/original-wz/zcc-mcml/none/seed1",
-    "collections/news/shards: expected at least 1, got 0",
+    "collections/news/block: expected at least 1, got 0",
 ]
 
 
@@ -210,14 +210,14 @@ def test_a_plan_imports_nothing_heavy():
 
 def test_a_missing_key_hides_no_fault_of_its_section_or_of_others(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    collections = {"n": {"files": "t.jsonl", "extractor": "x", "batch_size": float("inf"), "shards": 2.5}}
+    collections = {"n": {"files": "t.jsonl", "extractor": "x", "batch_size": float("inf"), "block": 2.5}}
     with pytest.raises(UserError) as error:
         Study({"study": "s", "threads": 0, "collections": {**collections, "m": {"files": [], "gate": None}}})
     assert said(str(error.value)) == [
         "threads: expected at least 1, got 0",
         "collections/n: the key 'gate' is missing",
-        "collections/n/shards: expected integer, got 2.5",
         "collections/n/batch_size: expected integer, got inf",
+        "collections/n/block: expected integer, got 2.5",
         "collections/m/files: expected at least 1 of them, got []",
         "collections/m: the key 'extractor' is missing",
     ]

@@ -18,7 +18,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 
 ZSTD = b"\x28\xb5\x2f\xfd"  # how a zstd file begins
-SHARDS = "shards.json"  # lists the JSON-lines files of a folder that are read as one
+MANIFEST = "collection.json"  # lists the blocks of a text collection, which are read as one file
 
 
 @contextlib.contextmanager
@@ -84,48 +84,55 @@ def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
 def read_jsonl(path: str | Path) -> Iterator[tuple[int, Any]]:
     """Yield ``(line number, value)`` of a JSON-lines file (``.gz`` too); blank lines are skipped.
 
-    A folder with a ``shards.json`` is read as one file, its shards one after the other; lines are counted through.
+    A folder with the manifest of a text collection is read as one file, its blocks one after the other.
 
     Raises:
         UserError: the file is missing or a line is not JSON; the message names the file and line.
     """
-    before = 0
-    for part in jsonl_parts(path):
-        number = 0
-        with open_text(part) as stream:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    try:
-                        value = json.loads(line)
-                    except json.JSONDecodeError as error:
-                        raise UserError(f"{part} line {number}: not valid JSON ({error.msg})") from error
-                    yield before + number, value
-        before += number
+    if is_collection(path):
+        yield from enumerate(_collection_rows(Path(path)), 1)
+        return
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                try:
+                    yield number, json.loads(line)
+                except json.JSONDecodeError as error:
+                    raise UserError(f"{path} line {number}: not valid JSON ({error.msg})") from error
 
 
-def is_sharded(path: str | Path) -> bool:
-    """Whether ``path`` is a folder of JSON-lines shards that are read as one."""
-    return (Path(path) / SHARDS).is_file()
+def is_collection(path: str | Path) -> bool:
+    """Whether ``path`` is the folder of a finished text collection, whose blocks are read as one file."""
+    return (Path(path) / MANIFEST).is_file()
 
 
-def jsonl_parts(path: str | Path) -> list[Path]:
-    """Return the files of a JSON-lines ``path``: itself, or the shards that the ``shards.json`` of a folder lists.
+def _collection_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all blocks that the manifest of a folder lists, in its order.
 
     Raises:
-        UserError: the list is not one, or a shard is missing.
+        UserError: the list is not one, or a block is missing or no whole Parquet file.
     """
-    path = Path(path)
-    if not is_sharded(path):
-        return [path]
-    listed = read_json(path / SHARDS)
+    import pyarrow
+    from pyarrow import parquet
+
+    listed = read_json(folder / MANIFEST)
     try:
-        parts = [path / shard["file"] for shard in listed["shards"]]
+        parts = [folder / block["file"] for block in listed["blocks"]]
     except (TypeError, KeyError) as error:
-        raise UserError(f"{path / SHARDS}: expected an object with 'shards', each with a 'file'") from error
+        raise UserError(f"{folder / MANIFEST}: expected an object with 'blocks', each with a 'file'") from error
     for part in parts:
         if not part.is_file():
-            raise UserError(f"{part}: this shard is missing, but {SHARDS} lists it; make the shards again")
-    return parts
+            raise UserError(f"{part}: this block is missing, but {MANIFEST} lists it; run the collection again")
+    for part in parts:
+        try:
+            with parquet.ParquetFile(part) as table:
+                for batch in table.iter_batches(batch_size=4096):
+                    for row in batch.to_pylist():
+                        if row["gate"] is None:
+                            del row["gate"]
+                        yield row
+        except (OSError, pyarrow.ArrowException) as error:
+            raise UserError(f"{part}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
 
 
 def check_file(path: str | Path) -> Path:

@@ -1,15 +1,17 @@
 """What a collection of another size costs, computed from what a measured one took.
 
-Seconds grow linearly with sentences, plus what every job spends before its first sentence:
+Per sentence: o seconds of reading and writing, t of tokenisation, g of the gate, e of the extractor (of a sentence that
+it reads), and p the share that the gate lets through. All processes together take for n sentences
 
-    T(n) = n (o + t + g + p e) + J s        with the gate
-    T(n) = n (o + t + e) + J s              without
+    T(n) = n (o + t + g + p e) + s        with the gate
+    T(n) = n (o + t + e) + s              without
 
-with n sentences in J jobs, and per sentence o seconds of reading and writing, t of tokenisation, g of the gate, e of
-the extractor (per sentence that it reads), p the share that the gate lets through, and s seconds of start per job.
+with s seconds for their start. The stages work side by side, so that by the clock W workers, with as many CPUs beside
+them for each as are asked for (C), take as long as the slower of the two sides:
+
+    D(n) = n max((g + p e) / W, (o + t) / C) + s
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,17 +21,17 @@ from tripleaudit.errors import UserError
 
 @dataclass(frozen=True)
 class Rates:
-    """Seconds per sentence of each part of the work, the gate's share, and what a job costs besides.
+    """Seconds per sentence of each part of the work, the gate's share, and what a run costs besides.
 
     Attributes:
-        other: reading, JSON, compression and writing.
+        other: reading, handing on, compression and writing.
         tokenisation: of every sentence.
         gate: the classifier, of every sentence; 0 without one.
         extraction: the extractor and its decoding, of a sentence that reaches it.
         share: of the sentences that reach the extractor.
-        start: seconds of a job before its first sentence.
+        start: seconds of the workers before their first sentence.
         bytes: written per sentence.
-        peak_mb: most memory of a job.
+        peak_mb: most memory of a process.
     """
 
     other: float
@@ -51,28 +53,37 @@ class Rates:
         """Seconds per sentence."""
         return self.other + self.tokenisation + self.models
 
-    def faster(self, factor: float) -> "Rates":
-        """Return the rates with models that run ``factor`` times as fast; everything else stays as it is."""
-        return replace(self, gate=self.gate / factor, extraction=self.extraction / factor)
+    def on_gpu(self, rate: float) -> "Rates":
+        """Return the rates with models that each read so many sentences a second; the CPUs' parts stay as they are."""
+        return replace(self, gate=1 / rate if self.gate else 0.0, extraction=1 / rate)
 
-    def hours(self, sentences: float, shard: int) -> float:
-        """Return the hours of all jobs together."""
-        return (sentences * self.sentence + math.ceil(sentences / shard) * self.start) / 3600
+    def hours(self, sentences: float) -> float:
+        """Return the hours of all processes together."""
+        return (sentences * self.sentence + self.start) / 3600
+
+    def elapsed(self, sentences: float, workers: int = 1, cpus: int = 1) -> float:
+        """Return the hours by the clock of so many workers with so many CPUs beside them."""
+        slower = max(self.models / workers, (self.other + self.tokenisation) / cpus)
+        return (sentences * slower + self.start) / 3600
+
+    def feeders(self) -> float:
+        """Return how many CPUs read, tokenise and write as fast as one worker extracts."""
+        return (self.other + self.tokenisation) / self.models if self.models else 0.0
 
 
 def rates(measured: Mapping[str, Any], clock: str = "seconds") -> Rates:
-    """Return the rates of a measured collection (its ``shards.json``).
+    """Return the rates of a measured collection (its manifest).
 
     Args:
-        measured: the list of shards.
+        measured: the manifest.
         clock: ``seconds`` by the clock, or ``cpu_seconds`` of the CPU, which other programs on the machine do not
             lengthen.
 
     Raises:
-        UserError: it has no sentences, or is no list of shards.
+        UserError: it has no sentences, or is no manifest.
     """
     try:
-        counts, seconds, shards = measured["counts"], measured[clock], measured["shards"]
+        counts, seconds = measured["counts"], measured[clock]
         sentences, read = counts["sentences"], counts["let_through"]
         if not sentences:
             raise UserError("the measured collection has no sentences; expected one to compute rates from")
@@ -82,12 +93,12 @@ def rates(measured: Mapping[str, Any], clock: str = "seconds") -> Rates:
             gate=seconds.get("gate", 0.0) / sentences,
             extraction=seconds.get("extraction", 0.0) / max(read, 1),
             share=read / sentences,
-            start=seconds["start"] / len(shards),
+            start=seconds["start"],
             bytes=measured["bytes"] / sentences,
             peak_mb=measured["peak_mb"],
         )
     except (KeyError, TypeError) as error:
-        raise UserError(f"not the list of shards of a collection: {error} is missing") from error
+        raise UserError(f"not the manifest of a collection: {error} is missing") from error
 
 
 def ungated(gated: Rates) -> Rates:
@@ -98,7 +109,7 @@ def ungated(gated: Rates) -> Rates:
 def parts_table(named: Mapping[str, Rates]) -> str:
     """Return microseconds per sentence by part, as Markdown; one column for each measurement."""
     rows = {
-        "reading, JSON, compression, writing": lambda r: r.other,
+        "reading, handing on, writing": lambda r: r.other,
         "tokenisation": lambda r: r.tokenisation,
         "gate": lambda r: r.gate,
         "extractor, of a sentence that it reads": lambda r: r.extraction,
@@ -112,32 +123,35 @@ def parts_table(named: Mapping[str, Rates]) -> str:
     ]
     lines.append(f"| sentences a second | {' | '.join(f'{1 / each.sentence:,.0f}' for each in named.values())} |")
     lines.append(f"| share let through | {' | '.join(f'{100 * each.share:.1f} %' for each in named.values())} |")
-    lines.append(f"| start of a job, s | {' | '.join(f'{each.start:.1f}' for each in named.values())} |")
+    lines.append(f"| start of the workers, s | {' | '.join(f'{each.start:.1f}' for each in named.values())} |")
     lines.append(f"| bytes written a sentence | {' | '.join(f'{each.bytes:.0f}' for each in named.values())} |")
-    lines.append(f"| most memory of a job, MB | {' | '.join(f'{each.peak_mb:.0f}' for each in named.values())} |")
+    lines.append(f"| most memory of a process, MB | {' | '.join(f'{each.peak_mb:.0f}' for each in named.values())} |")
     return "\n".join(lines)
 
 
 def size_table(
-    gated: Rates, without: Rates, sentences: Sequence[float], shard: int, factors: Sequence[float] = ()
+    gated: Rates, without: Rates, sentences: Sequence[float], gpu_rates: Sequence[float] = (), price: float = 0.0
 ) -> str:
     """Return the hours of collections of several sizes, with and without the gate, as Markdown.
 
     Args:
         gated, without: measured rates.
         sentences: sizes.
-        shard: sentences of a job.
-        factors: how many times as fast the models might run on another device; a pair of columns each.
+        gpu_rates: sentences a second that a model reads on one GPU; three columns for each.
+        price: of an hour of a machine with that GPU; 0 leaves money out.
     """
-    pairs = [("", gated, without)] + [
-        (f", models {factor:g} × as fast", gated.faster(factor), without.faster(factor)) for factor in factors
-    ]
-    heads = ["sentences", "jobs", "output, GB"]
-    heads += [f"hours{label}, {kind}" for label, _, _ in pairs for kind in ("gate", "no gate")]
+    heads = ["sentences", "output, GB", "CPU hours, gate", "CPU hours, no gate"]
+    for rate in gpu_rates:
+        heads += [f"{part} at {rate:,.0f}/s" for part in ("GPU hours, gate", "GPU hours, no gate", "CPUs a GPU")]
+        heads += [f"money at {rate:,.0f}/s"] * bool(price)
     lines = [f"| {' | '.join(heads)} |", "|" + "---:|" * len(heads)]
     for size in sentences:
-        cells = [f"{size:,.0f}", f"{math.ceil(size / shard):,}", f"{size * gated.bytes / 1e9:,.1f}"]
-        cells += [_hours(each.hours(size, shard)) for _, first, second in pairs for each in (first, second)]
+        cells = [f"{size:,.0f}", f"{size * gated.bytes / 1e9:,.1f}", *(_hours(r.hours(size)) for r in (gated, without))]
+        for rate in gpu_rates:
+            first, second = gated.on_gpu(rate), without.on_gpu(rate)
+            cells += [_hours((size * each.models + each.start) / 3600) for each in (first, second)]
+            cells.append(f"{first.feeders():.1f}")
+            cells += [f"{price * (size * first.models + first.start) / 3600:,.2f}"] * bool(price)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

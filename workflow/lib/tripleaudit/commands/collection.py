@@ -1,58 +1,66 @@
-"""``tripleaudit collection``: triples of large text collections, shard by shard, and what they cost."""
+"""``tripleaudit collection``: triples of large text collections on Ray Data, and what they cost."""
 
 import argparse
 import os
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SHARE, Real, Whole
+from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SHARE, Real, Whole
 
-HELP = "extract triples from a large text collection, shard by shard"
+HELP = "extract triples from a large text collection, on one machine or a cluster"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
 
-    index = steps.add_parser("index", help="divide text files into shards")
-    index.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns (.txt, .jsonl, also .gz)")
-    index.add_argument("--shards", type=NUMBER, required=True, metavar="N")
-    index.add_argument("--skip-broken", action="store_true", help="accept lines that are not UTF-8; they are left out")
-    index.add_argument("--out", type=Path, required=True, metavar="FILE")
-    index.set_defaults(work=_index)
-
-    extract = steps.add_parser("extract", help="extract the triples of one shard")
-    extract.add_argument("--index", type=Path, required=True, metavar="FILE", help="what 'index' wrote")
-    extract.add_argument("--shard", required=True, metavar="NAME", help="such as 00000-of-00016")
-    extract.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder of the trained extractor")
-    extract.add_argument("--gate", type=Path, metavar="DIR", help="folder of the trained classifier")
-    extract.add_argument("--settings", default="{}", metavar="JSON", help="batch_size, window, threshold, max_chars, …")
-    extract.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
-    extract.add_argument(
+    run = steps.add_parser("run", help="extract a collection, going on from what is finished")
+    run.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="files, folders, patterns and addresses (s3://…): .txt, .jsonl, .csv, .tsv, also .gz or .zst, .parquet",
+    )
+    run.add_argument("--model", required=True, metavar="DIR", help="folder of the trained extractor")
+    run.add_argument("--gate", metavar="DIR", help="folder of the trained classifier that reads every sentence first")
+    run.add_argument("--out", required=True, metavar="DIR", help="folder or address of the result")
+    run.add_argument("--name", help="of the collection (default: the folder's)")
+    run.add_argument("--threshold", type=SHARE, default=0.5, metavar="P", help="of the gate (default: 0.5)")
+    run.add_argument("--text-column", default="text", metavar="NAME", help="column or key of the text (default: text)")
+    run.add_argument("--id-column", default="id", metavar="NAME", help="column or key of the id (default: id)")
+    run.add_argument("--max-chars", type=NUMBER, default=10_000, metavar="N", help="leave out longer texts")
+    run.add_argument("--skip-broken", action="store_true", help="leave broken rows out and count them")
+    run.add_argument("--only-triples", action="store_true", help="write only the sentences that have triples")
+    run.add_argument("--jsonl", action="store_true", help="write each block as .jsonl.gz, too")
+    run.add_argument("--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)")
+    run.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="sentences at a time (default: 64)")
+    run.add_argument("--workers", type=NUMBER, default=1, metavar="N", help="processes with the models (default: 1)")
+    run.add_argument("--tokenisers", type=NUMBER, metavar="N", help="processes that tokenise (default: as many)")
+    run.add_argument(
+        "--share",
+        type=Real(0, 1, open=True),
+        default=1.0,
+        metavar="S",
+        help="of a GPU that a worker takes (default: 1)",
+    )
+    run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
+    run.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
+    run.add_argument("--replace", action="store_true", help="make blocks of another configuration anew")
+    run.add_argument(
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
         choices=("auto", "0", "1"),
-        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
+        help="auto uses GPUs where there are any (default: TRIPLEAUDIT_GPU, else auto)",
     )
-    extract.add_argument(
-        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
-    )
-    extract.add_argument("--out", type=Path, required=True, metavar="FILE", help="triples (.jsonl.gz)")
-    extract.add_argument("--facts", type=Path, required=True, metavar="FILE", help="counts and times (.json)")
-    extract.set_defaults(work=_extract)
-
-    join = steps.add_parser("join", help="list the shards, so that their folder reads as one file")
-    join.add_argument("facts", nargs="+", type=Path, metavar="FILE", help="of each shard, in order")
-    join.add_argument("--name", required=True, help="of the collection")
-    join.add_argument("--out", type=Path, required=True, metavar="FILE", help="shards.json beside the shards")
-    join.set_defaults(work=_join)
+    run.add_argument("--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
+    run.set_defaults(work=_run)
 
     cost = steps.add_parser("cost", help="what collections of other sizes cost, as Markdown")
-    cost.add_argument("--measured", type=Path, required=True, metavar="FILE", help="shards.json of a run with the gate")
-    cost.add_argument("--ungated", type=Path, metavar="FILE", help="shards.json of a run without (default: computed)")
+    cost.add_argument("--measured", type=Path, required=True, metavar="FILE", help="manifest of a run with the gate")
+    cost.add_argument("--ungated", type=Path, metavar="FILE", help="manifest of a run without (default: computed)")
     cost.add_argument("--sentences", type=Real(1), nargs="+", default=[1e6, 1e7, 1e8, 1e9], metavar="N")
-    cost.add_argument("--shard", type=NUMBER, default=100_000, metavar="N", help="sentences of a job (default: 100000)")
     cost.add_argument(
-        "--faster", type=POSITIVE, nargs="*", default=[], metavar="F", help="assume models that run F times as fast"
+        "--gpu-rate", type=POSITIVE, nargs="*", default=[], metavar="R", help="sentences a second of a model on a GPU"
     )
+    cost.add_argument("--price", type=MONEY, default=0.0, metavar="P", help="of an hour of a machine with that GPU")
     cost.add_argument(
         "--share", type=SHARE, metavar="P", help="let the gate let this share through (default: measured)"
     )
@@ -65,55 +73,59 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _index(args: argparse.Namespace) -> None:
-    from tripleaudit.collection.files import collection_files
-    from tripleaudit.collection.index import build_index, write_index
-    from tripleaudit.errors import UserError
-
-    if args.shards < 1:
-        raise UserError(f"--shards is {args.shards}, expected at least 1")
-    index = build_index(collection_files(args.files), args.shards, strict=not args.skip_broken)
-    write_index(args.out, index)
-    print(f"{index['lines']} lines in {args.shards} shards")
-
-
-def _extract(args: argparse.Namespace) -> None:
+def _run(args: argparse.Namespace) -> None:
     import logging
 
-    from tripleaudit.collection.extract import extract_shard, settings_from
-    from tripleaudit.machine.devices import gpu_slot, policy
+    from tripleaudit import code
+    from tripleaudit.collection.engine import Cluster, Collection, run_collection
+    from tripleaudit.collection.finished import folder_of
+    from tripleaudit.collection.pipeline import Models
+    from tripleaudit.collection.rows import Columns, Reading
+    from tripleaudit.extractors.registry import class_reference, register_from, saved_extractor_name
+    from tripleaudit.machine.devices import devices, gpu_slot, policy
 
-    settings, wanted = settings_from(args.settings), policy(args.gpu, args.gpus)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    with gpu_slot(wanted):
-        extract_shard(
-            args.index, args.shard, args.model, args.gate, args.out, args.facts, settings,
-            gpu=wanted, threads=args.threads,
-        )  # fmt: skip
-
-
-def _join(args: argparse.Namespace) -> None:
-    from tripleaudit.collection.join import join_shards
-
-    join_shards(args.name, args.facts, args.out)
+    if args.module:
+        register_from(args.module)
+    wanted = policy(args.gpu, args.gpus)
+    elsewhere = os.environ.get("RAY_ADDRESS")
+    on_gpu = wanted != "0" and (wanted == "1" or args.gpu == "1" or bool(not elsewhere and devices()))
+    references = [class_reference(saved_extractor_name(folder)) for folder in (args.model, args.gate) if folder]
+    places = {reference.rpartition(":")[0] for reference in references}
+    own = {place for place in places if place.endswith(".py")}
+    collection = Collection(
+        name=args.name or Path(args.out).name,
+        files=args.files,
+        target=folder_of(args.out, args.jsonl),
+        models=Models(
+            extractor=str(Path(args.model).absolute()),
+            gate=str(Path(args.gate).absolute()) if args.gate else None,
+            module=args.module,
+            batch_size=args.batch_size,
+            threshold=args.threshold,
+            gpu="1" if on_gpu else "0",
+            threads=args.threads,
+        ),
+        reading=Reading(args.block, Columns(args.text_column, args.id_column), args.max_chars, args.skip_broken),
+        write="triples" if args.only_triples else "all",
+        code=code.digest_of("collection.pipeline", "training.stream", *sorted(places - own), files=sorted(own)),
+    )
+    cluster = Cluster(args.workers, args.share if on_gpu else 0.0, args.tokenisers or args.workers)
+    with gpu_slot("0" if elsewhere else wanted, args.gpus):
+        run_collection(collection, cluster, replace=args.replace)
 
 
 def _cost(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from tripleaudit.collection import cost
-    from tripleaudit.errors import UserError
     from tripleaudit.files import read_json
 
-    if args.shard < 1 or any(size < 1 for size in args.sentences) or any(factor <= 0 for factor in args.faster):
-        raise UserError("--sentences and --shard need numbers from 1, --faster numbers above 0")
-    if args.share is not None and not 0 <= args.share <= 1:
-        raise UserError(f"--share is {args.share}, expected a share from 0 to 1")
     clock = "cpu_seconds" if args.cpu else "seconds"
     gated = cost.rates(read_json(args.measured), clock)
     without = cost.rates(read_json(args.ungated), clock) if args.ungated else cost.ungated(gated)
     if args.share is not None:
         gated = replace(gated, share=args.share)
     print(cost.parts_table({"with gate": gated, "without": without}))
-    print(f"\n{cost.size_table(gated, without, args.sentences, args.shard, args.faster)}")
+    print(f"\n{cost.size_table(gated, without, args.sentences, args.gpu_rate, args.price)}")
     print(f"\n{cost.worth(gated, without)}")

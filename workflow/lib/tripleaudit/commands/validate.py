@@ -51,7 +51,7 @@ def summary(study: "Study") -> Iterator[str]:
     if study.needles.models or study.needles.triples:
         yield f"needles for {len(study.needles.files())} models"
     if study.collections:
-        yield f"{len(study.collections.files())} shards of {len(list(study.collections))} text collections"
+        yield f"{len(list(study.collections))} text collections"
     tables = [*study.tables, *study.needles.tables(), *study.collections.tables()]
     names = [name for name in TABLES if name in tables]
     yield f"{len(names)} tables: {', '.join(names) or 'none'}"

@@ -499,6 +499,17 @@ def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None
             raise UserError(f"{extractor.name} setting {name!r} is {value!r}, expected a value of type {expected}")
 
 
+def saved_aligner(folder: str | Path) -> Aligner:
+    """Return the aligner of a trained extractor without loading its weights.
+
+    Raises:
+        UserError: the folder holds no extractor, or no usable tokenizer.
+    """
+    config = extractor_class(saved_extractor_name(folder)).config_class.from_pretrained(folder, local_files_only=True)
+    tokenizer = _load_tokenizer(Path(folder), config=config.encoder)
+    return Aligner(tokenizer, config.layout, config.marker, encoder_limit(config.encoder))
+
+
 def _load_tokenizer(folder: Path, **options: Any):
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise UserError(f"{folder}: has no tokenizer; expected one of the files {', '.join(TOKENIZER_FILES)}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
-from tripleaudit.files import is_sharded, read_json, read_jsonl
+from tripleaudit.files import is_collection, read_json, read_jsonl
 
 # Long Wikidata labels and their short forms (Wiki20m, Wiki80, DocRED).
 _SHORT = {
@@ -120,7 +120,7 @@ def read_system(path: str | Path, order: str = "auto") -> System:
         UserError: the file is missing or has none of the forms; the message says where.
     """
     path = Path(path)
-    if path.suffix == ".gz" or ".jsonl" in path.suffixes or is_sharded(path):
+    if path.suffix == ".gz" or ".jsonl" in path.suffixes or is_collection(path):
         return _read_lines(path)
     value = read_json(path)
     if not isinstance(value, dict):

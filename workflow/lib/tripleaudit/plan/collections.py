@@ -1,32 +1,33 @@
 """The section ``collections``: which texts are read by which of the study's models, and where the triples lie."""
 
-import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from tripleaudit.collection.files import collection_files
-from tripleaudit.collection.index import shard_names
+from tripleaudit.collection.addresses import is_remote, local_files
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
 from tripleaudit.fields import Batch, Number, Paths, Runtime, Section, Seed, Share, Text
+from tripleaudit.files import MANIFEST
 from tripleaudit.shipped import shipped
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
-
-DECIDING = ("threshold", "max_chars", "write", "on_error")
-SPEED = ("batch_size", "window")
 
 
 class Collection(Section):
     """One collection."""
 
     files: Paths
-    """Files, folders or patterns; plain text with a sentence a line (.txt) or JSON lines with `text` and, if there is
-    one, `id` (.jsonl), each also as .gz."""
+    """Files, folders, patterns or addresses of a store (s3://…); plain text with a sentence a line (.txt), JSON lines
+    (.jsonl), tables (.csv, .tsv), each also as .gz or .zst, and .parquet."""
+    text_column: Text = "text"
+    """Column of a table, or key of a JSON line, that holds the text."""
+    id_column: Text = "id"
+    """The same for the id; rows without one are called by file and number."""
     extractor: Text
     """An extractor that the study trains, or the folder of a trained one."""
     gate: str | None
@@ -40,14 +41,20 @@ class Collection(Section):
     """Whether the extractor is the one trained with Entity Noising."""
     seed: Seed | None = None
     """Seed of the trainings; by default the study's first one."""
-    shards: int = Field(8, ge=1, le=99999)
-    """Number of parts of equally many lines; each is a job, is rerun alone, and is one output file."""
     threshold: Share = 0.5
     """The gate lets a sentence through above this score."""
     batch_size: Batch = 64
     """Sentences at a time."""
-    window: Number = 4096
-    """Sentences that are sorted by length together, and held in memory."""
+    block: int = Field(20000, ge=1)
+    """Rows that are read, extracted, written and, if they are lost, made again together; each block is a file."""
+    workers: Number = 1
+    """Processes that hold gate and extractor, each on a share of a GPU or on a CPU."""
+    gpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Part of a GPU that a worker takes."""
+    tokenisers: Number | None = None
+    """Processes that tokenise for the workers, at most; by default as many as there are workers."""
+    jsonl: bool = False
+    """Write each block as JSON lines (.jsonl.gz), too."""
     max_chars: Number = 10000
     """Longer texts are counted and left out."""
     write: Literal["all", "triples"] = "all"
@@ -55,7 +62,7 @@ class Collection(Section):
     on_error: Literal["stop", "skip"] = "stop"
     """Lines that are not UTF-8, not JSON or without text: stop with an error, or count and skip them."""
     mem_mb: int = Field(4000, ge=500)
-    """Memory that a cluster job asks for."""
+    """Memory that a cluster job asks for, for each worker."""
     runtime: Runtime = "4h"
     """Time that a cluster job asks for, minutes or '4h'."""
 
@@ -106,12 +113,16 @@ class Collections:
                     yield f"collections/{name}/{key}: {error}"
 
     def texts(self, name: str) -> list[str]:
-        """Return the text files of a collection.
+        """Return the text files of a collection that lie on this machine.
 
         Raises:
             UserError: an entry stands for no file.
         """
-        return collection_files(self.section[name].files)
+        return local_files(self.section[name].files)
+
+    def addresses(self, name: str) -> list[str]:
+        """Return the entries of a collection that lie in a store, which is looked at when the job runs."""
+        return [entry for entry in self.section[name].files if is_remote(entry)]
 
     def extractor(self, name: str) -> str:
         """Return the name of the extractor, empty where a folder holds it."""
@@ -141,26 +152,46 @@ class Collections:
         gate = self.section[name].gate
         return [] if gate is None else [self._weights(self.gate_run(name), gate)]
 
-    def shards(self, name: str, ending: str) -> list[str]:
-        """Return the files of all shards of a collection."""
-        folder = f"{self.study.places.study}/collections/{name}"
-        return [f"{folder}/{shard}.{ending}" for shard in shard_names(self.section[name].shards)]
-
     def tables(self) -> list[str]:
         """Return the names of the tables that the collections fill."""
         return ["collection"] if self.section else []
 
     def files(self) -> list[str]:
-        """Return everything that the collections are read into."""
-        return [file for name in self for file in self.shards(name, "jsonl.gz")]
+        """Return the manifests of all collections."""
+        return [f"{self.study.places.study}/collections/{name}/{MANIFEST}" for name in self]
 
-    def settings_json(self, name: str, keys: Sequence[str] = DECIDING + SPEED) -> str:
-        """Return the settings of a collection besides texts and models, or some of them, as canonical JSON."""
-        return json.dumps(self.section[name].model_dump(include={*keys}), sort_keys=True)
+    def deciding_options(self, name: str) -> list[str]:
+        """Return options of ``tripleaudit collection run`` that decide the triples besides texts and models."""
+        section = self.section[name]
+        values = {
+            "--text-column": section.text_column,
+            "--id-column": section.id_column,
+            "--threshold": section.threshold,
+            "--max-chars": section.max_chars,
+            "--block": section.block,
+        }
+        flags = {
+            "--only-triples": section.write == "triples",
+            "--skip-broken": section.on_error == "skip",
+            "--jsonl": section.jsonl,
+        }
+        options = [str(part) for item in values.items() for part in item]
+        return [*options, *(flag for flag, on in flags.items() if on)]
 
-    def deciding_json(self, name: str) -> str:
-        """Return what of :meth:`settings_json` decides the triples."""
-        return self.settings_json(name, DECIDING)
+    def speed_options(self, name: str) -> list[str]:
+        """Return options that say how it is done."""
+        section = self.section[name]
+        values = {
+            "--workers": section.workers,
+            "--share": section.gpu_share,
+            "--batch-size": section.batch_size,
+            "--tokenisers": section.tokenisers or section.workers,
+        }
+        return [str(part) for item in values.items() for part in item]
+
+    def gpus(self, name: str) -> int:
+        """Return how many GPUs the workers of a collection take, where they run on GPUs."""
+        return math.ceil(self.section[name].workers * self.section[name].gpu_share)
 
     def _weights(self, run: str | None, model: str) -> str:
         folder = f"{self.study.places.study}/models/{run}" if run else shipped(model)

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -79,23 +79,34 @@ class Stream:
         self.account = Account()
         self._shared = gate is not None and same_tokens(gate.aligner, model.aligner)
 
+    @property
+    def aligner(self) -> Aligner:
+        """The aligner of the first model that reads a sentence."""
+        return self.model.aligner if self.gate is None else self.gate.aligner
+
     def extract(self, sentences: Iterable[Sentence]) -> Iterator[Extracted]:
         """Yield every sentence with its predicted triples, in order; triples that it came with are not looked at."""
         sentences = iter(sentences)
         while window := list(islice(sentences, self.window)):
-            yield from self._predict(window)
+            yield from self.predict(window)
 
-    def _predict(self, window: list[Sentence]) -> Iterator[Extracted]:
+    def predict(self, window: list[Sentence], known: Mapping[str, Alignment] | None = None) -> Iterator[Extracted]:
+        """Yield the sentences of one window with their predicted triples, in order.
+
+        Args:
+            window: sentences.
+            known: what the aligner of the first model that reads them (:attr:`aligner`) made of their texts.
+        """
         account, texts = self.account, [sentence.text for sentence in window]
         scores: list[float | None] = [None] * len(window)
-        known: dict[str, Alignment] = {}
+        if known is None:
+            known = self._align(self.aligner, texts)
         if self.gate is not None:
-            known = self._align(self.gate.aligner, texts)
             with account.timed("gate"):
                 scores = self.gate.decide(texts, self.batch_size, known)
         kept = [number for number, score in enumerate(scores) if score is None or score > self.threshold]
         texts = [texts[number] for number in kept]
-        if not self._shared:
+        if self.gate is not None and not self._shared:
             known = self._align(self.model.aligner, texts)
         with account.timed("extraction"):
             ids = [window[number].id for number in kept]

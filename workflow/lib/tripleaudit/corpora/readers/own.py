@@ -12,7 +12,7 @@ from tripleaudit.corpora.model import sentence_from_json
 from tripleaudit.corpora.readers.common import first_character, read_objects
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.descriptors import CorpusFormat
-from tripleaudit.files import is_sharded, read_jsonl
+from tripleaudit.files import is_collection, read_jsonl
 
 
 def read(path: str | Path) -> Iterator[RawSentence]:
@@ -48,7 +48,7 @@ def raw_sentence(value: Any, where: str, number: int, mapped: Mapped) -> RawSent
 
 
 def _objects(path: str | Path) -> Iterator[tuple[int, str, Any]]:
-    if is_sharded(path) or first_character(path) != "[":
+    if is_collection(path) or first_character(path) != "[":
         yield from ((number - 1, f"{path} line {number}", value) for number, value in read_jsonl(path))
     else:
         yield from ((number, where, value) for number, (where, value) in enumerate(read_objects(path)))
@@ -67,5 +67,5 @@ FORMAT = CorpusFormat(
     order=12,
     read=read,
     keys=("text", "triples"),
-    detects=lambda probe: is_sharded(probe.path) or {"triples", "text"} <= probe.value.keys(),
+    detects=lambda probe: is_collection(probe.path) or {"triples", "text"} <= probe.value.keys(),
 )

@@ -7,7 +7,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, several
 
-KIND = "collection"  # of the input files: the ``shards.json`` of each collection
+KIND = "collection"  # of the input files: the manifest of each collection
 LINES = {
     "lines": "Lines",
     "empty": "Empty",
@@ -23,7 +23,7 @@ SENTENCES = {
 
 
 def build(inputs: TableInputs) -> Table:
-    """Build from the lists of shards: one column a collection; lines, sentences, triples by relation, and cost."""
+    """Build from the manifests: one column a collection; lines, sentences, triples by relation, and cost."""
     found = [read_json(path) for path in inputs.files.get(KIND, [])]
     rows = [
         Row(label, tuple(Cell(one["counts"].get(key, 0), 0) for one in found), "Input") for key, label in LINES.items()
@@ -37,10 +37,10 @@ def build(inputs: TableInputs) -> Table:
     for relation in sorted(relations, key=lambda name: -sum(one["relations"].get(name, 0) for one in found)):
         rows.append(Row(relation, tuple(Cell(one["relations"].get(relation, 0), 0) for one in found), "Triples"))
     rows += [
-        Row("Shards", tuple(Cell(len(one["shards"]), 0) for one in found), "Cost"),
-        Row("Hours of all jobs", tuple(Cell(_hours(one), inputs.digits(2)) for one in found), "Cost"),
-        Row("Sentences a second of one job", tuple(Cell(_rate(one), 1) for one in found), "Cost"),
-        Row("Most memory of a job, MB", tuple(Cell(one["peak_mb"], 0) for one in found), "Cost"),
+        Row("Blocks", tuple(Cell(len(one["blocks"]), 0) for one in found), "Cost"),
+        Row("Hours of all processes", tuple(Cell(_hours(one), inputs.digits(2)) for one in found), "Cost"),
+        Row("Sentences a second of one process", tuple(Cell(_rate(one), 1) for one in found), "Cost"),
+        Row("Most memory of a process, MB", tuple(Cell(one["peak_mb"], 0) for one in found), "Cost"),
     ]
     return Table(
         "collection",
@@ -59,11 +59,12 @@ def _made(one: dict) -> str:
 
 
 def _hours(one: dict) -> float:
-    return (one["seconds"]["start"] + one["seconds"]["all"]) / 3600
+    return sum(one["seconds"].values()) / 3600
 
 
 def _rate(one: dict) -> float:
-    return one["counts"]["sentences"] / one["seconds"]["all"] if one["seconds"]["all"] else 0.0
+    seconds = sum(one["seconds"].values()) - one["seconds"]["start"]
+    return one["counts"]["sentences"] / seconds if seconds else 0.0
 
 
 def told_collection(inputs: TableInputs) -> str:

@@ -1,0 +1,205 @@
+"""Files, blocks and reading of a collection: every row is in exactly one block, and whatever is wrong is said."""
+
+import csv
+import gzip
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from tripleaudit.collection.addresses import local_files, text_files
+from tripleaudit.collection.division import divide, tasks
+from tripleaudit.collection.reading import read_blocks
+from tripleaudit.collection.rows import Columns, Reading
+from tripleaudit.errors import UserError
+
+ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
+
+
+def write(path, data):
+    data = data if isinstance(data, bytes) else data.encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".gz":
+        data = gzip.compress(data)
+    elif path.suffix == ".zst":
+        data = pa.compress(data, codec="zstd", asbytes=True)
+    path.write_bytes(data)
+    return str(path)
+
+
+def table_file(path, rows=ROWS, names=("id", "text")):
+    """A file of any kind of table with these rows."""
+    if path.suffix == ".parquet":
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        parquet.write_table(pa.table(columns), path, row_group_size=4)
+        return str(path)
+    if ".jsonl" in path.name:
+        return write(path, "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if ".tsv" in path.name else ",")
+    writer.writerows([names, *rows])
+    return write(path, text.getvalue())
+
+
+def read(entries, reading, only=None):
+    """Blocks of files, and what they hold, read as the pipeline's tasks do."""
+    files = {file.name: file for file in text_files(entries)}
+    blocks = [block for file in files.values() for block in divide(file, reading)]
+    wanted = [block for number, block in enumerate(blocks) if only is None or number in only]
+    return blocks, [found for group in tasks(wanted) for found in read_blocks(files[group[0].file], group, reading)]
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7, 1 << 22])
+@pytest.mark.parametrize("size", [1, 2, 5, 11, 100])
+def test_every_line_is_in_one_block_in_order(tmp_path, size, chunk, monkeypatch):
+    monkeypatch.setattr("tripleaudit.collection.division.CHUNK", chunk)
+    last = "\n".join(json.dumps({"text": f"last {number}", "id": f"n{number}"}) for number in range(11))
+    files = [
+        write(tmp_path / "a.txt", "".join(f"first {number} é\n" for number in range(7))),
+        write(tmp_path / "b.txt", ""),
+        write(tmp_path / "c.jsonl.gz", last),
+    ]
+    blocks, found = read(files, Reading(size))
+    assert [block.rows for block in blocks if block.file == files[0]] == [size] * (7 // size) + [7 % size] * (
+        7 % size > 0
+    )
+    assert [one.counts["lines"] for one in found] == [block.rows for block in blocks]
+    every = [line for one in found for line in one.lines]
+    assert [line.text for line in every] == [f"first {n} é" for n in range(7)] + [f"last {n}" for n in range(11)]
+    assert [line.number for line in every] == [*range(1, 8), *range(1, 12)]
+    assert {line.source for line in every} == {files[0], files[2]}
+    assert [line.id for line in every] == [f"{files[0]}:{n}" for n in range(1, 8)] + [f"n{n}" for n in range(11)]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.zst", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet"])
+@pytest.mark.parametrize("only", [None, {0}, {1, 3}, {2}])
+def test_any_kind_of_file_gives_the_same_rows(tmp_path, name, only):
+    file = table_file(tmp_path / name)
+    blocks, found = read([file], Reading(3), only)
+    assert [block.rows for block in blocks] == [3, 3, 3, 2]
+    wanted = [number for number in range(11) if only is None or number // 3 in only]
+    every = [line for one in found for line in one.lines]
+    assert [(line.id, line.text, line.number) for line in every] == [(*ROWS[n], n + 1) for n in wanted]
+
+
+def test_columns_have_names_of_ones_own(tmp_path):
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        file = table_file(tmp_path / name, names=("key", "sentence"))
+        _, (found,) = read([file], Reading(100, Columns("sentence", "key")))
+        assert [(line.id, line.text) for line in found.lines] == ROWS
+        with pytest.raises(
+            UserError, match=rf"{name}: has no column 'text'; it has key, sentence: name it|line 1: expected"
+        ):
+            read([file], Reading())
+
+
+def test_a_file_that_grew_keeps_its_blocks(tmp_path):
+    for name in ("a.txt", "a.csv", "a.parquet"):
+        kept = []
+        for many in (7, 9):
+            write(tmp_path / "a.txt", "".join(f"{n}\n" for n in range(many)))
+            if name != "a.txt":
+                table_file(tmp_path / name, ROWS[:many])
+            kept.append(read([str(tmp_path / name)], Reading(3))[0])
+        assert kept[0][:2] == kept[1][:2] and kept[0][2] not in kept[1]
+
+
+def test_files_folders_and_patterns(tmp_path, monkeypatch):
+    for name in (
+        "in/b.txt",
+        "in/deep/a.jsonl",
+        "in/notes.md",
+        "x1.txt.gz",
+        "x2.txt",
+        "in/t.csv.zst",
+        "in/p.parquet.gz",
+    ):
+        write(tmp_path / name, "a\n")
+    monkeypatch.chdir(tmp_path)
+    found = ["in/b.txt", "in/deep/a.jsonl", "in/t.csv.zst", "x1.txt.gz", "x2.txt"]
+    assert local_files(["in", "x*.txt*", "x2.txt", "s3://some/where"]) == found
+    assert [file.name for file in text_files(["in", "x*.txt*"])] == found
+    (tmp_path / "empty").mkdir()
+    for entry, message in (
+        ("empty", "empty: this folder has no text files; expected text with a sentence a line"),
+        ("none.txt", "none.txt: no such file or folder"),
+        ("none*.txt", r"none\*.txt: no file fits this pattern"),
+        ("in/notes.md", "in/notes.md: cannot tell what this file holds"),
+        ("nosuch://a/b.txt", "nosuch://a/b.txt: .*expected a path or an address"),
+    ):
+        with pytest.raises(UserError, match=message):
+            text_files([entry])
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 100])
+@pytest.mark.parametrize("bad", [b"one\ntwo \xff\nthree\n", b"one\ntwo \xc3\xa9 \xc3", b"one\ntw\xed\xa0\x80\n"])
+def test_text_that_is_not_utf8_names_file_and_line(tmp_path, bad, chunk, monkeypatch):
+    monkeypatch.setattr("tripleaudit.collection.division.CHUNK", chunk)
+    file = write(tmp_path / "a.txt", bad)
+    for size in (1, 2, 10):
+        with pytest.raises(UserError, match=r"a\.txt line 2: not UTF-8 text; convert the file, or leave broken"):
+            read([file], Reading(size))
+    blocks, (found,) = read([file], Reading(skip=True))
+    assert found.counts["broken"] == 1 and len(found.lines) == blocks[0].rows - 1
+    with pytest.raises(UserError, match=r"a\.txt line 2: not UTF-8 text \(byte"):
+        list(read_blocks(text_files([file])[0], blocks, Reading()))
+
+
+def test_a_table_that_is_not_utf8_names_file_and_line(tmp_path):
+    file = write(tmp_path / "a.csv", b"text\none\ntwo \xff\nthree\n")
+    with pytest.raises(UserError, match=r"a\.csv line 3: not UTF-8 text"):
+        read([file], Reading())
+    _, (found,) = read([file], Reading(skip=True))
+    assert [line.text for line in found.lines] == ["one", "three"] and found.counts["broken"] == 1
+    file = write(tmp_path / "b.csv", 'text\n"one\n' + "x" * 200_000)
+    with pytest.raises(UserError, match=r"b\.csv line \d: field larger than field limit .*; is a quote missing\?"):
+        read([file], Reading())
+
+
+@pytest.mark.parametrize("name", ["b.txt.gz", "b.txt.zst", "b.csv.gz", "b.parquet"])
+def test_a_broken_file_is_named(tmp_path, name):
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        table_file(path)
+    else:
+        write(path, "text\n" + "some text\n" * 5000)
+    for broken in (path.read_bytes()[:-12], b"nothing of the kind"):
+        path.write_bytes(broken)
+        with pytest.raises(UserError, match=rf"{name}: cannot be read"):
+            read([str(path)], Reading())
+
+
+def test_lines_that_are_no_sentences_are_counted(tmp_path, caplog):
+    rows = ['{"text": "good", "id": 3}', "", "   ", '{"text": ""}', "{", '{"texts": 1}', "[1]", '{"text": "\\ud800"}']
+    rows += [json.dumps({"text": "x" * 101}), '{"text": "x", "more": "' + "y" * 70_000 + '"}', "[" * 5000]
+    rows += ['{"text": "\\ud83d\\ude00"}']
+    file = write(tmp_path / "a.jsonl", "\r\n".join(rows))
+    _, (found,) = read([file], Reading(max_chars=100, skip=True))
+    assert [(line.id, line.text, line.number) for line in found.lines] == [("3", "good", 1), (f"{file}:12", "😀", 12)]
+    assert found.counts == {"lines": 12, "empty": 3, "broken": 5, "too_long": 2}
+    assert f"{file} line 5 is left out: not valid JSON" in caplog.text
+    assert f"{file} line 10 is left out: longer than 100 characters" in caplog.text
+    with pytest.raises(UserError, match=r"a\.jsonl line 5: not valid JSON"):
+        read([file], Reading())
+
+
+def test_a_line_without_end_takes_no_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("tripleaudit.collection.reading.OVERHEAD", 0)
+    monkeypatch.setattr("tripleaudit.collection.reading.PIECE", 64)
+    file = write(tmp_path / "a.txt", "\ufeffone\n" + "y" * 10_000 + "\ntwo\n")
+    _, (found,) = read([file], Reading(max_chars=20))
+    assert [(line.text, line.number) for line in found.lines] == [("one", 1), ("two", 3)]
+    assert found.counts["too_long"] == 1
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.csv"])
+def test_text_that_changed_since_it_was_divided_is_refused(tmp_path, name):
+    file = write(tmp_path / name, "text\ntwo\nthree\nfour\n")
+    (found,) = text_files([file])
+    first, second = divide(found, Reading(2))
+    write(tmp_path / name, "text\ntwo\nthree\nfoux\n")
+    assert next(read_blocks(found, [first], Reading(2))).lines
+    with pytest.raises(UserError, match=r"changed since the collection was divided into blocks; run again"):
+        list(read_blocks(found, [second], Reading(2)))

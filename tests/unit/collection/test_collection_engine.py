@@ -1,0 +1,389 @@
+"""From files to finished blocks on one Ray cluster, and the blocks read as one file by all that reads predictions."""
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from support.extractors import build, toy_sentences
+from tripleaudit.cli import main
+from tripleaudit.collection import engine
+from tripleaudit.collection.engine import Cluster, Collection, run_collection
+from tripleaudit.collection.finished import folder_of
+from tripleaudit.collection.rows import Reading
+from tripleaudit.collection.stages import Models, tokens_of, with_tokens
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import iterate_sentences, save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.zcc import ZCC
+from tripleaudit.files import read_jsonl, sha256
+from tripleaudit.grescores.systems import read_system
+from tripleaudit.tables.builders import make_table
+from tripleaudit.training.stream import Stream
+
+COPIES, SIZE = 12, 20
+HERE = Cluster(address=None)
+
+
+@pytest.fixture(scope="module")
+def ray_here():
+    """One Ray cluster for all tests that need one; few rows are otherwise extracted in this process."""
+    with engine.connected(HERE):
+        yield
+    assert not list(Path("/tmp").glob(f"{engine.FOLDER}-{psutil.Process().pid}-*"))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory, tiny_encoder):
+    """A CasRel that finds something everywhere (its biases say so), and a classifier with scores on both sides."""
+    folder = tmp_path_factory.mktemp("models")
+    extractor = build(CasRel, tiny_encoder, prior=0.4)
+    extractor.save_pretrained(folder / "casrel")
+    classifier = build(ZCC, tiny_encoder)
+    scores = sorted(classifier.decide([each.text for each in toy_sentences()]))
+    middle = (scores[3] + scores[4]) / 2  # half of the sentences are above
+    classifier.classifier.bias.data -= math.log(middle / (1 - middle))
+    classifier.save_pretrained(folder / "zcc")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """The toy sentences, many times, as a stored corpus with ids of its own."""
+    folder = tmp_path_factory.mktemp("texts")
+    rows = [(f"{copy}-{each.id}", each) for copy in range(COPIES) for each in toy_sentences()]
+    lines = [json.dumps({**each.to_json(), "id": id_}) for id_, each in rows]
+    (folder / "gold.jsonl").write_text("\n".join(lines) + "\n\n", encoding="utf-8")
+    return folder
+
+
+def collection(files, models, out, gate=True, jsonl=False, size=SIZE, reading=(), **changes):
+    what = Models(str(models / "casrel"), str(models / "zcc") if gate else None, batch_size=8)
+    return Collection("toys", [str(files)], folder_of(str(out), jsonl), what, Reading(size, **dict(reading)), **changes)
+
+
+@pytest.fixture(scope="module")
+def extracted(models, texts, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    return out, run_collection(collection(texts / "gold.jsonl", models, out, jsonl=True), HERE)
+
+
+def rows_of(out):
+    return [row for _, row in read_jsonl(out)]
+
+
+def blocks_of(out):
+    return {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in Path(out).glob("blocks/*.parquet")}
+
+
+def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(extracted, models, texts):
+    out, manifest = extracted
+    rows, gold = rows_of(out), list(iterate_sentences(texts / "gold.jsonl"))
+    assert [row["id"] for row in rows] == [each.id for each in gold]
+    assert [row["line"] for row in rows] == list(range(1, len(gold) + 1))
+    assert {row["source"] for row in rows} == {str(texts / "gold.jsonl")}
+    classifier, extractor = ZCC.from_pretrained(models / "zcc"), CasRel.from_pretrained(models / "casrel")
+    known = [each.text for each in toy_sentences()]
+    scores = dict(zip(known, classifier.decide(known), strict=True))
+    expected = {each.text: {t.strings for t in each.triples} for each in extractor.extract(known)}
+    passed = 0
+    for row, sentence in zip(rows, iterate_sentences(out), strict=True):
+        let_through = scores[row["text"]] > 0.5
+        passed += let_through
+        assert row["gate"] == pytest.approx(scores[row["text"]], abs=1e-3)
+        assert {t.strings for t in sentence.triples} == (expected[row["text"]] if let_through else set())
+    assert 0 < passed < len(rows) and manifest["counts"]["triples"] > 0
+    assert manifest["counts"] == {
+        "lines": len(rows) + 1, "empty": 1, "broken": 0, "too_long": 0, "sentences": len(rows), "let_through": passed,
+        "cut": 0, "with_triples": sum(bool(row["triples"]) for row in rows),
+        "triples": sum(len(row["triples"]) for row in rows),
+    }  # fmt: skip
+    assert sum(manifest["relations"].values()) == manifest["counts"]["triples"]
+    assert manifest["rows"] == len(rows) and len(manifest["blocks"]) == math.ceil((len(rows) + 1) / SIZE)
+    assert manifest["seconds"]["tokenisation"] > 0 and manifest["peak_mb"] > 50
+
+
+def test_every_reader_reads_the_folder(extracted, texts, capsys):
+    import datasets
+    import duckdb
+    import pandas
+
+    out, manifest = extracted
+    assert len(read_corpus(out).sentences) == COPIES * len(toy_sentences())
+    assert set(read_system(out).texts) == {each.text for each in toy_sentences()}
+    assert main(["score", str(texts / "gold.jsonl"), str(out)]) == 0
+    assert "Matching:" in capsys.readouterr().out
+    counts = manifest["counts"]
+    assert len(pandas.read_parquet(out / "blocks")) == counts["sentences"]
+    found = duckdb.sql(f"select count(*), sum(len(triples)) from '{out}/blocks/*.parquet'").fetchall()[0]
+    assert found == (counts["sentences"], counts["triples"])
+    loaded = datasets.Dataset.from_parquet(sorted(map(str, out.glob("blocks/*.parquet"))), cache_dir=str(out / "cache"))
+    assert loaded[0] == {**rows_of(out)[0]}
+    shutil.rmtree(out / "cache")
+    lines = [row for block in manifest["blocks"] for _, row in
+             read_jsonl(out / block["file"].replace("blocks", "jsonl").replace(".parquet", ".jsonl.gz"))]  # fmt: skip
+    assert lines == rows_of(out)
+
+
+def test_digests_are_those_of_the_files(extracted):
+    out, manifest = extracted
+    assert {block["file"]: block["sha256"] for block in manifest["blocks"]} == {
+        f"blocks/{path.name}": sha256(path) for path in out.glob("blocks/*.parquet")
+    }
+
+
+def test_a_lost_or_torn_block_alone_is_made_again(extracted, models, texts, tmp_path):
+    out, manifest = extracted
+    shutil.copytree(out, tmp_path / "copy")
+    rows, before = rows_of(out), blocks_of(tmp_path / "copy")
+    lost, torn = (manifest["blocks"][number]["file"] for number in (1, 3))
+    (tmp_path / "copy" / lost).unlink()
+    with pytest.raises(UserError, match=rf"{lost}: this block is missing, but collection\.json lists it"):
+        rows_of(tmp_path / "copy")
+    whole = (tmp_path / "copy" / torn).read_bytes()
+    (tmp_path / "copy" / torn).write_bytes(whole[:-20])
+    with pytest.raises(UserError, match=rf"{lost}: this block is missing"):
+        rows_of(tmp_path / "copy")
+    run_collection(collection(texts / "gold.jsonl", models, tmp_path / "copy", jsonl=True), HERE)
+    after = blocks_of(tmp_path / "copy")
+    assert {name for name in after if after[name] != before[name]} == {Path(lost).name, Path(torn).name}
+    assert rows_of(tmp_path / "copy") == rows
+
+
+def test_files_that_are_added_changed_or_gone_touch_only_their_blocks(models, texts, tmp_path):
+    lines = [each.text for each in toy_sentences()] * 5
+    for name, own in (("a.txt", lines), ("b.txt", lines[::-1])):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text("\n".join(own) + "\n")
+    work = collection(tmp_path / "in", models, tmp_path / "out")
+    run_collection(work, HERE)
+    first = blocks_of(tmp_path / "out")
+    (tmp_path / "in" / "c.txt").write_text("\n".join(lines[:7]) + "\n")
+    run_collection(work, HERE)
+    second = blocks_of(tmp_path / "out")
+    assert {name for name in second if name not in first} == {name for name in second if name.startswith("c.txt")}
+    assert all(second[name] == first[name] for name in first)
+    (tmp_path / "in" / "a.txt").write_text("\n".join([*lines, "one more"]) + "\n")  # its last block alone
+    (tmp_path / "in" / "b.txt").unlink()
+    manifest = run_collection(work, HERE)
+    third = blocks_of(tmp_path / "out")
+    assert not any(name.startswith("b.txt") for name in third)
+    assert [name[:5] for name in third if name not in second] == ["a.txt"]
+    assert manifest["counts"]["sentences"] == len(rows_of(tmp_path / "out")) == len(lines) + 1 + 7
+
+
+def test_without_a_gate_and_with_triples_only(models, texts, tmp_path):
+    manifest = run_collection(collection(texts / "gold.jsonl", models, tmp_path, False, write="triples"), HERE)
+    rows = rows_of(tmp_path)
+    assert manifest["counts"]["let_through"] == manifest["counts"]["sentences"] == COPIES * len(toy_sentences())
+    assert len(rows) == manifest["counts"]["with_triples"] and all(row["triples"] for row in rows)
+    assert "gate" not in rows[0] and manifest["gate"] is None
+
+
+def test_another_configuration_is_refused_or_replaces_the_blocks(extracted, models, texts, tmp_path):
+    out, _ = extracted
+    shutil.copytree(out, tmp_path / "copy")
+    other = collection(texts / "gold.jsonl", models, tmp_path / "copy", size=50)
+    with pytest.raises(UserError, match=r"holds a collection that was made with reading .*--replace"):
+        run_collection(other, HERE)
+    assert blocks_of(tmp_path / "copy").keys() == blocks_of(out).keys()
+    manifest = run_collection(other, HERE, replace=True)
+    assert {Path(block["file"]).name for block in manifest["blocks"]} == blocks_of(tmp_path / "copy").keys()
+    assert [row["triples"] for row in rows_of(tmp_path / "copy")] == [row["triples"] for row in rows_of(out)]
+
+
+def children(name):
+    return [each for each in psutil.Process().children(recursive=True) if name in " ".join(each.cmdline())]
+
+
+@pytest.mark.slow
+def test_processes_that_are_killed_lose_and_double_nothing(ray_here, extracted, models, texts, tmp_path, monkeypatch):
+    """On Ray; a process of every stage that keeps one is killed, while blocks are being made."""
+    monkeypatch.setattr(engine, "FEW", 0)
+    out, _ = extracted
+    work, failed = collection(texts / "gold.jsonl", models, tmp_path, size=3), []
+
+    def run():
+        try:
+            run_collection(work, HERE)
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while thread.is_alive() and not blocks_of(tmp_path):
+        time.sleep(0.01)
+    killed = [process for stage in ("Extract", "Tokenise") for process in children(f"MapBatches({stage})")]
+    for process in killed:
+        process.kill()
+    unfinished = len(blocks_of(tmp_path)) < math.ceil((COPIES * len(toy_sentences()) + 1) / 3)
+    thread.join()
+    assert not failed and len(killed) == 2 and unfinished
+    bare = [(row["id"], row["triples"]) for row in rows_of(out)]
+    assert [(row["id"], row["triples"]) for row in rows_of(tmp_path)] == bare
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed_goes_on_from_its_blocks(extracted, models, texts, tmp_path):
+    out, _ = extracted
+    code = (
+        "from tripleaudit.collection.engine import *; from tripleaudit.collection import engine; engine.FEW = 0;"
+        "from tripleaudit.collection.finished import folder_of;"
+        "from tripleaudit.collection.stages import Models; from tripleaudit.collection.rows import Reading;"
+        f"run_collection(Collection('toys', [{str(texts / 'gold.jsonl')!r}], folder_of({str(tmp_path)!r}),"
+        f" Models({str(models / 'casrel')!r}, {str(models / 'zcc')!r}, batch_size=8), Reading(1)),"
+        " Cluster(address=None))"
+    )
+    driver = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    while driver.poll() is None and len(blocks_of(tmp_path)) < 2:
+        time.sleep(0.01)
+    own = psutil.Process(driver.pid).children(recursive=True)
+    driver.kill()
+    driver.communicate()
+    before = blocks_of(tmp_path)
+    assert 2 <= len(before) < COPIES * len(toy_sentences()), "the driver had finished"
+    gone, alive = psutil.wait_procs(own, timeout=60)
+    assert gone and not alive
+    work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
+    before = blocks_of(tmp_path)
+    run_collection(work, HERE)
+    after = blocks_of(tmp_path)
+    assert all(after[name] == before[name] for name in before) and len(after) == COPIES * len(toy_sentences()) + 1
+    bare = [(row["id"], row["triples"]) for row in rows_of(out)]
+    assert [(row["id"], row["triples"]) for row in rows_of(tmp_path)] == bare
+    assert not [path for path in (tmp_path / "blocks").iterdir() if path.name.startswith(".")]
+
+
+def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "connected", lambda cluster: pytest.fail("nothing may be started"))
+    (tmp_path / "broken.txt").write_bytes(b"one\ntwo \xff\n")
+    (tmp_path / "table.csv").write_text("sentence\none\n")
+    (tmp_path / "empty.txt").write_text("")
+    for name, message in (
+        ("broken.txt", r"broken\.txt line 2: not UTF-8 text"),
+        ("table.csv", r"table\.csv: has no column 'text'; it has sentence"),
+        ("empty.txt", r"empty\.txt: no line is there"),
+        ("none.txt", r"none\.txt: no such file or folder"),
+    ):
+        with pytest.raises(UserError, match=message):
+            run_collection(collection(tmp_path / name, models, tmp_path / "out"), HERE)
+        assert not (tmp_path / "out").exists()
+    work = collection(texts / "gold.jsonl", models, tmp_path / "out")
+    for changed, message in (
+        ({"extractor": str(models / "zcc")}, "holds the classifier zcc, expected an extractor"),
+        ({"gate": str(models / "casrel")}, "holds the extractor casrel, expected a zero-cardinality classifier"),
+        ({"extractor": str(models / "none")}, "not a trained extractor"),
+    ):
+        with pytest.raises(UserError, match=message):
+            run_collection(replace(work, models=replace(work.models, **changed)), HERE)
+
+
+def test_a_cluster_without_what_was_asked_for_is_said(ray_here, models, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "FEW", 0)
+    work = collection(texts / "gold.jsonl", models, tmp_path)
+    with pytest.raises(UserError, match=r"2 workers need 1 GPUs, but the Ray cluster has 0; expected fewer --workers"):
+        run_collection(work, replace(HERE, workers=2, gpus=0.5))
+    with pytest.raises(UserError, match=r"50 workers need 52 CPUs, but the Ray cluster has"):
+        run_collection(work, replace(HERE, workers=50))
+    assert not blocks_of(tmp_path)
+
+
+def test_an_error_on_the_cluster_is_one_sentence(ray_here, models, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "FEW", 0)
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{broken\n')
+    with pytest.raises(UserError, match=rf"^{tmp_path}/a\.jsonl line 2: not valid JSON \(.*\)$"):
+        run_collection(collection(tmp_path / "a.jsonl", models, tmp_path / "out"), HERE)
+
+
+def test_a_cluster_that_does_not_answer_is_said(monkeypatch):
+    import ray
+
+    def refused(**options):
+        raise ConnectionError("Could not connect\nto the cluster")
+
+    monkeypatch.setattr(ray, "init", refused)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    with (
+        pytest.raises(
+            UserError, match=r"RAY_ADDRESS 127\.0\.0\.1:9: no Ray cluster answers there .Could not connect.$"
+        ),
+        engine.connected(Cluster(address="127.0.0.1:9")),
+    ):
+        pass
+
+
+def test_a_broken_line_stops_the_run_in_one_sentence_and_keeps_what_is_finished(models, tmp_path):
+    good = [json.dumps({"text": each.text}) for each in toy_sentences()]
+    (tmp_path / "a.jsonl").write_text("\n".join([*good, "{broken"]) + "\n")
+    with pytest.raises(UserError, match=rf"^{tmp_path}/a\.jsonl line {len(good) + 1}: not valid JSON \(.*\)$"):
+        run_collection(collection(tmp_path / "a.jsonl", models, tmp_path / "out", size=2), HERE)
+    skipping = collection(tmp_path / "a.jsonl", models, tmp_path / "skip", size=2, reading={"skip": True})
+    assert run_collection(skipping, HERE)["counts"]["broken"] == 1
+
+
+def test_tokens_survive_the_way_between_two_processes(models):
+    import pyarrow as pa
+
+    texts = [each.text for each in toy_sentences()]
+    for layout in ("subword", "marker"):
+        aligner = CasRel.from_pretrained(models / "casrel").aligner
+        aligner = type(aligner)(aligner.tokenizer, layout, marker="[SEP]" if layout == "marker" else None)
+        alignments = aligner.align(texts)
+        for own, back in zip(alignments, tokens_of(with_tokens(pa.table({"text": texts}), alignments)), strict=True):
+            for name in ("input_ids", "starts", "ends", "word_ids", "markers"):
+                assert (getattr(own, name) is None and getattr(back, name) is None) or (
+                    (getattr(own, name) == getattr(back, name)).all()
+                    and getattr(own, name).dtype == getattr(back, name).dtype
+                )
+    assert tokens_of(with_tokens(pa.table({"text": pa.array([], pa.string())}), [])) == []
+
+
+def test_one_tokenisation_serves_both_models_only_if_their_tokens_are_the_same(models):
+    classifier, extractor = ZCC.from_pretrained(models / "zcc"), CasRel.from_pretrained(models / "casrel")
+    sentences = toy_sentences()
+    shared = Stream(extractor, classifier)
+    assert shared._shared
+    first = [each.sentence.triples for each in shared.extract(sentences)]
+    classifier.aligner.limit = 40
+    apart = Stream(extractor, classifier)
+    assert not apart._shared
+    assert [each.sentence.triples for each in apart.extract(sentences)] == first
+
+
+def test_sentences_that_the_encoder_cuts_are_counted(models):
+    long = replace(toy_sentences()[0], text="london " * 300)
+    stream = Stream(CasRel.from_pretrained(models / "casrel"))
+    list(stream.extract([long, toy_sentences()[1]]))
+    assert stream.account.counts["cut"] == 1
+
+
+def test_the_table_has_a_column_for_each_collection(extracted, tmp_path):
+    out, manifest = extracted
+    make_table("collection", tmp_path / "collection", files={"collection": [out / "collection.json"]})
+    text = (tmp_path / "collection.md").read_text(encoding="utf-8")
+    for row in ("Sentences", "Let through to the extractor", "Broken, left out", "Sentences a second of one process"):
+        assert row in text
+    assert all(relation in text for relation in manifest["relations"])
+    assert "CasRel behind the gate of ZCC on cpu" in text
+
+
+def test_extract_prints_a_stream_behind_a_gate(models, tmp_path, capsys):
+    save_sentences(tmp_path / "s.jsonl", toy_sentences())
+    (tmp_path / "s.txt").write_text("".join(each.text + "\n\n" for each in toy_sentences()), encoding="utf-8")
+    printed = []
+    for name in ("s.jsonl", "s.txt"):
+        gate = ["--gate", str(models / "zcc")]
+        assert main(["extract", str(models / "casrel"), "--input", str(tmp_path / name), "--json", *gate]) == 0
+        printed.append([json.loads(line) for line in capsys.readouterr().out.splitlines()])
+    assert [row["triples"] for row in printed[0]] == [row["triples"] for row in printed[1]]
+    assert 0 < sum(bool(row["triples"]) for row in printed[0]) <= 4

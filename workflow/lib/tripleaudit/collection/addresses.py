@@ -1,0 +1,192 @@
+"""Where the texts of a collection lie: paths of this machine, or addresses of a store that pyarrow or fsspec reads."""
+
+import functools
+import glob
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.machine import storage
+from tripleaudit.shipped import shipped
+
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+KINDS = {
+    ".txt": "text",
+    ".text": "text",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+}
+EXPECTED = (
+    "text with a sentence a line (.txt), JSON lines (.jsonl) or tables (.csv, .tsv), each also as .gz or .zst, "
+    "or .parquet"
+)
+# what stores say, in words of their own, and what is meant by it
+DENIED = ("credentials", "access_denied", "access denied", "forbidden", "invalidaccesskeyid", "signature", "401", "403")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file of a collection; ``size`` and ``changed`` say whether it may have changed since it was last read.
+
+    Attributes:
+        name: as the collection names it, which is the ``source`` of its rows.
+        place: where any process finds it, an absolute path or the address.
+    """
+
+    name: str
+    place: str
+    size: int
+    changed: float
+
+
+def kind(path: str) -> str | None:
+    """Return what the ending of a name says that a file holds: ``text``, ``json``, ``csv``, ``parquet`` or None."""
+    suffixes = Path(path).suffixes
+    inner = suffixes[:-1] if suffixes and suffixes[-1].lower() in PACKED else suffixes
+    found = KINDS.get(inner[-1].lower()) if inner else None
+    return None if found == "parquet" and inner != suffixes else found
+
+
+def packing(path: str) -> str | None:
+    """Return the compression that the ending of a name says."""
+    return PACKED.get(Path(path).suffix.lower())
+
+
+def is_remote(entry: str) -> bool:
+    """Whether an entry is the address of a store instead of a path."""
+    return "://" in entry
+
+
+@functools.lru_cache(maxsize=64)
+def store(address: str) -> tuple[Any, str]:
+    """Return the pyarrow file system of a path or address, and the path within it.
+
+    Raises:
+        UserError: the address is of no known kind, or its store cannot be reached.
+    """
+    from pyarrow import fs, lib
+
+    if not is_remote(address):
+        return fs.LocalFileSystem(), str(Path(address).absolute())
+    with told(address):
+        try:
+            return fs.FileSystem.from_uri(address)
+        except (lib.ArrowInvalid, lib.ArrowNotImplementedError):
+            return _of_fsspec(address)
+
+
+def _of_fsspec(address: str) -> tuple[Any, str]:
+    import fsspec
+    from pyarrow import fs
+
+    try:
+        system, path = fsspec.core.url_to_fs(address)
+    except (ValueError, ImportError) as error:
+        raise UserError(
+            f"{address}: {str(error).splitlines()[0]}; expected a path or an address such as s3://"
+        ) from None
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), path
+
+
+@contextmanager
+def told(place: str) -> Iterator[None]:
+    """Turn what a store says when it cannot be read or written into one sentence that names the place."""
+    try:
+        yield
+    except UserError:
+        raise
+    except FileNotFoundError as error:
+        raise UserError(f"{place}: no such file or folder") from error
+    except (OSError, ValueError) as error:
+        text = " ".join(str(error).split())
+        if is_remote(place) and any(word in text.lower() for word in DENIED):
+            raise UserError(
+                f"{place}: the store refuses access or there are no credentials; expected them where its tools look, "
+                f"such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY ({text[:160]})"
+            ) from error
+        if is_remote(place):
+            raise UserError(f"{place}: cannot be reached or read ({text[:200]})") from error
+        raise UserError(storage.sentence(error, place) or f"{place}: cannot be read ({text[:200]})") from error
+
+
+def local_files(entries: Sequence[str]) -> list[str]:
+    """Return the files of this machine that entries stand for, none twice; addresses are left out.
+
+    The order is that of the entries, sorted by name within a folder or pattern.
+
+    Raises:
+        UserError: an entry stands for nothing, or for a file of another kind.
+    """
+    files: dict[str, None] = {}
+    for entry in entries:
+        if is_remote(entry):
+            continue
+        path = Path(shipped(entry))
+        if path.is_dir():
+            found = sorted(str(file) for file in path.rglob("*") if file.is_file() and kind(file.name))
+            if not found:
+                raise UserError(f"{entry}: this folder has no text files; expected {EXPECTED}")
+        elif path.is_file():
+            found = [str(path)]
+        else:
+            found = sorted(name for name in glob.glob(entry, recursive=True) if Path(name).is_file())
+            if not found:
+                what = "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
+                raise UserError(f"{entry}: {what}; expected {EXPECTED}")
+        for name in found:
+            if not kind(name):
+                raise UserError(f"{name}: cannot tell what this file holds; expected {EXPECTED}")
+        files.update(dict.fromkeys(found))
+    return list(files)
+
+
+def text_files(entries: Sequence[str]) -> list[TextFile]:
+    """Return the files that paths, folders, patterns and addresses stand for, none twice, in the entries' order.
+
+    Raises:
+        UserError: an entry stands for nothing or cannot be reached, or a file is of another kind.
+    """
+    files: dict[str, TextFile] = {}
+    for entry in entries:
+        if is_remote(entry):
+            found = _remote_files(entry)
+        else:
+            found = [
+                TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime)
+                for name in local_files([entry])
+                for stat in [Path(name).stat()]
+            ]
+        files.update({file.name: file for file in found if file.name not in files})
+    return list(files.values())
+
+
+def _remote_files(entry: str) -> list[TextFile]:
+    from pyarrow import fs
+
+    fixed = entry.partition("*")[0].rpartition("/")[0] if "*" in entry else entry
+    system, base = store(fixed)
+    with told(entry):
+        info = system.get_file_info(base)
+        if info.type == fs.FileType.NotFound:
+            raise UserError(f"{entry}: no such file or folder; expected {EXPECTED}")
+        whole = info.type == fs.FileType.Directory
+        found = system.get_file_info(fs.FileSelector(base, recursive=True)) if whole else [info]
+    files = []
+    for item in found:
+        name = fixed + item.path.removeprefix(base)
+        if item.type != fs.FileType.File or ("*" in entry and not fnmatchcase(name, entry)):
+            continue
+        if kind(name):
+            files.append(TextFile(name, name, item.size or 0, item.mtime.timestamp() if item.mtime else 0.0))
+        elif "*" in entry or name == entry:
+            raise UserError(f"{name}: cannot tell what this file holds; expected {EXPECTED}")
+    if not files:
+        raise UserError(f"{entry}: no text files are there; expected {EXPECTED}")
+    return sorted(files, key=lambda file: file.name)

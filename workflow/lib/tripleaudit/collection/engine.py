@@ -1,0 +1,407 @@
+"""The pipeline on Ray Data: from the files of a collection to finished blocks, on this machine or a cluster."""
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.collection import stages
+from tripleaudit.collection.addresses import TextFile, text_files
+from tripleaudit.collection.division import divide, tasks
+from tripleaudit.collection.finished import (
+    Target,
+    block_name,
+    check_settings,
+    finished_blocks,
+    read_state,
+    remove_others,
+    write_manifest,
+    write_state,
+)
+from tripleaudit.collection.rows import Block, Reading
+from tripleaudit.errors import UserError
+from tripleaudit.machine.progress import Progress
+from tripleaudit.provenance import digest
+
+logger = logging.getLogger(__name__)
+
+FEW = 1000  # rows for which no other process is worth its start
+STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
+BETWEEN = 1 << 20  # bytes from which on a block is handed on alone
+FOLDER = "tripleaudit-ray"
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the pipeline runs.
+
+    Attributes:
+        workers: processes that hold the models.
+        gpus: of each of them: 1, a share such as 0.25, or 0 for a CPU.
+        tokenisers: processes that tokenise, at most.
+        address: of a Ray cluster; None starts one on this machine for as long as the run takes.
+    """
+
+    workers: int = 1
+    gpus: float = 0.0
+    tokenisers: int = 1
+    address: str | None = field(default_factory=lambda: os.environ.get("RAY_ADDRESS") or None)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What is to be done.
+
+    Attributes:
+        name: of the collection.
+        files: paths, folders, patterns and addresses.
+        target: folder of the result.
+        models: what extracts.
+        reading: how rows are read.
+        write: ``all`` rows, or those with ``triples``.
+        code: digest of the code that decides the triples.
+    """
+
+    name: str
+    files: Sequence[str]
+    target: Target
+    models: stages.Models
+    reading: Reading = Reading()
+    write: str = "all"
+    code: str = ""
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the content of a block besides its text."""
+        from tripleaudit.files import sha256
+
+        models = {"extractor": self.models.extractor, "gate": self.models.gate}
+        return {
+            **{role: folder and sha256(Path(folder) / "model.safetensors") for role, folder in models.items()},
+            "threshold": self.models.threshold if self.models.gate else None,
+            "write": self.write,
+            "reading": asdict(self.reading),
+            "code": self.code,
+        }
+
+
+def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = False) -> dict[str, Any]:
+    """Extract a collection, going on from the blocks that are finished; returns its manifest.
+
+    Args:
+        collection: what.
+        cluster: where.
+        replace: make blocks of another configuration anew instead of refusing the folder.
+
+    Raises:
+        UserError: a file, a model, the folder or the cluster is not as it has to be; said before any model is loaded.
+    """
+    target, began = collection.target, time.monotonic()
+    names = model_names(collection.models)
+    settings = collection.settings()
+    state = read_state(target)
+    if not replace:
+        check_settings(target, state.get("settings"), settings)
+    files = text_files(collection.files)
+    with started(cluster) as engine:
+        blocks = divided(files, collection.reading, state.get("files", {}), engine)
+        if not blocks:
+            raise UserError(f"{_some([file.name for file in files])}: no line is there; expected at least one")
+        state = {"settings": settings, "files": _remembered(files, blocks, collection.reading), "digests": {}} | {
+            key: value for key, value in state.items() if key == "digests"
+        }
+        write_state(target, state)
+        named = {block_name(block, settings): block for block in blocks}
+        listed = finished_blocks(target, list(named), state["digests"])
+        missing = {name: block for name, block in named.items() if name not in listed}
+        if listed and missing:
+            logger.info("%d of %d blocks are finished already", len(listed), len(named))
+        if missing:
+            by_name = {file.name: file for file in files}
+            work = [(by_name[group[0].file], group) for group in tasks(list(missing.values()))]
+            with Progress(collection.name, sum(block.rows for block in missing.values()), "rows", log=logger) as bar:
+                done = 0
+                few = sum(block.rows for block in missing.values()) <= FEW and not cluster.address
+                extracted = extracted_here if few else engine().extracted
+                for facts in extracted(work, collection, settings):
+                    listed[facts.pop("name")] = facts
+                    done += facts["block"]["rows"]
+                    bar.reach(done)
+    remove_others(target, list(named))
+    facts = [listed[name] for name in named]
+    manifest = write_manifest(target, collection.name, facts, settings, **names)
+    state["digests"] = {each["file"]: [each["bytes"], each["sha256"]] for each in facts}
+    write_state(target, state)
+    logger.info(
+        "%s: %d sentences, %d triples; %d of %d blocks made in %.1f s",
+        collection.name, manifest["counts"]["sentences"], manifest["counts"]["triples"], len(missing), len(named),
+        time.monotonic() - began,
+    )  # fmt: skip
+    return manifest
+
+
+Work = Sequence[tuple[TextFile, Sequence[Block]]]  # what one process reads in one go
+
+
+def extracted_here(work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the facts about blocks as they are finished, all stages in this process."""
+    import pyarrow as pa
+
+    tokenise, extract = stages.Tokenise(collection.models), stages.Extract(collection.models)
+    for file, blocks in work:
+        batches = stages.read(pa.table({"task": [stages.task(file, blocks)]}), collection.reading)
+        for batch in batches:
+            for stage in (tokenise, extract, lambda rows: stages.write(rows, collection.target, settings)):
+                (batch,) = stage(batch)
+            yield json.loads(batch["facts"][0].as_py())
+
+
+def model_names(models: stages.Models) -> dict[str, str | None]:
+    """Return what the extractor and the gate are.
+
+    Raises:
+        UserError: a folder holds no model, or one of the other kind.
+    """
+    from tripleaudit.descriptors import EXTRACTORS
+    from tripleaudit.extractors.registry import register_from, saved_extractor_name
+
+    if models.module:
+        register_from(models.module)
+    extractor = saved_extractor_name(models.extractor)
+    gate = saved_extractor_name(models.gate) if models.gate else None
+    classifiers = {spec.base or name for name, spec in EXTRACTORS.items() if spec.classifier}
+    if extractor in classifiers:
+        raise UserError(f"{models.extractor}: holds the classifier {extractor}, expected an extractor")
+    if gate and gate not in classifiers:
+        raise UserError(f"{models.gate}: holds the extractor {gate}, expected a zero-cardinality classifier")
+    return {"extractor": extractor, "gate": gate}
+
+
+def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: Any) -> list[Block]:
+    """Return the blocks of all files; only files that may have changed are read."""
+    version = _version(reading)
+    stale = []
+    for file in files:
+        old = known.get(file.name, {})
+        if (old.get("size"), old.get("changed"), old.get("version")) != (file.size, file.changed, version):
+            stale.append(file)
+    small = sum(file.size for file in stale) < LITTLE
+    found = dict(
+        zip([file.name for file in stale], _all_divided(stale, reading, None if small else engine), strict=True)
+    )
+    blocks = []
+    for file in files:
+        blocks += found[file.name] if file.name in found else [Block(**each) for each in known[file.name]["blocks"]]
+    return blocks
+
+
+LITTLE = 1 << 26  # bytes that are divided here, without other processes
+
+
+def _all_divided(files: Sequence[TextFile], reading: Reading, engine: Any) -> list[list[Block]]:
+    if engine is None:
+        return [divide(file, reading) for file in files]
+    return engine().divided(files, reading)
+
+
+def _version(reading: Reading) -> str:
+    return digest([reading.size, asdict(reading.columns), reading.skip])
+
+
+def _remembered(files: Sequence[TextFile], blocks: Sequence[Block], reading: Reading) -> dict[str, Any]:
+    own: dict[str, list] = {file.name: [] for file in files}
+    for block in blocks:
+        own[block.file].append(block.to_json())
+    version = _version(reading)
+    return {
+        file.name: {"size": file.size, "changed": file.changed, "version": version, "blocks": own[file.name]}
+        for file in files
+    }
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+# Ray
+
+
+@contextlib.contextmanager
+def started(cluster: Cluster) -> Iterator[Any]:
+    """Yield what starts or joins Ray when it is first called; in the end all that was started is gone."""
+    with contextlib.ExitStack() as stack:
+        engines: list[Engine] = []
+
+        def engine() -> Engine:
+            if not engines:
+                stack.enter_context(connected(cluster))
+                engines.append(Engine(cluster))
+            return engines[0]
+
+        yield engine
+
+
+@contextlib.contextmanager
+def connected(cluster: Cluster) -> Iterator[None]:
+    """Join a Ray cluster, or start one on this machine that ends with the block and leaves nothing behind.
+
+    Raises:
+        UserError: the cluster does not answer, or lacks what was asked for.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    import ray
+
+    if ray.is_initialized():
+        check_resources(cluster)
+        yield
+        return
+    common = {"include_dashboard": False, "log_to_driver": True, "logging_level": logging.ERROR}
+    folder = None
+    try:
+        if cluster.address:
+            common = {"log_to_driver": True, "logging_level": logging.ERROR}
+            try:
+                ray.init(address=cluster.address, runtime_env={"env_vars": _environment()}, **common)
+            except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+                said = str(error).splitlines()[0]
+                raise UserError(f"RAY_ADDRESS {cluster.address}: no Ray cluster answers there ({said})") from error
+        else:
+            folder = _own_folder()
+            ray.init(
+                address="local",
+                num_cpus=cluster.workers + cluster.tokenisers + 2,
+                object_store_memory=STORE,
+                _temp_dir=str(folder),
+                **common,
+            )
+        check_resources(cluster)
+        yield
+    finally:
+        ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_resources(cluster: Cluster) -> None:
+    """Refuse a cluster on which the pipeline would wait for ever.
+
+    Raises:
+        UserError: it has fewer GPUs, or CPUs, than the workers take.
+    """
+    import ray
+
+    there = ray.cluster_resources()
+    for resource, needed in (("GPU", cluster.workers * cluster.gpus), ("CPU", cluster.workers + 2)):
+        if there.get(resource, 0) < needed:
+            raise UserError(
+                f"{cluster.workers} workers need {needed:g} {resource}s, but the Ray cluster has "
+                f"{there.get(resource, 0):g}; expected fewer --workers, a smaller --gpus, or a larger cluster"
+            )
+
+
+def _environment() -> dict[str, str]:
+    """What processes on other machines need of this one's environment."""
+    names = ("PYTHONPATH", "TRIPLEAUDIT_PLUGINS", "AWS_ENDPOINT_URL", "HF_HUB_OFFLINE")
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def _own_folder() -> Path:
+    """Return a new folder for Ray's sockets and logs; those of processes that were killed are removed."""
+    root = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # names of sockets may not be long
+    for old in root.glob(f"{FOLDER}-*-*"):
+        with contextlib.suppress(ValueError, PermissionError):
+            try:
+                os.kill(int(old.name.split("-")[2]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{FOLDER}-{os.getpid()}-", dir=root))
+
+
+class Engine:
+    """Runs stages on the Ray cluster that this process is connected to."""
+
+    def __init__(self, cluster: Cluster):
+        import ray.data
+
+        self.cluster, self.data = cluster, ray.data
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.target_max_block_size = BETWEEN
+        context.target_min_block_size = 1
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+
+    def divided(self, files: Sequence[TextFile], reading: Reading) -> list[list[Block]]:
+        """Divide files into blocks, each in a process of the cluster."""
+        import ray
+
+        remote = ray.remote(num_cpus=1, max_retries=-1)(divide)
+        with _plainly():
+            return ray.get([remote.remote(file, reading) for file in files])
+
+    def extracted(self, work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the facts about blocks as they are finished."""
+        from ray.data import ActorPoolStrategy
+
+        cluster, models = self.cluster, collection.models
+        rows = [{"task": stages.task(file, blocks)} for file, blocks in work]
+        found = self.data.from_items(rows, override_num_blocks=len(rows))
+        plain = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
+        # whatever dies is tried again, as is Ray Data's way; differing shares of a CPU keep the stages apart: each in
+        # processes of its own, so that they work side by side
+        found = found.map_batches(
+            stages.read,
+            fn_kwargs={"reading": collection.reading},
+            num_cpus=0.5,
+            **plain,
+        )
+        found = found.map_batches(
+            stages.Tokenise,
+            fn_constructor_args=(models,),
+            compute=ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, max_tasks_in_flight_per_actor=2),
+            num_cpus=0.75,
+            **plain,
+        )
+        found = found.map_batches(
+            stages.Extract,
+            fn_constructor_args=(models,),
+            compute=ActorPoolStrategy(size=cluster.workers, max_tasks_in_flight_per_actor=2),
+            num_cpus=1,
+            num_gpus=cluster.gpus or None,
+            **plain,
+        )
+        found = found.map_batches(
+            stages.write,
+            fn_kwargs={"target": collection.target, "settings": settings},
+            num_cpus=0.5,
+            **plain,
+        )
+        with _plainly():
+            for row in found.iter_rows():
+                yield json.loads(row["facts"])
+
+
+@contextlib.contextmanager
+def _plainly() -> Iterator[None]:
+    """Let an error that a process of the cluster told the user stand alone, without the way that it came."""
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None and type(cause) is not UserError:
+            cause = getattr(cause, "cause", None) or cause.__cause__
+        if cause is not None:
+            raise UserError(str(cause).splitlines()[0]) from None  # Ray adds advice on itself
+        raise

@@ -1,0 +1,244 @@
+"""What a collection is made into: one Parquet file for each block, with the facts about it inside, and one manifest.
+
+The name of a block's file follows from its place, its content and the settings, and the file appears whole or not at
+all. So a block is finished if its file is there, and made twice it is the same file: whatever dies, no row is lost or
+doubled.
+"""
+
+import hashlib
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from pyarrow import fs
+
+from tripleaudit.collection.addresses import is_remote, store, told
+from tripleaudit.collection.rows import Block
+from tripleaudit.errors import UserError
+from tripleaudit.files import MANIFEST, atomic_write
+from tripleaudit.provenance import digest
+
+SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
+TRIPLE = pa.struct([("subject", SPAN), ("relation", pa.string()), ("object", SPAN), ("score", pa.float64())])
+ROW = pa.schema(
+    [
+        ("id", pa.string()),
+        ("text", pa.string()),
+        ("triples", pa.list_(TRIPLE)),
+        ("source", pa.string()),
+        ("line", pa.int64()),
+        ("gate", pa.float64()),
+    ]
+)
+FACTS = b"tripleaudit"  # key of a file's metadata under which the facts about its block stand
+STATE = "_state.json"  # settings, blocks and digests of the last run
+MADE = re.compile(r".*-\d{9}-[0-9a-f]{16}\.(parquet|jsonl\.gz)(\..*)?")  # files of blocks, and beginnings of them
+BLOCKS, LINES = "blocks", "jsonl"  # folders of the Parquet files, and of the JSON lines if asked for
+SUMS = ("counts", "relations", "seconds", "cpu_seconds")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The folder of a finished collection, of this machine or a store."""
+
+    place: str
+    jsonl: bool = False
+
+    def path(self, name: str) -> str:
+        return f"{self.place.rstrip('/')}/{name}"
+
+    def names(self) -> set[str]:
+        """Return the files of blocks that are there."""
+        found = set()
+        for folder in (BLOCKS, LINES):
+            system, path = store(self.path(folder))
+            with told(self.place):
+                files = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+            found |= {f"{folder}/{item.base_name}" for item in files}
+        return found
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of a file, None where it is missing."""
+        system, path = store(self.path(name))
+        with told(self.path(name)):
+            if system.get_file_info(path).type != fs.FileType.File:
+                return None
+            with system.open_input_stream(path) as stream:
+                return stream.read()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file that appears whole or not at all.
+
+        Raises:
+            UserError: the disk is full, or the place cannot be written.
+        """
+        if not is_remote(self.place):
+            with atomic_write(self.path(name), "wb") as stream:
+                stream.write(data)
+            return
+        system, path = store(self.path(name))
+        with told(self.path(name)), system.open_output_stream(path) as stream:
+            stream.write(data)  # stores show an object when it is closed
+
+    def remove(self, name: str) -> None:
+        system, path = store(self.path(name))
+        with told(self.path(name)):
+            system.delete_file(path)
+
+
+def block_name(block: Block, settings: Mapping[str, Any]) -> str:
+    """Return the name of a block's file without ending: file, first row, and what decides the content."""
+    stem = re.sub(r"[^\w.-]+", "_", block.file.rpartition("/")[2])[-60:]
+    return f"{stem}-{block.first:09d}-{digest([block.to_json(), settings])[:16]}"
+
+
+def block_files(name: str) -> tuple[str, str]:
+    """Return the files of a block: Parquet, and JSON lines."""
+    return f"{BLOCKS}/{name}.parquet", f"{LINES}/{name}.jsonl.gz"
+
+
+def write_block(target: Target, name: str, table: pa.Table, facts: dict[str, Any]) -> dict[str, Any]:
+    """Write a block, as JSON lines too if asked for; returns what the manifest lists of it, with the facts."""
+    table = table.replace_schema_metadata({FACTS: json.dumps(facts).encode()})
+    sink = io.BytesIO()
+    parquet.write_table(table, sink, compression="zstd")
+    file, lines = block_files(name)
+    if target.jsonl:
+        target.write(lines, _json_lines(table))
+    data = sink.getvalue()
+    target.write(file, data)  # last: it says that the block is finished
+    return {**facts, "file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def _json_lines(table: pa.Table) -> bytes:
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain_rows(table))
+    return pa.compress(lines.encode(), codec="gzip", asbytes=True)
+
+
+def plain_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a block in the project's form of predictions."""
+    for row in table.to_pylist():
+        if row["gate"] is None:
+            del row["gate"]
+        yield row
+
+
+def finished_block(target: Target, name: str, known: Mapping[str, Any], there: set[str]) -> dict[str, Any] | None:
+    """Return what the manifest lists of a block that is finished, None where it is missing or not whole.
+
+    Args:
+        target: folder.
+        name: of the block.
+        known: file -> [bytes, SHA-256] of earlier runs; what is not known is read.
+        there: names of the files in the folder.
+    """
+    file, lines = block_files(name)
+    if file not in there:
+        return None
+    system, path = store(target.path(file))
+    try:
+        with system.open_input_file(path) as stream:
+            size = stream.size()
+            facts = json.loads(parquet.read_metadata(stream).metadata[FACTS])
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
+        return None
+    if target.jsonl and lines not in there:
+        target.write(lines, _json_lines(parquet.read_table(io.BytesIO(target.read(file)))))
+    if known.get(file, [None])[0] != size:
+        known = {file: [size, hashlib.sha256(target.read(file)).hexdigest()]}
+    return {**facts, "file": file, "bytes": size, "sha256": known[file][1]}
+
+
+def finished_blocks(target: Target, names: Sequence[str], known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return name -> what the manifest lists, of the blocks that are finished."""
+    there = target.names()
+    with ThreadPoolExecutor(8) as pool:
+        found = pool.map(lambda name: finished_block(target, name, known, there), names)
+        return {name: facts for name, facts in zip(names, found, strict=True) if facts is not None}
+
+
+def remove_others(target: Target, names: Sequence[str]) -> int:
+    """Remove files of blocks that are no longer part of the collection, and beginnings of files; returns how many."""
+    kept = {file for name in names for file in block_files(name)}
+    others = [name for name in target.names() if MADE.fullmatch(name) and name not in kept]
+    for name in others:
+        target.remove(name)
+    return len(others)
+
+
+def read_state(target: Target) -> dict[str, Any]:
+    """Return what an earlier run left about the collection."""
+    data = target.read(STATE)
+    try:
+        state = json.loads(data or b"{}")
+    except ValueError:
+        state = {}
+    return state if isinstance(state, dict) else {}
+
+
+def write_state(target: Target, state: Mapping[str, Any]) -> None:
+    """Keep settings, blocks and digests for the next run."""
+    target.write(STATE, json.dumps(state).encode())
+
+
+def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> None:
+    """Refuse a folder that holds blocks of another configuration.
+
+    Raises:
+        UserError: it does; the message names what differs.
+    """
+    if old is None or old == new:
+        return
+    differing = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    said = ", ".join(f"{key} {_short(old.get(key))} (now {_short(new.get(key))})" for key in differing)
+    raise UserError(
+        f"{target.place}: holds a collection that was made with {said}; expected another --out, or --replace to make "
+        "its blocks anew"
+    )
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"{text[:12]}…" if len(text) > 24 else text
+
+
+def write_manifest(
+    target: Target, name: str, blocks: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
+    """Write the manifest of a finished collection: its blocks with their digests, and the sums of the facts."""
+    sums: dict[str, Counter] = {key: Counter() for key in SUMS}
+    for facts in blocks:
+        for key, counter in sums.items():
+            counter.update(facts[key])
+    manifest = {
+        "collection": name,
+        **more,
+        "settings": dict(settings),
+        "device": sorted({facts["device"] for facts in blocks}),
+        "rows": sum(facts["rows"] for facts in blocks),
+        "bytes": sum(facts["bytes"] for facts in blocks),
+        "counts": dict(sums["counts"]),
+        "relations": dict(sorted(sums["relations"].items(), key=lambda item: (-item[1], item[0]))),
+        **{key: {part: round(value, 3) for part, value in sums[key].items()} for key in ("seconds", "cpu_seconds")},
+        "peak_mb": max((facts["peak_mb"] for facts in blocks), default=0.0),
+        "blocks": [
+            {key: facts[key] for key in ("file", "sha256", "bytes", "rows", "peak_mb")}
+            | {"source": facts["block"]["file"], "first": facts["block"]["first"], "lines": facts["block"]["rows"]}
+            for facts in blocks
+        ],
+    }
+    target.write(MANIFEST, (json.dumps(manifest, ensure_ascii=False, indent=2) + "\n").encode())
+    return manifest
+
+
+def folder_of(out: str, jsonl: bool = False) -> Target:
+    """Return the folder of an ``--out``, absolute so that any process finds it."""
+    return Target(out if is_remote(out) else str(Path(out).absolute()), jsonl)
