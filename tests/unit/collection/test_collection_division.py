@@ -10,9 +10,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 from tripleaudit.collection.addresses import local_files, text_files
+from tripleaudit.collection.blocks import Columns, Reading
 from tripleaudit.collection.division import divide, tasks
 from tripleaudit.collection.reading import read_blocks
-from tripleaudit.collection.rows import Columns, Reading
 from tripleaudit.errors import UserError
 
 ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]

@@ -16,10 +16,10 @@ import pytest
 from support.extractors import build, toy_sentences
 from tripleaudit.cli import main
 from tripleaudit.collection import engine
+from tripleaudit.collection.blocks import Reading
 from tripleaudit.collection.engine import Cluster, Collection, run_collection
 from tripleaudit.collection.finished import folder_of
-from tripleaudit.collection.rows import Reading
-from tripleaudit.collection.stages import Models, tokens_of, with_tokens
+from tripleaudit.collection.pipeline import Models, tokens_of, with_tokens
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
 from tripleaudit.errors import UserError
@@ -238,7 +238,7 @@ def test_a_driver_that_is_killed_goes_on_from_its_blocks(extracted, models, text
     code = (
         "from tripleaudit.collection.engine import *; from tripleaudit.collection import engine; engine.FEW = 0;"
         "from tripleaudit.collection.finished import folder_of;"
-        "from tripleaudit.collection.stages import Models; from tripleaudit.collection.rows import Reading;"
+        "from tripleaudit.collection.pipeline import Models; from tripleaudit.collection.blocks import Reading;"
         f"run_collection(Collection('toys', [{str(texts / 'gold.jsonl')!r}], folder_of({str(tmp_path)!r}),"
         f" Models({str(models / 'casrel')!r}, {str(models / 'zcc')!r}, batch_size=8), Reading(1)),"
         " Cluster(address=None))"

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from tripleaudit.collection.addresses import TextFile, kind, packing, told
-from tripleaudit.collection.records import records
-from tripleaudit.collection.rows import CHUNK, Block, Reading, not_utf8, opened, record_bytes
+from tripleaudit.collection.blocks import CHUNK, Block, Reading, not_utf8, opened, record_bytes
+from tripleaudit.collection.tabular import records
 
 
 def divide(file: TextFile, reading: Reading) -> list[Block]:

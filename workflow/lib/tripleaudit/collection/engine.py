@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.collection import stages
+from tripleaudit.collection import pipeline
 from tripleaudit.collection.addresses import TextFile, text_files
+from tripleaudit.collection.blocks import Block, Reading
 from tripleaudit.collection.division import divide, tasks
 from tripleaudit.collection.finished import (
     Target,
@@ -25,7 +26,6 @@ from tripleaudit.collection.finished import (
     write_manifest,
     write_state,
 )
-from tripleaudit.collection.rows import Block, Reading
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.provenance import digest
@@ -78,7 +78,7 @@ class Collection:
     name: str
     files: Sequence[str]
     target: Target
-    models: stages.Models
+    models: pipeline.Models
     reading: Reading = Reading()
     write: str = "all"
     code: str = ""
@@ -159,16 +159,16 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
     """Yield the facts about blocks as they are finished, all stages in this process."""
     import pyarrow as pa
 
-    tokenise, extract = stages.Tokenise(collection.models), stages.Extract(collection.models)
+    tokenise, extract = pipeline.Tokenise(collection.models), pipeline.Extract(collection.models)
     for file, blocks in work:
-        batches = stages.read(pa.table({"task": [stages.task(file, blocks)]}), collection.reading)
+        batches = pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading)
         for batch in batches:
-            for stage in (tokenise, extract, lambda rows: stages.write(rows, collection.target, settings)):
+            for stage in (tokenise, extract, lambda rows: pipeline.write(rows, collection.target, settings)):
                 (batch,) = stage(batch)
             yield json.loads(batch["facts"][0].as_py())
 
 
-def model_names(models: stages.Models) -> dict[str, str | None]:
+def model_names(models: pipeline.Models) -> dict[str, str | None]:
     """Return what the extractor and the gate are.
 
     Raises:
@@ -341,7 +341,7 @@ class Engine:
         context.enable_progress_bars = False
         context.target_max_block_size = BETWEEN
         context.target_min_block_size = 1
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what went wrong is raised
 
     def divided(self, files: Sequence[TextFile], reading: Reading) -> list[list[Block]]:
         """Divide files into blocks, each in a process of the cluster."""
@@ -356,26 +356,26 @@ class Engine:
         from ray.data import ActorPoolStrategy
 
         cluster, models = self.cluster, collection.models
-        rows = [{"task": stages.task(file, blocks)} for file, blocks in work]
+        rows = [{"task": pipeline.task(file, blocks)} for file, blocks in work]
         found = self.data.from_items(rows, override_num_blocks=len(rows))
         plain = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
         # whatever dies is tried again, as is Ray Data's way; differing shares of a CPU keep the stages apart: each in
         # processes of its own, so that they work side by side
         found = found.map_batches(
-            stages.read,
+            pipeline.read,
             fn_kwargs={"reading": collection.reading},
             num_cpus=0.5,
             **plain,
         )
         found = found.map_batches(
-            stages.Tokenise,
+            pipeline.Tokenise,
             fn_constructor_args=(models,),
             compute=ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, max_tasks_in_flight_per_actor=2),
             num_cpus=0.75,
             **plain,
         )
         found = found.map_batches(
-            stages.Extract,
+            pipeline.Extract,
             fn_constructor_args=(models,),
             compute=ActorPoolStrategy(size=cluster.workers, max_tasks_in_flight_per_actor=2),
             num_cpus=1,
@@ -383,7 +383,7 @@ class Engine:
             **plain,
         )
         found = found.map_batches(
-            stages.write,
+            pipeline.write,
             fn_kwargs={"target": collection.target, "settings": settings},
             num_cpus=0.5,
             **plain,

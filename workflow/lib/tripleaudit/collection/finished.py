@@ -21,7 +21,7 @@ import pyarrow.parquet as parquet
 from pyarrow import fs
 
 from tripleaudit.collection.addresses import is_remote, store, told
-from tripleaudit.collection.rows import Block
+from tripleaudit.collection.blocks import Block
 from tripleaudit.errors import UserError
 from tripleaudit.files import MANIFEST, atomic_write
 from tripleaudit.provenance import digest

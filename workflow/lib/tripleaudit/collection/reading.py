@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from tripleaudit.collection.addresses import TextFile, kind, packing, store, told
-from tripleaudit.collection.records import records
-from tripleaudit.collection.rows import CHUNK, Block, RawStream, Reading, check_characters, opened, record_bytes
+from tripleaudit.collection.blocks import CHUNK, Block, RawStream, Reading, check_characters, opened, record_bytes
+from tripleaudit.collection.tabular import records
 from tripleaudit.errors import UserError
 
 logger = logging.getLogger(__name__)

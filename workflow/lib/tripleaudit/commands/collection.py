@@ -77,10 +77,10 @@ def _run(args: argparse.Namespace) -> None:
     import logging
 
     from tripleaudit import code
+    from tripleaudit.collection.blocks import Columns, Reading
     from tripleaudit.collection.engine import Cluster, Collection, run_collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
-    from tripleaudit.collection.rows import Columns, Reading
     from tripleaudit.extractors.registry import class_reference, register_from, saved_extractor_name
     from tripleaudit.machine.devices import devices, gpu_slot, policy
 

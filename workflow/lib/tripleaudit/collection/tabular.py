@@ -7,7 +7,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from tripleaudit.collection.addresses import TextFile, kind, store, told
-from tripleaudit.collection.rows import CHUNK, RawStream, Reading, not_utf8, opened
+from tripleaudit.collection.blocks import CHUNK, RawStream, Reading, not_utf8, opened
 from tripleaudit.errors import UserError
 
 FIELD = 1 << 17  # characters of a field of a table, at which a quote is taken to be missing
