@@ -175,10 +175,8 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
         UserError: a folder holds no model, or one of the other kind.
     """
     from tripleaudit.descriptors import EXTRACTORS
-    from tripleaudit.extractors.registry import register_from, saved_extractor_name
+    from tripleaudit.extractors.registry import saved_extractor_name
 
-    if models.module:
-        register_from(models.module)
     extractor = saved_extractor_name(models.extractor)
     gate = saved_extractor_name(models.gate) if models.gate else None
     classifiers = {spec.base or name for name, spec in EXTRACTORS.items() if spec.classifier}

@@ -37,7 +37,6 @@ class Models:
     Attributes:
         extractor: folder of the trained extractor.
         gate: folder of the classifier before it, or None.
-        module: where an extractor of one's own is defined, ``file.py:Class``.
         batch_size: sentences at a time on a CPU.
         threshold: of the gate.
         gpu: ``0`` for the CPU, ``1`` for the GPU that the process was given.
@@ -46,7 +45,6 @@ class Models:
 
     extractor: str
     gate: str | None = None
-    module: str | None = None
     batch_size: int = 64
     threshold: float = 0.5
     gpu: str = "0"
@@ -129,7 +127,7 @@ class Tokenise:
     def __init__(self, models: Models):
         from tripleaudit.extractors.base import saved_aligner
 
-        _quiet(models)
+        _quiet()
         self.aligner = saved_aligner(Path(models.gate or models.extractor))
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
@@ -183,7 +181,7 @@ class Extract:
         from tripleaudit.training.stream import Stream
 
         set_up(models.threads)
-        _quiet(models)
+        _quiet()
         where = device(models.gpu)
         extractor = load_extractor(models.extractor).to(where)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
@@ -260,9 +258,5 @@ def peak_mb() -> float:
     return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
 
 
-def _quiet(models: Models) -> None:
+def _quiet() -> None:
     logging.getLogger("tripleaudit.extractors").setLevel(logging.ERROR)  # it would log every block
-    if models.module:
-        from tripleaudit.extractors.registry import register_from
-
-        register_from(models.module)

@@ -42,7 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of a GPU that a worker takes (default: 1)",
     )
     run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
-    run.add_argument("--module", metavar="FILE:CLASS", help="where an extractor of your own is defined")
     run.add_argument("--replace", action="store_true", help="make blocks of another configuration anew")
     run.add_argument(
         "--gpu",
@@ -81,12 +80,10 @@ def _run(args: argparse.Namespace) -> None:
     from tripleaudit.collection.engine import Cluster, Collection, run_collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
-    from tripleaudit.extractors.registry import class_reference, register_from, saved_extractor_name
+    from tripleaudit.extractors.registry import class_reference, saved_extractor_name
     from tripleaudit.machine.devices import devices, gpu_slot, policy
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    if args.module:
-        register_from(args.module)
     wanted = policy(args.gpu, args.gpus)
     elsewhere = os.environ.get("RAY_ADDRESS")
     on_gpu = wanted != "0" and (wanted == "1" or args.gpu == "1" or bool(not elsewhere and devices()))
@@ -100,7 +97,6 @@ def _run(args: argparse.Namespace) -> None:
         models=Models(
             extractor=str(Path(args.model).absolute()),
             gate=str(Path(args.gate).absolute()) if args.gate else None,
-            module=args.module,
             batch_size=args.batch_size,
             threshold=args.threshold,
             gpu="1" if on_gpu else "0",
