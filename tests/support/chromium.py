@@ -27,7 +27,16 @@ FLAGS = [
     "--remote-debugging-port=0",
     "--window-size=1400,1000",
 ]
-KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "ArrowDown": 40, "ArrowUp": 38, "End": 35}
+KEYS = {
+    "Tab": 9,
+    "Enter": 13,
+    "Space": 32,
+    "ArrowDown": 40,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowLeft": 37,
+    "End": 35,
+}
 
 
 def binary() -> str | None:

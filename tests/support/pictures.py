@@ -1,7 +1,7 @@
 """Pictures of a report for the documentation, taken by the browser that the tests use.
 
-``PYTHONPATH=tests python -m support.pictures results/demo/report.html docs`` writes ``report.png`` (its beginning) and
-``report-errors.png`` (the error browser) into the given folder.
+``PYTHONPATH=tests python -m support.pictures results/demo/report.html docs`` writes ``report.png`` (its beginning,
+light) and ``report-errors.png`` (sentences with a kind of error, dark) into the given folder.
 """
 
 import sys
@@ -12,17 +12,18 @@ from support.chromium import Page, browser
 
 
 def take_pictures(page: Page, folder: Path) -> list[Path]:
-    """Write two PNG files of the report that the page shows, and return their paths."""
-    page.evaluate("scrollTo(0, 0)")
+    """Write two PNG files of the report that the page shows, and return their paths: light above, dark below."""
     paths = [folder / "report.png", folder / "report-errors.png"]
-    page.screenshot(paths[0], height=1000)
-    page.evaluate(
-        "document.getElementById('filter-kind').value = 'error';"
-        "document.getElementById('filters').dispatchEvent(new Event('input'));"
-        "document.getElementById('filters').scrollIntoView({behavior: 'instant'});"
-        "document.querySelector('.badge.wrong').closest('button').click()"
-    )
-    page.screenshot(paths[1], height=1000)
+    page.evaluate("document.querySelector('.bar a[href=\"#glance\"]').click(); scrollTo(0, 0)")
+    for scheme, path in zip(("light", "dark"), paths, strict=True):
+        page.screenshot(path, height=1000, scheme=scheme)  # sets the window's size, so that plots are drawn for it
+        if scheme == "dark":
+            page.evaluate(
+                "document.querySelector('.counts td:nth-of-type(5) a').click();"
+                "document.querySelector('.badge.wrong').closest('button').click()"
+            )
+        page.evaluate("new Promise(done => setTimeout(done, 1000))")
+        page.screenshot(path, height=1000, scheme=scheme)
     return paths
 
 

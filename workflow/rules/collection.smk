@@ -40,13 +40,14 @@ rule extract_collection:
 
 
 rule collection_table:
-    """What was found in the study's text collections, and how fast, in four formats."""
+    """What was found in the study's text collections, and how fast, in five formats."""
     input:
         [f"<study>/collections/{name}/collection.json" for name in COLLECTIONS],
     output:
         csv="<study>/tables/collection.csv",
         md="<study>/tables/collection.md",
         tex="<study>/tables/collection.tex",
+        json="<study>/tables/collection.json",
         html=report(
             "<study>/tables/collection.html",
             caption="../report/collection.rst",

@@ -173,7 +173,7 @@ rule merge_needle_scores:
 
 
 rule needle_table:
-    """One of MINEA's tables in four formats."""
+    """One of MINEA's tables in five formats."""
     input:
         scores="<study>/needles/scores.csv",
         criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.models],
@@ -181,6 +181,7 @@ rule needle_table:
         csv="<study>/tables/{needle_table}.csv",
         md="<study>/tables/{needle_table}.md",
         tex="<study>/tables/{needle_table}.tex",
+        json="<study>/tables/{needle_table}.json",
         html=report(
             "<study>/tables/{needle_table}.html",
             caption="../report/needle_table.rst",

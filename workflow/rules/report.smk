@@ -31,7 +31,7 @@ rule plot:
 
 
 rule write_report:
-    """One HTML page: questions and answers, tables, plots, errors by sentence, provenance."""
+    """One HTML page: systems by questions, answers, tables, plots, errors by sentence, provenance."""
     input:
         unpack(STUDY.report.inputs),
     output:
@@ -49,9 +49,7 @@ rule write_report:
         ),
         told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
         facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
-        files=lambda wildcards, input: [
-            part for kind in input.keys() if kind != "csv" for part in (f"--{kind}", *input.get(kind))
-        ],
+        files=lambda wildcards, input: [part for kind in input.keys() for part in (f"--{kind}", *input.get(kind))],
     shell:
         "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 

@@ -44,13 +44,14 @@ rule audit:
 
 
 rule table:
-    """One paper-style table in four formats, reported values beside measured ones."""
+    """One paper-style table in five formats, reported values beside measured ones."""
     input:
         unpack(STUDY.report.table_inputs),
     output:
         csv="<study>/tables/{table}.csv",
         md="<study>/tables/{table}.md",
         tex="<study>/tables/{table}.tex",
+        json="<study>/tables/{table}.json",
         html=report(
             "<study>/tables/{table}.html",
             caption="../report/table.rst",

@@ -23,7 +23,7 @@ SHOWN = "[...document.querySelectorAll('.sentence')].length"
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     study = write_finished_study(folder / "small")
-    make_report(find_files(study), StudyFacts("small", description=EVIL), folder / "report.html")
+    make_report([(find_files(study), StudyFacts("small", description=EVIL))], folder / "report.html")
     return folder / "report.html"
 
 
@@ -43,23 +43,43 @@ def tab_to(page, name: str) -> None:
     raise AssertionError(f"Tab does not reach {name}; it stands on {page.evaluate(FOCUS)}")
 
 
+def test_the_first_filter_is_less_than_ten_tabs_away(page):
+    presses = 0
+    while page.evaluate("document.activeElement.getAttribute('href')") != "#sentences":
+        page.press("Tab")
+        presses += 1
+        assert presses < 10
+    page.press("Enter")
+    while page.evaluate(FOCUS) != "filter-text":
+        page.press("Tab")
+        presses += 1
+        assert presses < 10
+    assert page.evaluate("document.querySelector('#filter-text').offsetParent !== null")
+
+
+def open_sentences(page) -> None:
+    page.evaluate("document.querySelector('.bar a[href=\"#sentences\"]').click()")
+
+
 def test_the_report_works_by_keyboard_without_errors(page, report):
     assert page.evaluate("document.title") == "small – tripleaudit report"
-    assert page.evaluate(STATUS) == "Sentences 1 to 15 of 90 that fit (90 in all)"
     page.press("Tab")
     assert page.evaluate(FOCUS) == "skip"
+    open_sentences(page)
+    assert page.evaluate(STATUS) == "90 sentences fit (90 in all); these are 1 to 15"
 
     tab_to(page, "filter-text")
     page.press("Ulmstadt")
     texts = page.evaluate("[...document.querySelectorAll('.sentence .text')].map(line => line.textContent)")
     assert texts
     assert all("Ulmstadt" in text for text in texts)
+    assert page.evaluate("location.hash") == "#sentences?text=Ulmstadt"
     page.evaluate("document.getElementById('filters').reset()")
 
     tab_to(page, "filter-stratum")
     page.press("End")  # the last stratum on the list: sentences with zero triples
     assert page.evaluate("document.getElementById('filter-stratum').selectedOptions[0].text") == "Zero triples"
-    assert "of 30 that fit" in page.evaluate(STATUS)
+    assert page.evaluate(STATUS).startswith("30 sentences fit")
     metas = page.evaluate("[...document.querySelectorAll('.sentence .meta')].map(line => line.textContent)")
     assert metas
     assert all(meta.endswith("Zero triples") for meta in metas)
@@ -70,14 +90,16 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
     assert page.evaluate(STATUS) == "No sentence fits (90 in all)"
     page.press("ArrowDown")  # triples on sentences without any
     assert page.evaluate(SHOWN) > 0
-    assert page.evaluate("document.querySelector('#sentences .badge').textContent") == "✗ wrong"
+    assert page.evaluate("document.querySelector('#sentence-list .badge').textContent") == "✗ wrong"
 
-    page.press("Tab", "Enter")  # clear filters
+    tab_to(page, "clear-filters")
+    page.press("Enter")
     page.evaluate("new Promise(done => setTimeout(done, 50))")
-    assert page.evaluate(STATUS) == "Sentences 1 to 15 of 90 that fit (90 in all)"
+    assert page.evaluate(STATUS).startswith("90 sentences fit")
     tab_to(page, "next-page")
     page.press("Enter")
-    assert page.evaluate(STATUS).startswith("Sentences 16 to 30")
+    assert page.evaluate(STATUS).endswith("these are 16 to 30")
+    assert page.evaluate("location.hash") == "#sentences?page=2"
 
     tab_to(page, "triple")
     lit = page.evaluate("[...document.querySelectorAll('mark.lit')].map(piece => piece.textContent).join('|')")
@@ -89,7 +111,91 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
     assert page.requests() == [report.resolve().as_uri()]
 
 
+def test_one_click_leads_from_a_number_to_its_sentences_and_back(page):
+    cell = "document.querySelector('#t-type-f1 tbody tr td:last-child a')"
+    cases = int(page.evaluate(f"{cell}.title").rpartition(", ")[2].split()[0])
+    page.evaluate(f"{cell}.scrollIntoView({{behavior: 'instant'}}); {cell}.click()")
+    assert page.evaluate("location.hash") == "#sentences?set=demo%2Foriginal&system=casrel%2Fnz&stratum=unseen"
+    noun = "sentence fits" if cases == 1 else "sentences fit"
+    assert page.evaluate(STATUS).startswith(f"{cases} {noun} (90 in all)")
+    assert page.evaluate("document.documentElement.dataset.view") == "sentences"
+    before = page.evaluate("history.length")
+    page.evaluate("history.back(); new Promise(done => setTimeout(done, 300))")
+    assert page.evaluate("document.documentElement.dataset.view") == "study"
+    assert page.evaluate("scrollY") > 0 and page.evaluate("history.length") == before
+    assert page.problems() == []
+
+
+def test_error_counts_lead_to_their_sentences(page):
+    link = "document.querySelector('.counts a[href*=\"kind=swapped\"]')"
+    count = int(page.evaluate(f"{link}.textContent"))
+    page.evaluate(f"{link}.click()")
+    shown = "[...document.querySelectorAll('#errors table:first-child tbody tr')].map(row => row.textContent)"
+    assert f"subject and object swapped{count}" in page.evaluate(shown)
+    assert "missed triple0" in page.evaluate(shown)
+    counts = "[...document.querySelectorAll('#errors .scroll:nth-child({}) td:nth-child(2)')].map(c => +c.textContent)"
+    fitting = int(page.evaluate(STATUS).split()[0])
+    assert sum(page.evaluate(counts.format(2))) == sum(page.evaluate(counts.format(3))) == fitting > 0
+    page.evaluate("document.querySelector('#errors .scroll:nth-child(3) a').click()")
+    assert "words=" in page.evaluate("location.hash")
+    assert 0 < int(page.evaluate(STATUS).split()[0]) <= fitting
+    assert page.problems() == []
+
+
+def test_columns_are_sorted_and_the_address_keeps_it(page, report):
+    column = "[...document.querySelectorAll('#t-end-to-end tbody tr')].map(row => +row.cells[4].dataset.v)"
+    own = page.evaluate(column)
+    click = "document.querySelector('#t-end-to-end .sort[data-column=\"4\"]').click()"
+    page.evaluate(click)
+    assert page.evaluate(column) == sorted(own, reverse=True)
+    page.evaluate(click)
+    assert page.evaluate(column) == sorted(own)
+    assert page.evaluate("document.querySelector('#t-end-to-end [aria-sort]').getAttribute('aria-sort')") == "ascending"
+    assert "sort=t-end-to-end.4.a" in page.evaluate("location.hash")
+    page.call("Page.reload")
+    page.evaluate("new Promise(done => setTimeout(done, 500))")
+    assert page.evaluate(column) == sorted(own)
+    page.evaluate(click)
+    assert page.evaluate(column) == own
+    assert "sort" not in page.evaluate("location.hash")
+
+
+def test_arrows_move_inside_a_table_that_is_one_stop_of_the_tab_key(page):
+    page.evaluate("document.querySelector('#t-type-f1 [data-column=\"0\"]').focus()")
+    page.press("ArrowRight", "ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "F1"
+    page.press("ArrowDown")
+    assert page.evaluate("document.activeElement.tagName") == "A"
+    page.press("Tab")
+    assert not page.evaluate("document.activeElement.closest('table')")
+
+
+def test_a_table_is_copied(page):
+    page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    page.evaluate("document.querySelector('#t-type-f1 .copy[data-form=LaTeX]').click()")
+    page.evaluate("new Promise(done => setTimeout(done, 200))")
+    assert page.evaluate("document.getElementById('said').textContent") == "The table is copied as LaTeX."
+    assert page.problems() == []
+
+
+def test_plots_are_drawn_in_the_colours_of_the_page(page):
+    page.evaluate("document.querySelector('#t-type-f1 .chart').scrollIntoView()")
+    fill = "document.querySelector('#t-type-f1 .chart .role-axis text').getAttribute('fill')"
+    colours = []
+    for scheme in ("light", "dark"):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        page.evaluate("new Promise(done => setTimeout(done, 800))")
+        colours.append(page.evaluate(fill))
+        assert colours[-1] == page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')")
+    assert colours[0] != colours[1]
+    point = "document.querySelector('#t-type-f1 .chart .mark-symbol.role-mark path')"
+    page.evaluate(f"{point}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    assert page.evaluate("location.hash").startswith("#sentences?set=demo%2Foriginal&system=casrel")
+    assert page.problems() == []
+
+
 def test_untrusted_text_and_characters_beyond_the_first_plane_are_shown_as_they_are(page):
+    open_sentences(page)
     text = page.evaluate("document.querySelector('.sentence .text').textContent")
     assert text.startswith(f"\N{GRINNING FACE} {EVIL} ")
     gold = page.evaluate(
@@ -107,6 +213,7 @@ def test_filters_by_extractor_and_relation_hold_together(page):
     choose = "(id, label) => { const s = document.getElementById(id);"
     choose += "s.value = [...s.options].find(o => o.text.startsWith(label)).value;"
     choose += "document.getElementById('filters').dispatchEvent(new Event('input')) }"
+    open_sentences(page)
     page.evaluate(f"({choose})('filter-system', 'CasRel+EN')")
     page.evaluate(f"({choose})('filter-relation', 'founded_in')")
     systems = page.evaluate("[...document.querySelectorAll('.sentence .system')].map(one => one.textContent)")
@@ -116,14 +223,18 @@ def test_filters_by_extractor_and_relation_hold_together(page):
     assert all("founded_in" in text for text in relations)
 
 
-@pytest.mark.parametrize(("media", "width"), [("screen", 1400), ("screen", 600), ("print", 660)])
+@pytest.mark.parametrize(("media", "width"), [("screen", 1440), ("screen", 800), ("screen", 390), ("print", 660)])
 def test_nothing_is_wider_than_the_page(page, media, width):
     page.call("Emulation.setEmulatedMedia", media=media)
     page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wide) == 0
-    hidden = "[...document.querySelectorAll('nav, .filters, .pager button')].filter(one => one.offsetParent).length"
-    assert (page.evaluate(hidden) == 0) == (media == "print")
+    page.evaluate("dispatchEvent(new Event('beforeprint')); new Promise(done => setTimeout(done, 500))")
+    assert page.evaluate(wide) == 0
+    shown = "[...document.querySelectorAll('nav, .filters, .pager button')].filter(one => one.checkVisibility()).length"
+    assert (page.evaluate(shown) == 0) == (media == "print")
+    views = "[...document.querySelectorAll('.view')].filter(one => one.checkVisibility()).length"
+    assert page.evaluate(views) == (3 if media == "print" else 1)
     if media == "print":  # nothing to scroll on paper: every table fits
         over = (
             "[...document.querySelectorAll('.ta-table, .scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)"

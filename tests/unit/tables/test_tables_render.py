@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tripleaudit.errors import UserError
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number, runs_of
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
+from tripleaudit.tables.render.json_form import read_table
 from tripleaudit.tables.render.lines import lines_of
 
 EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q\" \x07\x1b[31m\u202e\n* x"
@@ -215,9 +216,10 @@ def test_cells_are_found_by_their_labels() -> None:
         made.cell("CasRel", "Recall")
 
 
-def test_four_files_are_written(tmp_path: Path) -> None:
+def test_all_forms_are_written(tmp_path: Path) -> None:
     paths = write_table(table(), tmp_path / "tables" / "type-f1")
-    assert [path.name for path in paths] == ["type-f1.csv", "type-f1.md", "type-f1.tex", "type-f1.html"]
+    assert [path.name for path in paths] == [f"type-f1.{form}" for form in ("csv", "md", "tex", "html", "json")]
+    assert read_table(paths[-1]) == table()
     assert all(path.stat().st_size for path in paths)
 
 

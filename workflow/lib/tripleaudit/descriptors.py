@@ -26,6 +26,20 @@ def _always(study: Any) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Headline:
+    """A column of the report's matrix of systems and questions.
+
+    Attributes:
+        label: its heading.
+        of: what a cell of the table must be of to stand there, such as ``{"stratum": "unseen"}``; ``column`` is the
+            label of the table's column. Of several cells of a system, the first.
+    """
+
+    label: str
+    of: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableSpec(Descriptor):
     """A table: one question, printed.
@@ -37,6 +51,8 @@ class TableSpec(Descriptor):
         possible: ``(study) -> bool``, whether a study can fill it.
         question: that the report asks over the table.
         answer: ``(TableInputs) -> str``, computed from the values; empty for a table that speaks for itself.
+        glance: what of it stands in the report's matrix; by default the first column that measures systems, None for a
+            table that does not compare systems.
     """
 
     build: Callable[[Any], Any]
@@ -44,6 +60,7 @@ class TableSpec(Descriptor):
     possible: Callable[[Any], bool] = _always
     question: str = "What does this table show?"
     answer: Callable[[Any], str] = lambda inputs: ""
+    glance: tuple[Headline, ...] | None = ()
 
 
 @dataclass(frozen=True, kw_only=True)

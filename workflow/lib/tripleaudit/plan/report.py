@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.descriptors import TABLES
+from tripleaudit.descriptors import BASELINES, TABLES
 from tripleaudit.errors import hint
 from tripleaudit.fields import Section, one_of
 from tripleaudit.plan.needles import LENGTH_TABLE
@@ -138,27 +138,51 @@ class Report:
     # the report
 
     @cached_property
-    def browsed(self) -> "list[Run]":
-        """One training of every extractor, noise and setting on the original protocol: that of the first seed."""
-        return [run for run in self.study.runs if run.protocol == "original" and run.seed == self.study.seeds[0]]
+    def browsed(self) -> list[tuple[str, str, str]]:
+        """Predictions, gold and counts of what the report shows by sentence: every system and test set of one seed.
+
+        Of the settings of a test set the largest is shown, which holds the others.
+        """
+        study, found = self.study, []
+
+        def add(corpus: str, trainset: str, folder: str, testsets: Iterable[tuple[str, str]]) -> None:
+            for testset, testing in dict(testsets).items():
+                protocol = trainset.rpartition("-")[0] if testset == "test" else testset
+                gold = study.set_file(corpus, protocol, testing, "test")
+                counts = f"counts/{folder}/{testset}-{testing}.csv"
+                found.append((f"predictions/{folder}/{testset}.jsonl", gold, counts))
+
+        first = study.seeds[0] if study.seeds else None
+        for run in study.runs:
+            if run.seed == first:
+                add(run.corpus, run.trainset, run.path, study.testsets(run.trainset))
+        for run, gate in study.two_step_runs:
+            if run.seed == first:
+                gold = study.set_file(run.corpus, "original", "wz", "test")
+                found.append((f"predictions/{run.path}/test.jsonl", gold, f"counts/{run.path}/{gate}.csv"))
+        for corpus, trainset, system in study.systems.runs:
+            testsets = study.systems.testsets(corpus, trainset, system)
+            add(corpus, trainset, f"{corpus}/{trainset}/{system}", testsets)
+        for corpus, trainset, baseline in study.baseline_runs:
+            if not BASELINES[baseline].classifier:
+                add(corpus, trainset, f"{corpus}/{trainset}/{baseline}", study.testsets(trainset))
+        folder = study.places.study
+        return [(f"{folder}/{predictions}", gold, f"{folder}/{counts}") for predictions, gold, counts in found]
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
         names = [*self.tables(), *self.study.needles.tables()]
-        return [f"{self.study.places.study}/tables/{name}.html" for name in names]
+        return [f"{self.study.places.study}/tables/{name}.json" for name in names]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return everything that the report shows or computes its sentences from."""
         study, folder, tables = self.study, self.study.places.study, self.files()
-        testing, every = study.settings[-1], [*study.runs, *study.classifier_runs]
+        every = [*study.runs, *study.classifier_runs]
         needles = study.needles.tables()
         curves = [f"{folder}/plots/{LENGTH_TABLE}.svg"] if LENGTH_TABLE in needles else []
-        gold = [study.set_file(run.corpus, "original", testing, "test") for run in self.browsed]
-        browsed = [run for run in study.systems.runs if run[1] == "original-nz"]
-        systems = [study.systems.path(*run) for run in browsed]
+        extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]
         return {
             "tables": tables,
-            "csv": [path.removesuffix(".html") + ".csv" for path in tables],
             "plots": [*(f"{folder}/plots/{name}.svg" for name in self.plots), *curves],
             "scores": [f"{folder}/scores.csv"] if self.runs() else [],
             "counts": study.score_files("counts"),
@@ -166,10 +190,10 @@ class Report:
             "runs": self.runs(),
             "gre": [f"{folder}/gre/scores.csv"] if study.grescores.tables() else [],
             "needles": [f"{folder}/needles/scores.csv"] if needles else [],
-            "predictions": self._of(self.browsed, "predictions/{}/test.jsonl") + [f"{path}.jsonl" for path in systems],
-            "gold": gold + [study.set_file(corpus, "original", testing, "test") for corpus, _, _ in browsed],
-            "browsed": self._of(self.browsed, f"counts/{{}}/test-{testing}.csv")
-            + [f"{folder}/counts/{corpus}/{trainset}/{name}/test-{testing}.csv" for corpus, trainset, name in browsed],
+            "predictions": [predictions for predictions, _, _ in self.browsed],
+            "gold": [gold for _, gold, _ in self.browsed],
+            "browsed": [counts for _, _, counts in self.browsed],
+            "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
             "provenance": self._of(every, "models/{}/provenance.json"),
         }
 

@@ -1,4 +1,4 @@
-"""The data of the error browser: sentences with gold and predicted triples, judged and compact, as one JSON value.
+"""The data of the sentences: gold and predicted triples, judged and compact, as one JSON value.
 
 Offsets count characters (Unicode code points), as everywhere in the project; the page's script slices accordingly.
 """
@@ -10,73 +10,90 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.report.inputs import Predicted
+from tripleaudit.files import read_jsonl
+from tripleaudit.report.inputs import GENERATIVE, Predicted
 from tripleaudit.report.kinds import CORRECT, KINDS, kind_of
-from tripleaudit.scoring.counts import load_counts
+from tripleaudit.report.table_files import set_key, system_key
+from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.render.escape import clean
 
 STRATA = {**labels.TYPES, "zero": "Zero triples", "": "No stratum"}
-MAX_BYTES = 6_000_000
-"""Room for the embedded data, so that a page with tables and plots stays below 10 MB."""
+MAX_BYTES = 5_000_000
+"""Room for the embedded sentences, so that a page with tables and plots stays below 10 MB."""
+RAW_CHARACTERS = 4_000  # of a raw answer; the rest lies in the answers' file
 
 
 def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """Judge every prediction and keep as many sentences as fit.
 
     Returns:
-        ``systems`` (``{"name", "corpus"}``), ``relations`` and ``corpora`` (names), ``strata`` and ``kinds``
-        (``[key, label]``), ``total`` and ``sentences``; a sentence is ``{"id", "c": corpus, "t": text, "s": stratum,
-        "g": gold triples, "p": {system: predicted triples}}``, a gold triple ``[subject, relation, object]``, a
-        predicted one ``[subject, relation, object, kind, score]``, and an argument ``[start, end]`` or its text.
-        Systems, relations, corpora and strata are given by number. Where not all sentences fit, those kept are spread
-        evenly over each test set.
+        ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations`` (names), ``strata``
+        and ``kinds`` (``[key, label]``), ``total`` and ``sentences``; a sentence is ``{"id", "c": test set, "t": text,
+        "s": stratum, "g": gold triples, "p": {system: predicted triples}, "r": {system: raw answer}}``, a gold triple
+        ``[subject, relation, object]``, a predicted one ``[subject, relation, object, kind, score]``, and an argument
+        ``[start, end]`` or its text. Systems, relations, test sets and strata are given by number. Where not all
+        sentences fit, those kept are spread evenly over each test set.
 
     Raises:
         UserError: files are bad or do not belong together.
     """
     if max_bytes <= 0:
-        raise UserError(f"room for the error browser: expected a positive number of bytes, got {max_bytes}")
-    names: dict[str, dict[str, int]] = {"corpora": {}, "relations": {}}
+        raise UserError(f"room for the sentences: expected a positive number of bytes, got {max_bytes}")
+    relations: dict[str, int] = {}
+    sets: list[dict[str, str]] = []
     systems: list[dict[str, Any]] = []
-    by_corpus: dict[str, dict[str, dict[str, Any]]] = {}
-    golds: dict[str, dict[str, Sentence]] = {}
+    places: dict[tuple[str, str, str], int] = {}
+    golds: list[dict[str, Sentence]] = []
+    rows: list[dict[str, dict[str, Any]]] = []
     for run in predicted:
-        corpus = _number(names["corpora"], run.corpus)
-        systems.append({"name": system_label(run, predicted), "corpus": corpus})
-        if run.corpus not in golds:
-            sentences = load_sentences(run.gold)
-            golds[run.corpus] = {sentence.id: sentence for sentence in sentences}
-            if len(golds[run.corpus]) < len(sentences):
-                raise UserError(f"{run.gold}: sentence ids occur twice; expected one sentence an id")
-            strata = _strata(run)
-            by_corpus[run.corpus] = {
-                sentence.id: {
-                    "id": clean(sentence.id),
-                    "c": corpus,
-                    "t": clean(sentence.text),
-                    "s": list(STRATA).index(strata.get(sentence.id, "") if sentence.triples else "zero"),
-                    "g": [_triple(one, names["relations"]) for one in _distinct(sentence.triples)],
-                    "p": {},
-                }
-                for sentence in sentences
+        counts = load_counts(run.counts) if run.counts else None
+        strata = dict(zip(counts.ids, counts.strata, strict=True)) if counts else {}
+        name = (run.study, run.corpus, run.protocol)
+        if name not in places:
+            places[name] = len(sets)
+            sets.append({"key": clean(set_key(*name)), "name": clean(set_label(run, predicted))})
+            golds.append({})
+            rows.append({})
+        place = places[name]
+        gold, mine = golds[place], rows[place]
+        for sentence in load_sentences(run.gold):
+            if sentence.id in gold:
+                if sentence.id not in mine or gold[sentence.id].text != sentence.text:
+                    raise UserError(f"{run.gold}: sentence {sentence.id} has another text than elsewhere")
+                continue
+            gold[sentence.id] = sentence
+            mine[sentence.id] = {
+                "id": clean(sentence.id),
+                "c": place,
+                "t": clean(sentence.text),
+                "s": list(STRATA).index((strata.get(sentence.id) or "") if sentence.triples else "zero"),
+                "g": [_triple(one, relations) for one in _distinct(sentence.triples)],
+                "p": {},
             }
-        gold, rows = golds[run.corpus], by_corpus[run.corpus]
+        key = system_key(run.training, run.extractor, run.noise)
+        systems.append({"key": clean(key), "name": system_label(run, predicted), "set": place})
+        stopped = _stopped(run, counts)
         for guess in load_sentences(run.predictions):
             if guess.id not in gold:
                 continue  # predictions of a WZ test set serve its NZ part too
             if guess.text != gold[guess.id].text:
                 raise UserError(f"{run.predictions}: sentence {guess.id} has another text than in {run.gold}")
             right = gold[guess.id].triples
-            rows[guess.id]["p"][len(systems) - 1] = [
-                [*_triple(one, names["relations"]), kind_of(one, right), round(one.score or 0, 3)]
-                for one in _distinct(guess.triples)
+            mine[guess.id]["p"][len(systems) - 1] = [
+                [*_triple(one, relations), kind_of(one, right), round(one.score or 0, 3)]
+                for one in ([] if guess.id in stopped else _distinct(guess.triples))
             ]
-    every = [list(rows.values()) for rows in by_corpus.values()]
+        for id_, answer in _raw(run).items():
+            if id_ in mine:
+                mine[id_].setdefault("r", {})[len(systems) - 1] = answer
+    every = [list(part.values()) for part in rows]
     return {
         "systems": systems,
-        "corpora": [clean(labels.corpus(name)) for name in names["corpora"]],
-        "relations": [clean(name) for name in names["relations"]],
+        "sets": sets,
+        "relations": [clean(name) for name in relations],
         "strata": [[key, label] for key, label in STRATA.items()],
         "kinds": [[key, label] for key, label in KINDS.items()],
         "total": sum(map(len, every)),
@@ -84,12 +101,39 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
     }
 
 
+def set_label(run: Predicted, among: Sequence[Predicted]) -> str:
+    """Name a test set: corpus and protocol, with the study where the page has several."""
+    protocol = "texts for language models" if run.protocol == GENERATIVE else labels.protocol(run.protocol).lower()
+    where = f"{run.study}: " if len({one.study for one in among}) > 1 else ""
+    return f"{where}{labels.corpus(run.corpus)}, {protocol}"
+
+
 def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
-    """Name a system: extractor, Entity Noising, and the training setting where the study has several."""
-    name = labels.extractor(run.extractor, run.noise)
-    if len({one.trainset for one in among}) > 1:
-        name += f" (trained on {run.trainset.rsplit('-', 1)[-1].upper()})"
+    """Name a system: extractor, Entity Noising, classifier before it, and its training where the page has several."""
+    classifier, extractor = split_two_step(run.extractor)
+    name = labels.extractor(extractor, run.noise)
+    if classifier:
+        name += f" behind {labels.extractor(classifier)}"
+    if run.training and len({one.training for one in among if one.training}) > 1:
+        name += f" (trained on {run.training.upper()})"
     return clean(name)
+
+
+def _stopped(run: Predicted, counts: SentenceCounts | None) -> frozenset[str]:
+    """The sentences that a classifier did not let through, by the counts of two-step extraction."""
+    if counts is None or not split_two_step(run.extractor)[0]:
+        return frozenset()
+    predicted = counts.of(PRIMARY)[:, 1]
+    return frozenset(id_ for id_, number in zip(counts.ids, predicted, strict=True) if not number)
+
+
+def _raw(run: Predicted) -> dict[str, str]:
+    if run.answers is None:
+        return {}
+    return {
+        str(row["id"]): "\n\n".join(str(one.get("text", "")) for one in row.get("answers", ()))[:RAW_CHARACTERS]
+        for _, row in read_jsonl(run.answers)
+    }
 
 
 def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:
@@ -120,11 +164,6 @@ def _fitting(corpora: list[list[dict[str, Any]]], max_bytes: int) -> list[dict[s
 def _spread(count: int, share: float) -> list[int]:
     number = int(count * share)
     return [place * count // number for place in range(number)] if number else []
-
-
-def _strata(run: Predicted) -> dict[str, str]:
-    counts = load_counts(run.counts)
-    return {id_: stratum or "" for id_, stratum in zip(counts.ids, counts.strata, strict=True)}
 
 
 def _distinct(triples: Sequence[Triple]) -> list[Triple]:

@@ -7,27 +7,31 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-
-RUN_PARTS = ("corpus", "trainset", "extractor", "noise", "seed")
+from tripleaudit.scoring.counts import read_keys
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """One prediction file for the error browser: its gold sentences, and the counts that name their strata.
+    """What one system answered on one test set.
 
     Attributes:
-        corpus, trainset, extractor, noise, seed: what the run is, as its path names it (``original-nz``, ``seed1``).
-        predictions, gold, counts: files.
+        corpus, protocol, training, extractor, noise: of the run, as the scores file names them.
+        predictions, gold: files of sentences.
+        counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
+        answers: raw answers of a language model, with its triples.
+        study: name, where a page shows several.
     """
 
     corpus: str
-    trainset: str
+    protocol: str
+    training: str
     extractor: str
     noise: str
-    seed: str
     predictions: Path
     gold: Path
-    counts: Path
+    counts: Path | None = None
+    answers: Path | None = None
+    study: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,11 @@ class ReportFiles:
     """All files of a report; any list may be empty.
 
     Attributes:
-        tables, plots: HTML tables and SVG plots, in the order of the page.
+        tables, plots: JSON tables and SVG plots, in the order of the page.
         scores, counts, audits, runs, gre, needles: what the answers are computed from.
-        predictions, gold, browsed: what the error browser shows: prediction files, and of each the gold sentences and
-            the per-sentence counts.
+        predictions, gold, browsed: what the sentences show: prediction files, and of each the gold sentences and the
+            per-sentence counts.
+        answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         provenance: sidecars of trainings, predictions and scores.
     """
 
@@ -53,12 +58,14 @@ class ReportFiles:
     predictions: Sequence[str | Path] = ()
     gold: Sequence[str | Path] = ()
     browsed: Sequence[str | Path] = ()
+    answers: Sequence[str | Path] = ()
     provenance: Sequence[str | Path] = ()
 
     @property
     def predicted(self) -> list[Predicted]:
-        """What the error browser shows."""
-        return [predicted_of(*paths) for paths in zip(self.predictions, self.gold, self.browsed, strict=True)]
+        """What the sentences show, extractors first."""
+        runs = [predicted_of(*paths) for paths in zip(self.predictions, self.gold, self.browsed, strict=True)]
+        return [*runs, *(answered_by(path) for path in self.answers)]
 
 
 @dataclass(frozen=True)
@@ -82,21 +89,36 @@ class StudyFacts:
     table_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def predicted_of(prediction: str | Path, gold: str | Path, counts: str | Path) -> Predicted:
-    """Describe ``…/predictions/<corpus>/<training set>/<extractor>/<noise>/<seed>/test.jsonl``.
-
-    What is not trained has neither noise nor seed: ``…/predictions/<corpus>/<training set>/<system>/test.jsonl``.
+def predicted_of(predictions: str | Path, gold: str | Path, counts: str | Path) -> Predicted:
+    """Describe a run by the keys of its per-sentence counts.
 
     Raises:
-        UserError: the path has fewer folders.
+        UserError: the counts are missing or are something else.
     """
-    path = Path(prediction)
-    parts: Any = path.parent.parts[-len(RUN_PARTS) :]
-    if "predictions" in parts and len(parts) - parts.index("predictions") == 4:
-        parts = (*parts[parts.index("predictions") + 1 :], "none", "")
-    if len(parts) < len(RUN_PARTS):
-        raise UserError(f"{path}: expected …/{'/'.join(f'<{part}>' for part in RUN_PARTS)}/{path.name}")
-    return Predicted(*parts, predictions=path, gold=Path(gold), counts=Path(counts))
+    keys = read_keys(counts)
+    named = [str(keys.get(name) or "") for name in ("corpus", "protocol", "training", "extractor")]
+    return Predicted(*named, str(keys.get("noise") or "none"), Path(predictions), Path(gold), Path(counts))
+
+
+def answered_by(answers: str | Path) -> Predicted:
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, beside its predictions."""
+    path = Path(answers)
+    texts, system = path.parts[-3:-1]
+    triples, gold = path.with_name("predictions.jsonl"), path.parents[1] / "reference.jsonl"
+    return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=path)
+
+
+GENERATIVE = "generative"  # the test sets of language models, where protocols stand
+PATTERNS = {
+    "plots": "plots/*.svg",
+    "scores": "scores.csv",
+    "counts": "counts/**/*.csv",
+    "audits": "audits/*/*.json",
+    "runs": "trainings.json systems.json",
+    "gre": "gre/scores.csv",
+    "needles": "needles/scores.csv",
+    "provenance": "models/**/provenance.json",
+}
 
 
 def find_files(folder: str | Path) -> ReportFiles:
@@ -106,51 +128,47 @@ def find_files(folder: str | Path) -> ReportFiles:
         UserError: there is no such folder, or it holds no table.
     """
     folder = Path(folder)
-    tables = sorted((folder / "tables").glob("*.html"))
+    tables = sorted((folder / "tables").glob("*.json"))
     if not tables:
-        raise UserError(f"{folder}: no tables/*.html here; expected the folder of a finished study")
+        raise UserError(f"{folder}: no tables/*.json here; expected the folder of a finished study")
     every = {
         name: sorted(path for one in patterns.split() for path in folder.glob(one))
         for name, patterns in PATTERNS.items()
     }
-    predicted = _find_predicted(folder)
+    found: dict[tuple[Any, ...], tuple[Path, Path, Path]] = {}
+    for counts in every["counts"]:
+        keys, run = read_keys(counts), counts.parent.relative_to(folder / "counts")
+        if counts.stem == "classification":
+            continue
+        testset, dash, testing = counts.stem.rpartition("-")
+        if testing not in ("nz", "wz"):  # behind a classifier
+            testset, testing = "test", keys.get("testing", "wz")
+        predictions = folder / "predictions" / run / f"{testset}.jsonl"
+        protocol = run.parts[1].rpartition("-")[0] if testset == "test" else testset
+        gold = folder / "protocols" / run.parts[0] / protocol / testing / "test.jsonl"
+        if predictions.exists() and gold.exists():
+            name = tuple(keys.get(key) for key in ("corpus", "protocol", "training", "extractor", "noise"))
+            seed = int(keys["seed"]) if str(keys.get("seed", "")).isdecimal() else 0
+            known = found.get((*name, seed))
+            if known is None or testing == "wz":
+                found[*name, seed] = (predictions, gold, counts)
+    first: dict[tuple[Any, ...], tuple[Path, Path, Path]] = {}
+    for *run_keys, _ in sorted(found, key=lambda keys: (*map(str, keys[:4]), keys[4] != "none", keys[5])):
+        seeds = [keys for keys in found if list(keys[:-1]) == run_keys]
+        first.setdefault(tuple(run_keys), found[min(seeds, key=lambda keys: keys[-1])])
+    browsed = list(first.values())
     return ReportFiles(
         tables=tables,
-        predictions=[run.predictions for run in predicted],
-        gold=[run.gold for run in predicted],
-        browsed=[run.counts for run in predicted],
+        predictions=[paths[0] for paths in browsed],
+        gold=[paths[1] for paths in browsed],
+        browsed=[paths[2] for paths in browsed],
+        answers=[path for path in sorted(folder.glob("generative/*/*/answers.jsonl")) if _has_texts(path)],
         **every,
     )
 
 
-PATTERNS = {
-    "plots": "plots/*.svg",
-    "scores": "scores.csv",
-    "counts": "counts/**/test-*.csv",
-    "audits": "audits/*/*.json",
-    "runs": "trainings.json systems.json",
-    "gre": "gre/scores.csv",
-    "needles": "needles/scores.csv",
-    "provenance": "models/**/provenance.json",
-}
-
-
-def _find_predicted(folder: Path) -> list[Predicted]:
-    found: dict[tuple[str, ...], Predicted] = {}
-    trained = sorted((folder / "predictions").glob("*/original-?z/*/*/*/test.jsonl"))
-    systems = sorted((folder / "predictions").glob("*/original-nz/*/test.report.json"))
-    for path in [*trained, *(report.with_name("test.jsonl") for report in systems)]:
-        run = path.parent.relative_to(folder / "predictions").as_posix()
-        corpus, trainset, extractor, noise, seed = (*run.split("/"), "none", "")[: len(RUN_PARTS)]
-        if extractor.startswith("zcc-"):
-            continue
-        for testing in ("wz", "nz"):
-            gold = folder / "protocols" / corpus / "original" / testing / "test.jsonl"
-            counts = folder / "counts" / run / f"test-{testing}.csv"
-            if gold.exists() and counts.exists():
-                found.setdefault((corpus, trainset, extractor, noise), predicted_of(path, gold, counts))
-                break
-    return sorted(found.values(), key=lambda run: (run.corpus, run.trainset, run.extractor, run.noise != "none"))
+def _has_texts(answers: Path) -> bool:
+    return answers.with_name("predictions.jsonl").exists() and (answers.parents[1] / "reference.jsonl").exists()
 
 
 def facts_from_json(text: str) -> StudyFacts:

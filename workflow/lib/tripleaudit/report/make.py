@@ -1,8 +1,8 @@
-"""From the files of a study to its report: what the workflow's report rule and ``tripleaudit report`` call."""
+"""From the files of studies to their report: what the workflow's report rule and ``tripleaudit report`` call."""
 
 import logging
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
+from tripleaudit.report import glance
 from tripleaudit.report.browser import MAX_BYTES, browser_data
-from tripleaudit.report.inputs import ReportFiles, StudyFacts
+from tripleaudit.report.inputs import Predicted, ReportFiles, StudyFacts
 from tripleaudit.report.origin import origin_of
-from tripleaudit.report.page import page, plot_rank, plot_title
+from tripleaudit.report.page import PLOTS, About, Page, page
+from tripleaudit.report.sections import Section
 from tripleaudit.report.svg import inline_svg
-from tripleaudit.report.table_files import load_table
+from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.tables.evidence import TableInputs, load_inputs
 
 
@@ -58,31 +60,59 @@ def load_evidence(files: ReportFiles, facts: StudyFacts) -> Evidence:
     )
 
 
-def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
-    """Write the report of a study and return its size in bytes.
+def make_report(studies: Sequence[tuple[ReportFiles, StudyFacts]], out: str | Path, max_bytes: int = MAX_BYTES) -> int:
+    """Write the report of one study, or of several with their differences, and return its size in bytes.
 
     Args:
-        files: what it is made from.
-        facts: about the study.
+        studies: files and facts of each.
         out: HTML file; written whole or not at all.
-        max_bytes: room for the sentences of the error browser.
+        max_bytes: room for the sentences.
 
     Raises:
-        UserError: a file is bad, or there is no table.
+        UserError: a file is bad, there is no table, or two studies have one name.
     """
-    if not files.tables:
-        raise UserError("report: the study has no tables; expected at least one")
-    tables = sorted(map(load_table, files.tables), key=lambda table: _rank(table.name))
-    evidence = load_evidence(files, facts)
-    commands = {table.name: command(facts, table.path.with_suffix(".md")) for table in tables}
-    commands["report"] = command(facts, Path(out))
+    names = [facts.name for _, facts in studies]
+    if len(set(names)) < len(names):
+        raise UserError(f"report: two studies are called {max(names, key=names.count)}; expected different names")
+    several = len(studies) > 1
+    tables: list[tuple[str, TableFile]] = []
+    sections: list[Section] = []
+    predicted: list[Predicted] = []
+    about: list[About] = []
+    for number, (files, facts) in enumerate(studies):
+        if not files.tables:
+            raise UserError(f"report: {facts.name} has no tables; expected at least one")
+        study = facts.name if several else ""
+        own = sorted(map(load_table, files.tables), key=lambda table: glance.table_rank(table.name))
+        commands = {table.name: command(facts, table.path.with_suffix(".md")) for table in own}
+        evidence = load_evidence(files, facts)
+        drawn = _plots(files, number)
+        for table in own:
+            question, answer = evidence.answer(table.name)
+            plots = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == table.name]
+            section = Section(table.table, question, answer, study, table.compared, commands[table.name], plots)
+            sections.append(replace(section, id=f"{glance.section_id(table.name)}-{number}") if several else section)
+        tables += [(study, table) for table in own]
+        predicted += [replace(run, study=study) for run in files.predicted]
+        origin = origin_of(files.provenance, [*files.scores, *files.gre, *files.needles])
+        about.append(About(facts, origin, {**commands, "report": command(facts, Path(out))}, list(drawn.values())))
+    if several:
+        sections.sort(key=lambda one: (glance.table_rank(one.table.name), one.table.name))
+        beside = {table.name: table for table in glance.differences(tables)}
+        ordered: list[Section] = []
+        for section in sections:
+            if section.table.name in beside:
+                ordered.append(Section(beside.pop(section.table.name), section.question))
+            ordered.append(section)
+        sections = ordered
     text = page(
-        facts,
-        [(table, *evidence.answer(table.name)) for table in tables],
-        {path.stem: inline_svg(path, f"plot{place}", plot_title(path.stem)) for place, path in _plots(files)},
-        browser_data(files.predicted, max_bytes) if files.predictions else None,
-        origin_of(files.provenance, [*files.scores, *files.gre, *files.needles]),
-        commands,
+        Page(
+            about,
+            glance.matrix(tables),
+            sections,
+            browser_data(predicted, max_bytes) if predicted else None,
+            Links.to(predicted),
+        )
     )
     encoded = text.encode("utf-8", "replace")
     with atomic_write(out, "wb") as stream:
@@ -92,7 +122,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
 
 def write_study_report(files: ReportFiles, facts: Mapping[str, Any], out: str | Path) -> None:
     """Write the report; ``facts`` are the fields of :class:`StudyFacts`."""
-    size = make_report(files, StudyFacts(**facts), out)
+    size = make_report([(files, StudyFacts(**facts))], out)
     logging.info("%s has %.1f MB", out, size / 1e6)
 
 
@@ -102,9 +132,14 @@ def command(facts: StudyFacts, target: Path) -> str:
     return shlex.join([*parts, "--configfile", *facts.configfiles] if facts.configfiles else parts)
 
 
-def _plots(files: ReportFiles) -> list[tuple[int, Path]]:
-    return list(enumerate(sorted(map(Path, files.plots), key=lambda path: plot_rank(path.stem))))
-
-
-def _rank(name: str) -> int:
-    return list(TABLES).index(name) if name in TABLES else len(TABLES)
+def _plots(files: ReportFiles, number: int) -> dict[str, tuple[str, str, str]]:
+    """The plots that the page does not draw itself, in order: name -> id, SVG and caption."""
+    paths = {path.stem: path for path in map(Path, files.plots)}
+    order = [*(name for name in PLOTS if name in paths), *(name for name in paths if name not in PLOTS)]
+    found = {}
+    for name in order:
+        table, what, caption = PLOTS.get(name, ("", glance.title(name), ""))
+        if caption or name not in PLOTS:
+            id_ = f"p{number}-{glance.section_id(name)[2:]}"
+            found[name] = (id_, inline_svg(paths[name], f"{id_}-", what), f"{what}. {caption}".strip())
+    return found

@@ -2,89 +2,112 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
+from tripleaudit.report import charts
 from tripleaudit.report.browser import error_counts
+from tripleaudit.report.glance import Matrix, draw, section_id, title
 from tripleaudit.report.inputs import StudyFacts
 from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import Origin
-from tripleaudit.report.table_files import TableFile
+from tripleaudit.report.sections import Drawn, Section, contents
+from tripleaudit.report.table_files import Links
+from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.render.escape import html as escape
 
 ASSETS = Path(__file__).parent / "assets"
 POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
 )
-WIDE = 12  # columns from which a table is printed smaller
-WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}
 PLOTS = {
-    "type-f1": (
-        "Type F1",
-        "F1 by kind of triple",
-        "Entirely seen, partially seen and unseen in training. Lines are 95 % bootstrap intervals over test sentences.",
-    ),
-    "cardinality-drop": (
-        "Drop from NZ to WZ",
-        "F1 when sentences without triples are added to the test",
-        "From the test set with triples only (NZ) to the one with zero-triple sentences (WZ); the number is the drop "
-        "in points, lines are 95 % intervals.",
-    ),
+    "type-f1": ("type-f1", "F1 by kind of triple", ""),
+    "cardinality-drop": ("end-to-end", "F1 when sentences without triples are added to the test", ""),
     "zcc-curves": (
-        "Classifier curves",
+        "zcc",
         "Precision and recall of the zero-cardinality classifiers",
         "On the class “has triples”, over all thresholds; the mark is the operating point, AP the average precision.",
     ),
-    "gre-scores": (
-        "GREScores",
-        "GREScores",
-        "One panel a score, in percent; lines are 95 % bootstrap intervals over texts, a diamond is the value that the "
-        "paper prints.",
-    ),
+    "gre-scores": ("gre-sentence", "GREScores", ""),
     "lost-in-the-middle": (
-        "Lost in the middle",
+        "lost-in-the-middle",
         "Redundancy by position in the document",
         "The share of entities that come back when a part is shown once more. A model that uses its history repeats "
         "little; a rise between the ends is what “lost in the middle” means.",
     ),
     "training-curves": (
-        "Training curves",
+        "training-time",
         "Training loss and validation F1 over epochs",
         "Dashed: with Entity Noising; pale: trained on other training sets than the original without zero triples.",
     ),
     "time-memory": (
-        "Time and memory",
+        "training-time",
         "Time and memory of each extractor",
         "Wall time, and the greatest main memory that a training held, from the jobs' benchmark files. A training that "
         "was stopped and resumed counts from its last start; memory of a GPU is not in it.",
     ),
 }
-"""Plot -> name, title and what to see, in the order of the page."""
+"""Plot -> the table beside which it stands, its title, and what to see; nothing to see is drawn by the page itself."""
 
 
-def page(
-    facts: StudyFacts,
-    tables: Sequence[tuple[TableFile, str, str]],
-    plots: Mapping[str, str],
-    browser: Mapping[str, Any] | None,
-    origin: Origin,
-    commands: Mapping[str, str],
-) -> str:
-    """Return the whole page.
+@dataclass
+class About:
+    """Where one study comes from.
 
-    Args:
-        facts: of the study.
-        tables: each with its question and answer.
-        plots: name -> SVG markup (:func:`tripleaudit.report.svg.inline_svg`).
-        browser: :func:`tripleaudit.report.browser.browser_data`, or ``None`` for no error browser.
-        origin: provenance.
-        commands: target file name -> command that makes it again, plain text.
+    Attributes:
+        facts, origin: of it.
+        commands: table -> the command that makes it, and ``report``.
+        plots: id, SVG and caption of those that belong to no table.
     """
-    links = "".join(f'<li><a href="#{_id(table.name)}">{escape(_title(table.name))}</a></li>' for table, _, _ in tables)
-    plot_links = "".join(
-        f'<li><a href="#{_plot_id(name)}">{escape(PLOTS[name][0] if name in PLOTS else _title(name))}</a></li>'
-        for name in plots
+
+    facts: StudyFacts
+    origin: Origin
+    commands: Mapping[str, str]
+    plots: Sequence[tuple[str, str, str]] = ()
+
+
+@dataclass
+class Page:
+    """What a report shows: one study, or several side by side."""
+
+    about: Sequence[About]
+    matrix: Matrix
+    sections: Sequence[Section]
+    browser: Mapping[str, Any] | None
+    links: Links
+
+    @property
+    def title(self) -> str:
+        """The names of the studies."""
+        return " and ".join(one.facts.name for one in self.about)
+
+
+def page(shown: Page) -> str:
+    """Return the page."""
+    several = [one.facts.name for one in shown.about] if len(shown.about) > 1 else []
+
+    def address(cell: Cell, study: str) -> str:
+        return shown.links.address(cell, study)
+
+    drawn = Drawn(address, several)
+    sections = "".join(map(drawn.section, shown.sections))
+    ids = {one.id or section_id(one.table.name) for one in shown.sections}
+    glance = draw(shown.matrix, address)
+    for name in {table for table, _ in shown.matrix.heads}:  # of several studies, the first that has it
+        if section_id(name) not in ids:
+            glance = glance.replace(
+                f'"#{section_id(name)}"', f'"#{min(i for i in ids if i.startswith(section_id(name)))}"'
+            )
+    described = "".join(
+        (f"<p><b>{escape(one.facts.name)}</b> " if several else "<p>") + f"{escape(one.facts.description)}</p>"
+        for one in shown.about
+        if one.facts.description
     )
+    items = [("glance", "At a glance"), ("questions", "Questions"), ("sentences", "Sentences"), ("about", "About")]
+    links = "".join(f'<a href="#{id_}">{name}</a>' for id_, name in items if id_ != "sentences" or shown.browser)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -93,33 +116,36 @@ def page(
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{escape(facts.name)} – tripleaudit report</title>",
+        f"<title>{escape(shown.title)} – tripleaudit report</title>",
         f"<style>\n{_asset('page.css')}</style>",
         "</head>",
         "<body>",
-        '<a class="skip" href="#content">Skip to the tables</a>',
-        '<div class="page">',
-        f'<header><p class="kicker">tripleaudit report</p><h1>{escape(facts.name)}</h1>'
-        f"<p>{escape(facts.description)}</p></header>",
-        '<nav aria-label="Contents"><ul>',
-        f'<li><a href="#tables">Tables</a><ul>{links}</ul></li>' if tables else "",
-        f'<li><a href="#plots">Plots</a><ul>{plot_links}</ul></li>' if plots else "",
-        '<li><a href="#errors">Error browser</a></li>' if browser else "",
-        '<li><a href="#provenance">Provenance</a></li><li><a href="#reproduce">How to reproduce</a></li>',
-        "</ul></nav>",
-        '<main id="content">',
-        _tables(tables, commands),
-        _plots(plots),
-        _browser(browser),
-        _provenance(facts, origin),
-        _reproduce(commands),
-        "</main>",
-        f"<footer>Written by {escape(origin.report_code)}. This page holds all of its data and loads nothing.</footer>",
+        '<a class="skip" href="#glance">Skip to the results</a>',
+        f'<div class="bar"><b>{escape(shown.title)}</b><nav aria-label="Parts">{links}</nav></div>',
+        "<main>",
+        '<div class="view" id="study">',
+        '<section id="glance" tabindex="-1" aria-labelledby="h-glance"><header><p class="kicker">tripleaudit report</p>'
+        f'<h1 id="h-glance">{escape(shown.title)}</h1>{described}</header>{glance}</section>',
+        '<section id="questions" tabindex="-1" aria-labelledby="h-questions"><h2 id="h-questions">Questions</h2>'
+        f"{contents(shown.sections)}{sections}</section>",
+        drawn.glossary.html(),
         "</div>",
+        _browser(shown.browser),
+        '<div class="view" id="about" tabindex="-1">',
+        "".join(_about(one, several) for one in shown.about),
+        "</div>",
+        "</main>",
+        f"<footer>Written by {escape(shown.about[0].origin.report_code)}. This page holds all of its data and loads "
+        "nothing.</footer>",
+        '<p id="said" role="status" aria-live="polite"></p>',
+        _data("copies", drawn.copies),
+        _data("charts", drawn.charts),
     ]
-    if browser:
-        parts.append(f'<script type="application/json" id="browser-data">{script_json(browser)}</script>')
-        parts.append(f"<script>\n{_asset('browser.js')}</script>")
+    scripts = [charts.script()] if drawn.charts else []
+    if shown.browser:
+        parts.append(_data("browser-data", shown.browser))
+        scripts.append(_asset("browser.js"))
+    parts += [f"<script>\n{text}</script>" for text in (*scripts, _asset("page.js"))]
     parts += ["</body>", "</html>"]
     return "\n".join(part for part in parts if part) + "\n"
 
@@ -130,52 +156,19 @@ def script_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _tables(tables: Sequence[tuple[TableFile, str, str]], commands: Mapping[str, str]) -> str:
-    items = []
-    for table, question, answer in tables:
-        command = commands.get(table.name, "")
-        items.append(
-            f'<div class="item" id="{_id(table.name)}"><h3>{escape(question)}</h3>'
-            + (f'<p class="answer">{_unbroken(escape(answer))}</p>' if answer else "")
-            + (f'<p class="compared">{escape(table.compared)}</p>' if table.compared else "")
-            + _scrollable(table)
-            + (f"<details><summary>Make this table again</summary>{_command(command)}</details>" if command else "")
-            + "</div>"
-        )
-    return f'<section id="tables" aria-labelledby="h-tables"><h2 id="h-tables">Tables</h2>{"".join(items)}</section>'
+def _data(id_: str, value: Any) -> str:
+    return f'<script type="application/json" id="{id_}">{script_json(value)}</script>'
 
 
-def _scrollable(table: TableFile) -> str:
-    """The fragment as a region that the keyboard reaches and scrolls."""
-    last_head = table.fragment.partition("</thead>")[0].rpartition("<tr")[2]
-    wide = "ta-table wide" if last_head.count("<th") > WIDE else "ta-table"
-    return table.fragment.replace(
-        '<section class="ta-table"', f'<section tabindex="0" aria-label="{table.caption}" class="{wide}"', 1
-    )
-
-
-def _plots(plots: Mapping[str, str]) -> str:
-    if not plots:
-        return ""
-    figures = "".join(
-        f'<figure id="{_plot_id(name)}"><h3>{escape(plot_title(name))}</h3>{svg}'
-        f"<figcaption>{escape(PLOTS[name][2] if name in PLOTS else '')}</figcaption></figure>"
-        for name, svg in plots.items()
-    )
-    return (
-        f'<section id="plots" aria-labelledby="h-plots"><h2 id="h-plots">Plots</h2><div class="plots">{figures}</div>'
-        "</section>"
-    )
-
-
-def plot_title(name: str) -> str:
-    """What a plot shows, in words."""
-    return PLOTS[name][1] if name in PLOTS else _title(name)
-
-
-def plot_rank(name: str) -> tuple[int, str]:
-    """Sort key of plots: the order of the page, others behind by name."""
-    return (list(PLOTS).index(name) if name in PLOTS else len(PLOTS), name)
+FILTERS = (
+    ("set", "Test set"),
+    ("system", "System"),
+    ("stratum", "Kind of triples"),
+    ("kind", "Outcome"),
+    ("relation", "Relation"),
+    ("number", "Gold triples"),
+    ("words", "Words"),
+)
 
 
 def _browser(browser: Mapping[str, Any] | None) -> str:
@@ -188,44 +181,51 @@ def _browser(browser: Mapping[str, Any] | None) -> str:
         if shown < total
         else f"All {total:,} test sentences are here."
     )
-    return f"""<section id="errors" aria-labelledby="h-errors"><h2 id="h-errors">Error browser</h2>
-<p class="answer">Every test sentence with what it states and what was predicted, judged by exact string matching.
-{escape(capped)}</p>
-{_error_table(browser)}
+    selects = "".join(
+        f'<label>{label} <select id="filter-{name}" name="{name}"><option value="">all</option></select></label>'
+        for name, label in FILTERS
+    )
+    return f"""<div class="view" id="sentences" tabindex="-1" aria-labelledby="h-sentences">
+<h2 id="h-sentences">Sentences</h2>
 <form id="filters" class="filters" aria-label="Filter sentences">
 <label>Text contains <input id="filter-text" name="text" type="search" autocomplete="off"></label>
-<label>Corpus <select id="filter-corpus" name="corpus"><option value="">all</option></select></label>
-<label>Extractor <select id="filter-system" name="system"><option value="">all</option></select></label>
-<label>Relation <select id="filter-relation" name="relation"><option value="">all</option></select></label>
-<label>Stratum <select id="filter-stratum" name="stratum"><option value="">all</option></select></label>
-<label>Kind of triple <select id="filter-kind" name="kind"><option value="">all</option></select></label>
-<button type="reset">Clear filters</button>
+{selects}
+<button type="reset" id="clear-filters">Clear filters</button>
 </form>
+<p class="answer">Every test sentence with what it states and what was predicted (of the first seed), judged by exact
+string matching. {escape(capped)}</p>
+<details id="wrong" open><summary>What goes wrong in these sentences</summary><div id="errors"></div></details>
+<div class="pager"><button type="button" id="previous-page">Previous</button>
+<button type="button" id="next-page">Next</button><p id="browser-status" role="status" aria-live="polite"></p></div>
 <p class="legend"><mark class="correct">found</mark>, <mark class="missed">missed</mark> and
 <mark class="wrong">wrongly predicted</mark> arguments are marked in the text; point at a triple, or move to it with
 the Tab key, to see its own.</p>
-<div class="pager"><button type="button" id="previous-page">Previous</button>
-<button type="button" id="next-page">Next</button><p id="browser-status" role="status" aria-live="polite"></p></div>
-<ol id="sentences" aria-label="Sentences"></ol>
-<noscript><p>The error browser needs JavaScript; everything else on this page does not.</p></noscript>
-</section>"""
+<ol id="sentence-list" aria-label="Sentences"></ol>
+{_error_table(browser)}
+<noscript><p>The sentences need JavaScript; everything else on this page does not.</p></noscript>
+</div>"""
 
 
 def _error_table(browser: Mapping[str, Any]) -> str:
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("found", *KINDS.values()))
-    several = len(browser["corpora"]) > 1
     rows = []
     for system, counts in zip(browser["systems"], error_counts(browser), strict=True):
-        name = system["name"] + (f", {browser['corpora'][system['corpus']]}" if several else "")
-        cells = "".join(f'<td class="number">{count:,}</td>' for count in counts.values())
-        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+        chosen = browser["sets"][system["set"]]
+        name = system["name"] + (f", {chosen['name']}" if len(browser["sets"]) > 1 else "")
+        cells = []
+        for kind, count in counts.items():
+            query = urlencode({"set": chosen["key"], "system": system["key"], "kind": kind})
+            cells.append(f'<td><a href="#sentences?{escape(query)}">{count:,}</a></td>')
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
     return (
-        '<div class="scroll"><table class="plain counts"><caption>Triples by extractor and kind of error</caption>'
-        f'<thead><tr><th scope="col">Extractor</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        '<details open><summary>All systems</summary><div class="scroll" data-grid><table class="plain counts">'
+        "<caption>Triples by system and outcome; each count leads to its sentences</caption><thead><tr>"
+        f'<th scope="col">System</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div></details>'
     )
 
 
-def _provenance(facts: StudyFacts, origin: Origin) -> str:
+def _about(one: About, several: Sequence[str]) -> str:
+    facts, origin = one.facts, one.origin
     entries = [
         ("Report", [origin.report_code]),
         ("Trainings", origin.code),
@@ -246,48 +246,33 @@ def _provenance(facts: StudyFacts, origin: Origin) -> str:
         '<th class="stub" scope="col">Data set</th><th class="stub" scope="col">File</th>'
         f'<th class="stub" scope="col">SHA-256</th></tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
+    figures = "".join(
+        f'<figure id="{id_}">{svg}<figcaption>{escape(caption)}</figcaption></figure>'
+        for id_, svg, caption in one.plots
+    )
+    of = f" of {escape(facts.name)}" if several else ""
     return (
-        '<section id="provenance" aria-labelledby="h-provenance"><h2 id="h-provenance">Provenance</h2>'
-        f"<dl>{facts_list}</dl>{data if rows else ''}</section>"
+        f"<section><h2>Provenance{of}</h2><dl>{facts_list}</dl>{data if rows else ''}{figures}</section>"
+        + _reproduce(one.commands, of)
     )
 
 
-def _reproduce(commands: Mapping[str, str]) -> str:
+def _reproduce(commands: Mapping[str, str], of: str) -> str:
     whole = commands.get("report", "")
     rows = "".join(
-        f'<tr><th scope="row">{escape(_title(name))}</th><td><code>{escape(command)}</code></td></tr>'
+        f'<tr><th scope="row">{escape(title(name))}</th><td><code>{escape(command)}</code></td></tr>'
         for name, command in commands.items()
         if name != "report"
     )
     return (
-        '<section id="reproduce" aria-labelledby="h-reproduce"><h2 id="h-reproduce">How to reproduce</h2>'
-        "<p>In a checkout of the commit above. What is up to date is not computed again; to start from the raw data, "
-        "add <code>--forceall</code>.</p>"
-        + (_command(whole) if whole else "")
-        + f'<div class="scroll"><table class="plain"><tbody>{rows}</tbody></table></div></section>'
+        f"<section><h2>How to reproduce{of}</h2>"
+        "<p>In a checkout of the commit above; where the package is installed, <code>tripleaudit run STUDY.yaml</code> "
+        "makes the same. What is up to date is not computed again; to start from the raw data, add "
+        "<code>--forceall</code>.</p>"
+        + (f"<pre>{escape(whole)}</pre>" if whole else "")
+        + '<details><summary>The command of each table</summary><div class="scroll"><table class="plain"><tbody>'
+        + f"{rows}</tbody></table></div></details></section>"
     )
-
-
-def _unbroken(markup: str) -> str:
-    """Escaped text whose percent signs stay on the line of their numbers."""
-    return markup.replace(" %", "&nbsp;%")
-
-
-def _command(command: str) -> str:
-    return f"<pre>{escape(command)}</pre>"
-
-
-def _title(name: str) -> str:
-    words = [WORDS.get(word, word) for word in name.split("-")]
-    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
-
-
-def _plot_id(name: str) -> str:
-    return "p" + _id(name)[1:]
-
-
-def _id(name: str) -> str:
-    return "t-" + "".join(char if char.isascii() and (char.isalnum() or char == "-") else "-" for char in name)
 
 
 def _asset(name: str) -> str:

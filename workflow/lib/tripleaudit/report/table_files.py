@@ -1,16 +1,13 @@
-"""Tables as the workflow wrote them: the HTML fragment without its style, and how far it is from reported values."""
+"""Tables as the workflow wrote them, the links of their numbers, and how far they are from reported values."""
 
-import csv
-import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
-
-STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
-CAPTION = re.compile(r"<caption>(.*?)</caption>", re.DOTALL)
-FORBIDDEN = re.compile(r"<(script|iframe|object|embed|link|img)\b|\son\w+\s*=|javascript:", re.IGNORECASE)
+from tripleaudit.report.inputs import GENERATIVE, Predicted
+from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.render.json_form import read_table
 
 
 @dataclass(frozen=True)
@@ -18,62 +15,83 @@ class TableFile:
     """One table of the study.
 
     Attributes:
-        name: file stem.
-        path: of the HTML file.
-        fragment: its markup without the style.
-        caption: of the table, escaped.
-        differences: measured minus reported, of every cell that stands beside a reported value, as printed.
+        path: of the JSON file.
+        table: what it holds.
     """
 
-    name: str
     path: Path
-    fragment: str
-    caption: str
-    differences: list[float]
+    table: Table
+
+    @property
+    def name(self) -> str:
+        """The file's stem."""
+        return self.path.stem
 
     @property
     def compared(self) -> str:
         """One sentence on how the measured values lie to those of the papers, empty without any."""
-        if not self.differences:
+        found = [cell.difference for row in self.table.rows for cell in row.cells if cell.difference is not None]
+        if not found:
             return ""
-        sizes = sorted(map(abs, self.differences))
+        sizes = sorted(map(abs, found))
         count = len(sizes)
         middle = (sizes[(count - 1) // 2] + sizes[count // 2]) / 2
         plural = "value" if count == 1 else "values"
-        greatest = max(self.differences, key=abs)
         return (
             f"{count} reported {plural} stand beside the measured ones; half of the absolute differences are at most "
-            f"{middle:.4g}, the greatest difference is {greatest:+.4g} (in the table's unit)."
+            f"{middle:.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's unit)."
         )
 
 
 def load_table(path: str | Path) -> TableFile:
-    """Read ``NAME.html`` and, where it lies beside, ``NAME.csv``.
+    """Read ``NAME.json``.
 
     Raises:
         UserError: the file is missing or is not a table of this program.
     """
-    path = Path(path)
-    with open_text(path) as stream:
-        text = stream.read()
-    if not text.startswith('<section class="ta-table"') or FORBIDDEN.search(STYLE.sub("", text)):
-        raise UserError(f"{path}: not a table of this program; make it again with the table rule")
-    caption = CAPTION.search(text)
-    return TableFile(
-        path.stem,
-        path,
-        STYLE.sub("", text),
-        caption.group(1) if caption else "",
-        _differences(path.with_suffix(".csv")),
-    )
+    return TableFile(Path(path), read_table(path))
 
 
-def _differences(path: Path) -> list[float]:
-    if not path.exists():
-        return []
-    with open_text(path) as stream:
-        rows = list(csv.reader(stream))
-    if not rows:
-        return []
-    places = [place for place, name in enumerate(rows[0]) if name.endswith(" difference")]
-    return [float(row[place]) for row in rows[1:] for place in places if row[place]]
+@dataclass(frozen=True)
+class Links:
+    """Where the sentences behind a number are found: the address of a filter within the page.
+
+    Attributes:
+        sets: of every ``(study, corpus, protocol)`` with sentences, the keys of its systems.
+    """
+
+    sets: Mapping[tuple[str, str, str], frozenset[str]]
+
+    @classmethod
+    def to(cls, predicted: Iterable[Predicted]) -> "Links":
+        """Return the links to what the page holds."""
+        sets: dict[tuple[str, str, str], set[str]] = {}
+        for run in predicted:
+            sets.setdefault((run.study, run.corpus, run.protocol), set()).add(
+                system_key(run.training, run.extractor, run.noise)
+            )
+        return cls({name: frozenset(systems) for name, systems in sets.items()})
+
+    def address(self, cell: Cell, study: str = "") -> str:
+        """Return the address of a number's sentences, empty where the page does not hold them."""
+        of = cell.of
+        if not of:
+            return ""
+        generative = of["protocol"].startswith("gre-")
+        place = (study, of["corpus"], GENERATIVE if generative else of["protocol"])
+        system = system_key("" if generative else of["training"], of["extractor"], of["noise"])
+        if system not in self.sets.get(place, ()):
+            return ""
+        stratum = of["stratum"] if of["stratum"] != "all" else "with" if of["testing"] == "nz" else ""
+        chosen = {"set": set_key(*place), "system": system, "stratum": stratum}
+        return "#sentences?" + urlencode({name: value for name, value in chosen.items() if value})
+
+
+def set_key(study: str, corpus: str, protocol: str) -> str:
+    """Return the name of a test set in addresses."""
+    return "/".join(filter(None, (study, corpus, protocol)))
+
+
+def system_key(training: str, extractor: str, noise: str) -> str:
+    """Return the name of a system in addresses."""
+    return "/".join(filter(None, (extractor, noise if noise != "none" else "", training)))

@@ -73,3 +73,16 @@ def load_counts(path: str | Path) -> SentenceCounts:
     if not isinstance(keys, dict):
         raise UserError(f"{path}: not a file of per-sentence counts (no keys in the first line)")
     return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)})
+
+
+def read_keys(path: str | Path) -> dict[str, str]:
+    """Return the keys of the run in the first line of a file of counts.
+
+    Raises:
+        UserError: the file is missing or is something else.
+    """
+    with open_text(path) as stream:
+        try:
+            return dict(json.loads(stream.readline().removeprefix("# ")))
+        except ValueError as error:
+            raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error

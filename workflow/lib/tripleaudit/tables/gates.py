@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED
-from tripleaudit.tables.words import NOT_MEASURED, listed, sentences, several
+from tripleaudit.tables.words import NOT_MEASURED, sentences, several
 
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
 
@@ -101,11 +101,10 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
             f"so that the difference{values} is one of budget too."
         )
     if doubt == "floor":
-        floors = listed([f"{pair.floor.shown} %" for pair in pairs[:1]])
-        verb = "does" if one else "do"
-        return (
-            f"{names} {verb} not beat {pairs[0].floor_name} ({floors}){values}, so that no difference tells anything."
-        )
+        floors = f" ({pairs[0].floor.shown} %)" if one else ""
+        values = f": {what} is {pairs[0].first.shown} % {first} and {pairs[0].second.shown} % {second}" if one else ""
+        beat = f"{'does' if one else 'do'} not beat {pairs[0].floor_name}{floors}"
+        return f"{names} {beat}{values}. Nothing follows from a difference between them."
     shown = _tie(pairs) if one else ""
     return f"For {names}, no difference can be told between {what} {first} and {second}{shown}."
 

@@ -1,11 +1,11 @@
 "use strict";
-// The error browser: plain DOM calls only, so that no text of a corpus or a model is ever read as markup.
+// The sentences: plain DOM calls only, so that no text of a corpus or a model is ever read as markup.
 (() => {
   const PAGE = 15;
   const data = JSON.parse(document.getElementById("browser-data").textContent);
   const kinds = new Map(data.kinds);
   const form = document.getElementById("filters");
-  const list = document.getElementById("sentences");
+  const list = document.getElementById("sentence-list");
   const status = document.getElementById("browser-status");
   const previous = document.getElementById("previous-page");
   const next = document.getElementById("next-page");
@@ -18,25 +18,39 @@
     return made;
   };
 
-  const options = (id, entries) => {
-    const select = document.getElementById(id);
+  const options = (name, entries) => {
+    const select = form.elements[name];
     for (const [value, label] of entries) {
       const option = element("option", "", label);
       option.value = value;
       select.append(option);
     }
-    select.closest("label").hidden = entries.length < 2 && id === "filter-corpus";
+    select.closest("label").hidden = entries.length < 2;
   };
 
+  const BINS = [[1, 10], [11, 15], [16, 20], [21, 30], [31, 40], [41, Infinity]];
+  const MANY = 5;
+  const binLabel = ([from, to]) => (to === Infinity ? `${from} or more` : `${from} to ${to}`);
+  for (const sentence of data.sentences) {
+    const words = sentence.t.split(/\s+/).filter(Boolean).length;
+    sentence.w = Math.max(0, BINS.findIndex(([from, to]) => from <= words && words <= to));
+    sentence.n = Math.min(sentence.g.length, MANY);
+  }
+  const present = (field) => [...new Set(data.sentences.map((sentence) => sentence[field]))].sort((a, b) => a - b);
+  const numberLabel = (number) => (number === MANY ? `${MANY} or more` : String(number));
   const byLabel = (a, b) => a[1].localeCompare(b[1]);
-  options("filter-corpus", data.corpora.map((name, number) => [number, name]));
-  const names = new Map();
-  for (const system of data.systems) names.set(system.name, system.name);
-  options("filter-system", [...names]);
-  options("filter-relation", data.relations.map((name, number) => [number, name]).sort(byLabel));
-  const strata = new Set(data.sentences.map((sentence) => sentence.s));
-  options("filter-stratum", data.strata.map(([, label], number) => [number, label]).filter(([n]) => strata.has(n)));
-  options("filter-kind", [["error", "any error"], ...data.kinds, ["correct", "correct triple"]]);
+  options("set", data.sets.map((set) => [set.key, set.name]));
+  options("system", [...new Map(data.systems.map((system) => [system.key, system.name]))]);
+  options("relation", data.relations.map((name) => [name, name]).sort(byLabel));
+  const strata = new Set(present("s"));
+  options("stratum", [
+    ["with", "Any triples"], ...data.strata.filter((_, number) => strata.has(number)).map(([k, label]) => [k || "none", label]),
+  ]);
+  options("kind", [["error", "any error"], ...data.kinds, ["correct", "correct triple"]]);
+  options("number", present("n").map((number) => [String(number), numberLabel(number)]));
+  options("words", present("w").map((bin) => [String(bin), binLabel(BINS[bin])]));
+  const zero = data.strata.findIndex(([k]) => k === "zero");
+  const FIELDS = ["text", "set", "system", "stratum", "kind", "relation", "number", "words"];
 
   const key = (sentence, triple) => JSON.stringify([words(sentence, triple[0]), triple[1], words(sentence, triple[2])]);
   const characters = (sentence) => (sentence.chars ??= Array.from(sentence.t));
@@ -55,28 +69,28 @@
   };
 
   const chosen = () => {
-    const value = (name) => form.elements[name].value;
-    const number = (name) => (value(name) === "" ? null : Number(value(name)));
-    return {
-      corpus: number("corpus"), system: value("system"), relation: number("relation"),
-      stratum: number("stratum"), kind: value("kind"), text: value("text").trim().toLowerCase(),
-    };
+    const filter = Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
+    filter.text = filter.text.trim().toLowerCase();
+    return filter;
   };
 
   const shownSystems = (sentence, filter) =>
-    Object.keys(sentence.p).filter((system) => !filter.system || data.systems[system].name === filter.system);
+    Object.keys(sentence.p).filter((system) => !filter.system || data.systems[system].key === filter.system);
 
   const fits = (item, filter) =>
-    (filter.relation === null || item.triple[1] === filter.relation) &&
+    (!filter.relation || data.relations[item.triple[1]] === filter.relation) &&
     (!filter.kind || item.kind === filter.kind || (filter.kind === "error" && item.kind !== "correct"));
 
   const passes = (sentence, filter) => {
-    if (filter.corpus !== null && sentence.c !== filter.corpus) return false;
-    if (filter.stratum !== null && sentence.s !== filter.stratum) return false;
+    if (filter.set && data.sets[sentence.c].key !== filter.set) return false;
+    if (filter.stratum === "with" && sentence.s === zero) return false;
+    if (filter.stratum && filter.stratum !== "with" && (data.strata[sentence.s][0] || "none") !== filter.stratum) return false;
+    if (filter.number && sentence.n !== Number(filter.number)) return false;
+    if (filter.words && sentence.w !== Number(filter.words)) return false;
     if (filter.text && !sentence.t.toLowerCase().includes(filter.text)) return false;
     const systems = shownSystems(sentence, filter);
     if (!systems.length) return false;
-    if (filter.relation === null && !filter.kind) return true;
+    if (!filter.relation && !filter.kind) return true;
     return systems.some((system) => judged(sentence, system).some((item) => fits(item, filter)));
   };
 
@@ -157,7 +171,7 @@
   const rowOf = (sentence, filter) => {
     const row = element("li", "sentence");
     const systems = shownSystems(sentence, filter);
-    const meta = [data.corpora[sentence.c], sentence.id, data.strata[sentence.s][1]];
+    const meta = [data.sets[sentence.c].name, sentence.id, data.strata[sentence.s][1]];
     row.append(element("p", "meta", meta.join(" · ")));
     const line = marked(sentence, systems);
     row.append(line);
@@ -176,7 +190,98 @@
       if (!items.length) triples.append(element("li", "why", "nothing to find, nothing predicted"));
       row.append(triples);
     }
+    for (const system of systems)
+      if (sentence.r && sentence.r[system] !== undefined) {
+        const raw = element("details", "raw");
+        raw.append(element("summary", "", `The answer of ${data.systems[system].name}, as it came`));
+        raw.append(element("pre", "", sentence.r[system] || "(empty)"));
+        row.append(raw);
+      }
     return row;
+  };
+
+  // What goes wrong in the sentences that fit: counts that lead further.
+  const link = (changes, text) => {
+    const made = element("a", "", text);
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...current(), page: "", ...changes })) if (value) query.set(name, value);
+    made.href = `#sentences?${query}`;
+    return made;
+  };
+  const current = () => Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
+  const table = (caption, head, rows) => {
+    const made = element("table", "plain small");
+    made.append(element("caption", "", caption));
+    const line = made.createTHead().insertRow();
+    for (const text of head) {
+      const cell = element("th", "", text);
+      cell.scope = "col";
+      line.append(cell);
+    }
+    const body = made.createTBody();
+    for (const [first, ...cells] of rows) {
+      const row = body.insertRow();
+      const th = element("th", "", first);
+      th.scope = "row";
+      row.append(th);
+      for (const cell of cells) {
+        const td = row.insertCell();
+        td.append(cell);
+      }
+    }
+    const box = element("div", "scroll");
+    box.append(made);
+    window.oneStop(box);
+    return box;
+  };
+  const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(0)} %` : "–");
+
+  const errors = (found, filter) => {
+    const counts = new Map([["correct", 0], ...data.kinds.map(([kind]) => [kind, 0])]);
+    const grouped = { n: new Map(), w: new Map() };
+    const confused = new Map();
+    for (const sentence of found)
+      for (const system of shownSystems(sentence, filter)) {
+        const items = judged(sentence, system).filter((item) => fits(item, filter));
+        const wrong = items.some((item) => item.kind !== "correct");
+        for (const item of items) counts.set(item.kind, counts.get(item.kind) + 1);
+        for (const field of ["n", "w"]) {
+          const group = grouped[field].get(sentence[field]) || [0, 0];
+          grouped[field].set(sentence[field], [group[0] + 1, group[1] + wrong]);
+        }
+        for (const { triple, kind } of items)
+          if (kind === "relation") {
+            const pair = (one) => words(sentence, one[0]) + "\u0000" + words(sentence, one[2]);
+            for (const gold of sentence.g)
+              if (pair(gold) === pair(triple)) {
+                const name = JSON.stringify([gold[1], triple[1]]);
+                confused.set(name, (confused.get(name) || 0) + 1);
+              }
+          }
+      }
+    const box = document.getElementById("errors");
+    const outcomes = [["correct", "found"], ...data.kinds];
+    box.replaceChildren(
+      table("Outcomes", ["Outcome", "Triples"], outcomes.map(([kind, label]) => [label, link({ kind }, counts.get(kind).toLocaleString("en"))])),
+    );
+    const share = (field, caption, name, label) =>
+      table(caption, [caption, filter.system ? "Sentences" : "Answers", "with an error"],
+        [...grouped[field]].sort((a, b) => a[0] - b[0]).map(([value, [all, wrong]]) => [
+          label(value), link({ [name]: String(value) }, all.toLocaleString("en")),
+          link({ [name]: String(value), kind: "error" }, `${wrong.toLocaleString("en")} (${percent(wrong, all)})`),
+        ]));
+    box.append(share("n", "Gold triples", "number", numberLabel), share("w", "Words", "words", (bin) => binLabel(BINS[bin])));
+    const pairs = [...confused].map(([name, count]) => [...JSON.parse(name), count]).sort((a, b) => b[2] - a[2]);
+    const most = (place) => [...new Set(pairs.map((pair) => pair[place]))].slice(0, 10);
+    const [golds, guesses] = [most(0), most(1)];
+    const cellOf = (gold, guess) => pairs.find((pair) => pair[0] === gold && pair[1] === guess);
+    if (pairs.length)
+      box.append(table("Relations taken for others: gold in rows, predicted in columns", ["Gold", ...guesses.map((guess) => data.relations[guess])],
+        golds.map((gold) => [data.relations[gold], ...guesses.map((guess) => {
+          const cell = cellOf(gold, guess);
+          return cell ? link({ relation: data.relations[guess], kind: "relation" }, String(cell[2])) : "·";
+        })])));
+    else box.append(element("p", "why", "No relation was taken for another one here."));
   };
 
   const update = () => {
@@ -187,23 +292,32 @@
     const first = page * PAGE;
     const part = found.slice(first, first + PAGE);
     list.replaceChildren(...part.map((sentence) => rowOf(sentence, filter)));
-    status.textContent = found.length
-      ? `Sentences ${first + 1} to ${first + part.length} of ${found.length} that fit (${data.sentences.length} in all)`
-      : `No sentence fits (${data.sentences.length} in all)`;
+    const fit = `${found.length.toLocaleString("en")} ${found.length === 1 ? "sentence fits" : "sentences fit"}`;
+    const all = `(${data.sentences.length.toLocaleString("en")} in all)`;
+    status.textContent = found.length ? `${fit} ${all}; these are ${first + 1} to ${first + part.length}` : `No sentence fits ${all}`;
     previous.disabled = page === 0;
     next.disabled = page === pages - 1;
+    errors(found, filter);
   };
 
+  const store = () => window.setAddress("sentences", { ...current(), page: page ? String(page + 1) : "" });
   const turn = (step) => {
     page += step;
     update();
-    document.getElementById("browser-status").scrollIntoView();
+    store();
+    status.scrollIntoView();
     if (document.activeElement === document.body || document.activeElement.disabled) (step > 0 ? previous : next).focus();
   };
-  form.addEventListener("input", () => { page = 0; update(); });
-  form.addEventListener("reset", () => setTimeout(() => { page = 0; update(); }));
+  form.addEventListener("input", () => { page = 0; update(); store(); });
+  form.addEventListener("reset", () => setTimeout(() => { page = 0; update(); store(); }));
   form.addEventListener("submit", (event) => event.preventDefault());
   previous.addEventListener("click", () => turn(-1));
   next.addEventListener("click", () => turn(1));
-  update();
+
+  // The page calls this with what stands in its address.
+  window.showSentences = (query) => {
+    for (const name of FIELDS) form.elements[name].value = query.get(name) || "";
+    page = Math.max(0, (Number(query.get("page")) || 1) - 1);
+    update();
+  };
 })();

@@ -26,7 +26,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
 
 
 def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
-    """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex`` and ``.html``.
+    """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
 
     Args:
         name: of the table, see :data:`tripleaudit.descriptors.TABLES`.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
@@ -395,6 +395,7 @@ MINEA = TableSpec(
     possible=_has_models,
     question="How many entities of a document does a model find, measured by needles put into it?",
     answer=told_minea,
+    glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
 NEEDLE_CRITERIA = TableSpec(
     name="needle-criteria",
@@ -404,6 +405,7 @@ NEEDLE_CRITERIA = TableSpec(
     possible=_has_models,
     question="How much does the rule for “found” decide about the result?",
     answer=told_criteria,
+    glance=None,
 )
 NEEDLE_EXAMPLE = TableSpec(
     name="needle-example",
@@ -413,6 +415,7 @@ NEEDLE_EXAMPLE = TableSpec(
     possible=_has_models,
     question="What does a needle look like, and what was made of it?",
     answer=told_needle_example,
+    glance=None,
 )
 LLM_COMPARISON = TableSpec(
     name="llm-comparison",
@@ -422,6 +425,7 @@ LLM_COMPARISON = TableSpec(
     possible=_has_models,
     question="How do language models compare with one another?",
     answer=told_comparison,
+    glance=None,
 )
 TRIPLE_NEEDLES = TableSpec(
     name="triple-needles",
@@ -431,4 +435,5 @@ TRIPLE_NEEDLES = TableSpec(
     possible=lambda study: bool(study.config["needles"].get("triples")),
     question="How many of the triples that were put into texts are found?",
     answer=told_triple_needles,
+    glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )

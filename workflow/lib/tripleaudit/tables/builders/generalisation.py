@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from tripleaudit.descriptors import BASELINES, TableSpec
+from tripleaudit.descriptors import BASELINES, Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs
@@ -296,6 +296,7 @@ TYPE_F1 = TableSpec(
     possible=lambda study: study.compared,
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     answer=told_types,
+    glance=(Headline("all", {"stratum": "all"}), Headline("unseen", {"stratum": "unseen"})),
 )
 REARRANGED = TableSpec(
     name="rearranged",
@@ -304,6 +305,7 @@ REARRANGED = TableSpec(
     possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
     answer=_against_original("rearranged", "on the rearranged split"),
+    glance=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
 )
 SIFTED = TableSpec(
     name="sifted",
@@ -312,6 +314,7 @@ SIFTED = TableSpec(
     possible=lambda study: study.compared and any(name.startswith("sift-") for name in study.trainsets),
     question="What is left of the scores when test triples that overlap with training are sifted out?",
     answer=told_sifted,
+    glance=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
 )
 AUGMENTED = TableSpec(
     name="augmented",
@@ -320,4 +323,5 @@ AUGMENTED = TableSpec(
     possible=lambda study: study.compared and "augmented" in study.protocols,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
     answer=_against_original("augmented", "on the augmented test set"),
+    glance=(Headline("F1", {"metric": "f1"}),),
 )

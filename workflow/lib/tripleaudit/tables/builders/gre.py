@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from tripleaudit.descriptors import GRE_SCORES, GreScore, TableSpec
+from tripleaudit.descriptors import GRE_SCORES, GreScore, Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
@@ -375,6 +375,7 @@ LEVELS = tuple(
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",
         answer=told_level(level),
+        glance=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
     )
     for order, level, texts in (
         (20, "sentence", "single sentences"),
@@ -390,4 +391,5 @@ HARD_MATCHING = TableSpec(
     possible=lambda study: bool(study.gre_levels),
     question="What does a given schema change, if triples must match the gold exactly?",
     answer=told_hard_matching,
+    glance=(Headline("F1", {"metric": "f1"}),),
 )

@@ -190,6 +190,7 @@ LOST_IN_THE_MIDDLE = TableSpec(
     possible=lambda study: bool(study.config["needles"].get("models") and study.config["needles"].get("parts")),
     question="Does a model lose what stands in the middle of a document?",
     answer=told_middle,
+    glance=None,
 )
 ITERATIONS = TableSpec(
     name="iterations",
@@ -199,4 +200,5 @@ ITERATIONS = TableSpec(
     possible=lambda study: bool(study.config["needles"].get("models")),
     question="What do follow-up calls add?",
     answer=told_iterations,
+    glance=None,
 )

@@ -3,7 +3,7 @@
 import statistics
 from collections import defaultdict
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
@@ -119,4 +119,5 @@ TRAINING_TIME = TableSpec(
     possible=lambda study: bool(study.extractors),
     question="How long does a training take, with and without zero-triple sentences?",
     answer=told_training_time,
+    glance=(Headline("minutes", {"column": "NZ"}),),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tripleaudit.descriptors import BASELINES, TableSpec
+from tripleaudit.descriptors import BASELINES, Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
@@ -349,8 +349,7 @@ def told_two_step(inputs: TableInputs) -> str:
         gate, extractor = split_two_step(run.extractor)
         alone = run._replace(training="wz", extractor=extractor)
         pairs.append(pair_of(inputs, f"{name_of(alone, runs)} behind {labels.extractor(gate)}", alone, run))
-    first = "end to end, trained with zero-triple sentences,"
-    return contrast(pairs, first, "in two steps", between_trainings=True)
+    return contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
 
 
 END_TO_END = TableSpec(
@@ -360,6 +359,10 @@ END_TO_END = TableSpec(
     possible=lambda study: study.compared and "wz" in study.settings,
     question="Does an extractor know when there is nothing to extract?",
     answer=told_end_to_end,
+    glance=tuple(
+        Headline(f"trained {setting.upper()}", {"training": setting, "testing": "wz", "metric": "f1"})
+        for setting in labels.SETTINGS
+    ),
 )
 ZCC = TableSpec(
     name="zcc",
@@ -368,6 +371,7 @@ ZCC = TableSpec(
     possible=lambda study: bool(study.classifiers),
     question="Can a classifier tell the sentences that have triples from those that have none?",
     answer=told_zcc,
+    glance=(Headline("F1", {"metric": "f1"}),),
 )
 TWO_STEP = TableSpec(
     name="two-step",
@@ -376,4 +380,5 @@ TWO_STEP = TableSpec(
     possible=lambda study: bool(study.classifiers and study.extractors),
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     answer=told_two_step,
+    glance=(Headline("F1", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": "Change (points)"})),
 )

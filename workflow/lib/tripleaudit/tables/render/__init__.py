@@ -1,4 +1,4 @@
-"""The four forms of a table: CSV, Markdown, LaTeX and HTML."""
+"""The forms of a table: CSV, Markdown, LaTeX, HTML, and JSON for the report."""
 
 from pathlib import Path
 
@@ -6,17 +6,18 @@ from tripleaudit.files import atomic_write
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.render.csv_form import to_csv
 from tripleaudit.tables.render.html_form import to_html
+from tripleaudit.tables.render.json_form import to_json
 from tripleaudit.tables.render.latex_form import to_latex
 from tripleaudit.tables.render.markdown_form import to_markdown
 
-FORMS = {"csv": to_csv, "md": to_markdown, "tex": to_latex, "html": to_html}
+FORMS = {"csv": to_csv, "md": to_markdown, "tex": to_latex, "html": to_html, "json": to_json}
 """File ending -> renderer."""
 
-__all__ = ["FORMS", "to_csv", "to_html", "to_latex", "to_markdown", "write_table"]
+__all__ = ["FORMS", "to_csv", "to_html", "to_json", "to_latex", "to_markdown", "write_table"]
 
 
 def write_table(table: Table, prefix: str | Path) -> list[Path]:
-    """Write ``PREFIX.csv``, ``.md``, ``.tex`` and ``.html``; return the four paths."""
+    """Write ``PREFIX.csv`` and the other forms of :data:`FORMS`; return their paths."""
     paths = []
     for ending, render in FORMS.items():
         path = Path(f"{prefix}.{ending}")

@@ -1,0 +1,35 @@
+"""JSON: the whole table as data, from which it is made again without its scores."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+
+
+def to_json(table: Table) -> str:
+    """Render every field; of a cell only what differs from an empty one."""
+    value = asdict(table)
+    for row in value["rows"]:
+        row["cells"] = [{name: part for name, part in cell.items() if part != _EMPTY[name]} for cell in row["cells"]]
+    return json.dumps(value, ensure_ascii=True, sort_keys=True) + "\n"
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a table that :func:`to_json` wrote.
+
+    Raises:
+        UserError: the file is missing or is something else.
+    """
+    value = read_json(path)
+    try:
+        rows = [Row(row["label"], tuple(Cell(**cell) for cell in row["cells"]), row["group"]) for row in value["rows"]]
+        columns = [Column(**column) for column in value["columns"]]
+        return Table(**{**value, "rows": rows, "columns": columns})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: not a table of this program; make it again with the table rule") from error
+
+
+_EMPTY = asdict(Cell())
