@@ -59,12 +59,14 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             rows.append({})
         place = places[name]
         gold, mine = golds[place], rows[place]
-        for sentence in load_sentences(run.gold):
-            if sentence.id in gold:
-                if sentence.id not in mine or gold[sentence.id].text != sentence.text:
-                    raise UserError(f"{run.gold}: sentence {sentence.id} has another text than elsewhere")
+        sentences = load_sentences(run.gold)
+        if len({sentence.id for sentence in sentences}) < len(sentences):
+            raise UserError(f"{run.gold}: sentence ids occur twice; expected one sentence an id")
+        for sentence in sentences:
+            if gold.setdefault(sentence.id, sentence).text != sentence.text:
+                raise UserError(f"{run.gold}: sentence {sentence.id} has another text than elsewhere")
+            if sentence.id in mine:
                 continue
-            gold[sentence.id] = sentence
             mine[sentence.id] = {
                 "id": clean(sentence.id),
                 "c": place,
