@@ -31,7 +31,7 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
             cell = row.cells[place]
             if cell.value is None or cell.full != full:
                 continue
-            point = {"row": f"{row.group}: {row.label}" if groups and row.group else row.label, "series": name}
+            point: dict[str, Any] = {"row": f"{row.group}: {row.label}" if groups and row.group else row.label, "series": name}
             point |= {"value": round(cell.value, 4), "shown": cell.shown + cell.mark}
             if cell.low is not None and cell.high is not None:
                 point |= {"low": round(cell.low, 4), "high": round(cell.high, 4)}
@@ -82,7 +82,7 @@ def script() -> str:
     """Return the script that draws: Vega-Lite with what it needs, as the package vl-convert-python carries it."""
     import vl_convert
 
-    return vl_convert.javascript_bundle()
+    return vl_convert.javascript_bundle(None)
 
 
 def _drawn(table: Table, place: int, metric: str) -> bool:

@@ -96,8 +96,9 @@ def predicted_of(predictions: str | Path, gold: str | Path, counts: str | Path) 
         UserError: the counts are missing or are something else.
     """
     keys = read_keys(counts)
-    named = [str(keys.get(name) or "") for name in ("corpus", "protocol", "training", "extractor")]
-    return Predicted(*named, str(keys.get("noise") or "none"), Path(predictions), Path(gold), Path(counts))
+    corpus, protocol, training, extractor = (str(keys.get(name) or "") for name in RUN)
+    noise = str(keys.get("noise") or "none")
+    return Predicted(corpus, protocol, training, extractor, noise, Path(predictions), Path(gold), Path(counts))
 
 
 def answered_by(answers: str | Path) -> Predicted:
@@ -108,6 +109,7 @@ def answered_by(answers: str | Path) -> Predicted:
     return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=path)
 
 
+RUN = ("corpus", "protocol", "training", "extractor")
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
 PATTERNS = {
     "plots": "plots/*.svg",
@@ -147,7 +149,7 @@ def find_files(folder: str | Path) -> ReportFiles:
         protocol = run.parts[1].rpartition("-")[0] if testset == "test" else testset
         gold = folder / "protocols" / run.parts[0] / protocol / testing / "test.jsonl"
         if predictions.exists() and gold.exists():
-            name = tuple(keys.get(key) for key in ("corpus", "protocol", "training", "extractor", "noise"))
+            name = tuple(keys.get(key) for key in (*RUN, "noise"))
             seed = int(keys["seed"]) if str(keys.get("seed", "")).isdecimal() else 0
             known = found.get((*name, seed))
             if known is None or testing == "wz":
