@@ -31,7 +31,8 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
             cell = row.cells[place]
             if cell.value is None or cell.full != full:
                 continue
-            point: dict[str, Any] = {"row": f"{row.group}: {row.label}" if groups and row.group else row.label, "series": name}
+            of = f"{row.group}: {row.label}" if groups and row.group else row.label
+            point: dict[str, Any] = {"row": of, "series": name}
             point |= {"value": round(cell.value, 4), "shown": cell.shown + cell.mark}
             if cell.low is not None and cell.high is not None:
                 point |= {"low": round(cell.low, 4), "high": round(cell.high, 4)}
