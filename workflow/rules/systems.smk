@@ -12,7 +12,8 @@ rule predict_system:
         predictions="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
         report="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.report.json",
     log:
-        "<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.log",
+        job="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.log",
+        server="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.server.log",
     benchmark:
         "<benchmarks>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
@@ -22,11 +23,12 @@ rule predict_system:
     threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
     resources:
         gpu=lambda wildcards: STUDY.systems.given[wildcards.extractor].gpus,
+        llm_requests=lambda wildcards: int(STUDY.systems.kinds[wildcards.extractor].name == "endpoint"),
         mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
         runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
     params:
         kind=lambda wildcards: STUDY.systems.kinds[wildcards.extractor].name,
-        deciding=lambda wildcards: STUDY.systems.identity(wildcards.extractor),
+        deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor),
         attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
         job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
@@ -36,8 +38,19 @@ rule predict_system:
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --kind {params.kind} "
         "--settings {params.settings:q} --job {params.job:q} --test {input.test:q} --train {input.train:q} "
-        "--files {input.files:q} --attempt {params.attempt} "
-        "--out {output.predictions:q} --report {output.report:q} > {log:q} 2>&1"
+        "--files {input.files:q} --model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} "
+        "--out {output.predictions:q} --report {output.report:q} > {log.job:q} 2>&1"
+
+
+if STUDY.systems.networked():
+
+    # compute nodes may have no network
+    use rule predict_system as ask_system with:
+        wildcard_constraints:
+            extractor="|".join(map(re.escape, STUDY.systems.networked())),
+        localrule: True
+
+    ruleorder: ask_system > predict_system
 
 
 rule system_facts:

@@ -39,13 +39,16 @@ def test_stored_outputs_are_scored_where_there_are_some(tmp_path):
     wildcards = {"corpus": "webnlg", "trainset": "original-nz", "extractor": "mine", "testset": "augmented"}
     given = plan.systems.inputs(SimpleNamespace(**wildcards))
     assert given["files"] == [out, more] and given["test"].endswith("/augmented/nz/test.jsonl")
-    assert plan.systems.identity("mine") == plan.systems.identity("short")  # which files these are is no setting
+    assert plan.systems.identity("webnlg", "mine") == plan.systems.identity(
+        "webnlg", "short"
+    )  # which files these are is no setting
 
 
 def test_what_decides_an_answer_is_not_how_long_it_may_take(tmp_path):
     one, other = ({"command": "python -", "timeout": limit, "threads": limit} for limit in (1, 9))
     plan = study(tmp_path, {"one": one, "other": other, "told": {**one, "relations": True}})
-    assert plan.systems.identity("one") == plan.systems.identity("other") != plan.systems.identity("told")
+    found = [plan.systems.identity("webnlg", name) for name in ("one", "other", "told")]
+    assert found[0] == found[1] != found[2]
     assert plan.systems.json("one") != plan.systems.json("other")
 
 

@@ -3,10 +3,14 @@
 import json
 import re
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from support.fake_endpoint import FakeEndpoint
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import read_json
@@ -169,3 +173,93 @@ def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     save_sentences(box.folder / "fewer.jsonl", GOLD[1:])
     failed = box.ask("predictions", "", [box.folder / "fewer.jsonl"])["failed"]
     assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers as told by ``said``: text -> triples, or a status."""
+
+    said: ClassVar[dict] = {}
+    asked: ClassVar[list] = []
+
+    def do_POST(self):
+        row = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append((row, self.headers.get("Authorization")))
+        said = self.said.get(row["text"], [])
+        status = 200 if not isinstance(said, int) else said
+        body = b"no JSON" if said == 200 else json.dumps({"triples": said}).encode()
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def service():
+    kind = type("Own", (Service,), {"said": dict(SAID), "asked": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield kind, f"http://127.0.0.1:{server.server_port}/extract"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_service_gets_the_json_of_a_program(box, service, monkeypatch):
+    kind, address = service
+    monkeypatch.setenv("SERVICE_KEY", "Bearer secret")
+    with_key = {"headers": {"Authorization": "env:SERVICE_KEY"}, "concurrency": 2}
+    report = box.ask("address", address, relations=True, **with_key)
+    assert (report["failed"], report["triples"], report["requests"]) == (None, 4, 3)
+    values = {(row.matching, row.metric): row.value for row in box.scores() if row.stratum == "all"}
+    assert values["exact-string", "precision"] == 0.5
+    assert {key for _, key in kind.asked} == {"Bearer secret"}
+    assert sorted(row["id"] for row, _ in kind.asked) == ["a", "b", "c"]
+    assert all(row["relations"] == {"met": "", "saw": ""} for row, _ in kind.asked)
+    assert "secret" not in box.report.read_text() + box.out.read_text()
+
+
+def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch):
+    kind, address = service
+    monkeypatch.setattr("tripleaudit.systems.service.PAUSE", 0)
+    bad = {500: "answers with status 500 at the sentence 'b'", 404: "answers with status 404", 200: 'no JSON: "no JSON'}
+    for said, words in bad.items():
+        kind.said["Nothing here ."] = said
+        kind.asked.clear()
+        assert words in box.ask("address", address, concurrency=1)["failed"]
+        assert [row["id"] for row, _ in kind.asked].count("b") == (2 if said == 500 else 1)
+    failed = box.ask("address", "http://127.0.0.1:9/", concurrency=1, restarts=0)["failed"]
+    assert "cannot be reached" in failed and "'a'" in failed
+    headers = {"X": "env:NOT_SET_ANYWHERE"}
+    assert "which is not set" in box.ask("address", address, concurrency=1, headers=headers)["failed"]
+
+
+def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
+    def answer(body):
+        shown = body["messages"][-1]["content"]
+        text = shown.partition("Passage: ")[2]
+        said = [[s, r.replace("lived in", "saw"), o.upper() if o == "Rome" else o] for s, r, o in SAID[text]]
+        return json.dumps({"triples": [*said, ["Ada", "invented", "London"]]})
+
+    test = box.folder / "test.jsonl"
+    with FakeEndpoint(answer) as fake:
+        prices = {"input": 1.0, "output": 2.0}
+        section = {"cache": str(box.folder / "cache"), "endpoints": {"fake": {"base_url": fake.url, "model": "m"}}}
+        section["endpoints"]["fake"]["prices"] = prices
+        job = {"study": "s", "section": section, "relations": {"met": "saw each other"}, "threads": 1}
+        found = {}
+        for setting in ("closed", "open"):
+            given = {"endpoint": "fake", "setting": setting, "reask": True}
+            out, report = box.folder / "lm.jsonl", box.folder / "lm.json"
+            predict_system("lm", "endpoint", given, test, test, job, out, report)
+            found[setting] = read_json(report), load_sentences(out)
+        shown = [json.dumps(body["messages"]) for body in fake.requests]
+    closed, sentences = found["closed"]
+    assert closed["failed"] is None and closed["other_relations"] == 3 and closed["triples"] == 4
+    assert sentences[2].triples[0] == GOLD[2].triples[0]  # written otherwise, found in the text
+    assert closed["money"] == pytest.approx(sum(closed["money_of"].values())) and closed["money"] > 0
+    assert set(closed["money_of"]) == {"a", "b", "c"} and closed["sent"] == 3
+    assert found["open"][0]["triples"] == 7 and "invented" in {t.relation for t in found["open"][1][1].triples}
+    assert sum("- met: saw each other" in text for text in shown) == 3 and len(shown) == 6

@@ -49,6 +49,7 @@ class Task:
         max_tokens, temperature, seed: instead of the endpoint's.
         examples: sentences that are shown with their gold triples before the text.
         sample: number of the draw, from 0.
+        descriptions: of relations, by the corpus's own names; they fill the slot ``described``.
     """
 
     setting: str
@@ -61,6 +62,7 @@ class Task:
     seed: int | None = None
     examples: tuple[Sentence, ...] = ()
     sample: int = 0
+    descriptions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.setting not in SETTINGS:
@@ -76,6 +78,10 @@ class Task:
             "text": " ".join(sentence.text.split()),
             "relations": "; ".join(sorted(self.relations.names.values())),
             "entity_types": "; ".join(self.entity_types) or "any",
+            "described": "\n".join(
+                f"- {name}: {text}" if (text := self.descriptions.get(own)) else f"- {name}"
+                for own, name in sorted(self.relations.names.items(), key=lambda pair: pair[1])
+            ),
         }
         if pair is not None:
             values |= {"subject": pair[0], "object": pair[1]}

@@ -15,7 +15,7 @@ from tripleaudit.corpora.readers.common import Probe, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import Batch, Count, Number, OrEmpty, Paths, Section, Seed, Share, model_from, one_of
+from tripleaudit.fields import Batch, Count, Number, OrEmpty, Paths, Section, Seed, Share, Text, model_from, one_of
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
@@ -86,6 +86,8 @@ class Corpus(Section):
     """The encoder of this corpus by source, instead of encoder/model, such as an uncased one for NYT29*."""
     noise_probability: Share | None = None
     """Entity Noising probability for this corpus, instead of noising/probability."""
+    relations: dict[Text, str] = {}
+    """What its relations mean, by name, for systems that are told of them; names that training lacks count, too."""
 
 
 class AugmentedOptions(Section):

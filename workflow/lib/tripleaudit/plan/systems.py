@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -15,12 +15,13 @@ from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Sectio
 from tripleaudit.files import read_json
 from tripleaudit.plan.corpora import format_names
 from tripleaudit.plan.training import CLASSIFIER, Training
+from tripleaudit.systems.language_model import identity
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
 FOR_ALL = ("threads", "gpus", "mem_mb", "runtime")
-ONLY_FOR_THE_SCHEDULER = (*FOR_ALL, "timeout", "restarts")  # none of these decides an answer
+DECIDES_NOTHING = (*FOR_ALL, "timeout", "restarts", "address", "headers", "concurrency", "endpoint")
 
 
 def _paths(value: Any) -> bool:
@@ -57,6 +58,30 @@ class System(Section):
     """A program that reads JSON lines on standard input and answers in JSON lines on standard output."""
     python: Text | None = None
     """A class, file.py:Class, whose `extract(texts)` returns for each text a list of triples."""
+    endpoint: Text | None = None
+    """A language model, one of `generative/endpoints` by name; cache, budget and prices are those of `generative`."""
+    address: Text | None = None
+    """A service that is sent the JSON of a program by POST, one text at a time, and answers with it."""
+    setting: Literal["closed", "semi-open", "open"] = "closed"
+    """What a language model is given: the corpus's relations with their descriptions, these with types, or nothing."""
+    prompt: Text | None = None
+    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
+    entity_types: list[Text] = []
+    """Types of things that relations link (semi-open)."""
+    verbalise: dict[str, Text] = {}
+    """Plain names of relations for prompts, as under `generative/datasets/<name>/verbalise`."""
+    reask: bool = True
+    """Ask a language model once more where its answer cannot be read."""
+    max_tokens: Number | None = None
+    """Most tokens of an answer, instead of the endpoint's."""
+    examples: Count = 0
+    """How many training sentences a language model is shown with their gold triples before the text."""
+    examples_seed: Count = 0
+    """Seed of the draw of examples."""
+    headers: dict[str, str] = {}
+    """Headers of every request to an address; `env:NAME` takes a value from the environment variable NAME."""
+    concurrency: Number = 1
+    """Requests to an address at the same time."""
     format: Annotated[str, one_of(format_names, "format")] | None = None
     """Format of stored predictions; null looks at their content."""
     columns: Columns | None = None
@@ -137,6 +162,8 @@ class Systems:
         if given[kind.name] is None:
             yield f"{where}/{kind.name}: nothing stands there; expected a value"
             return
+        if kind.name == "endpoint":
+            yield from self.study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
         if kind.name == "predictions":
             yield from self._problems_of_stored(where, name)
         for sentence in kind.problems(settings):
@@ -246,6 +273,7 @@ class Systems:
         return {
             "test": test,
             "train": study.set_file(wildcards.corpus, "original", "nz", "train"),
+            "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
             "files": [study.places.file(path) for path in self.files(wildcards)],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
         }
@@ -258,11 +286,16 @@ class Systems:
         protocol = own if wildcards.testset == "test" else wildcards.testset
         return self.stored(wildcards.extractor)[wildcards.corpus][protocol]
 
-    def identity(self, name: str) -> dict[str, Any]:
+    def identity(self, corpus: str, name: str) -> dict[str, Any]:
         """Return what decides the answers of a system besides texts and files."""
         settings = self.settings(name)
         settings.pop("predictions", None)  # the files are inputs
-        return {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
+        found = {key: value for key, value in settings.items() if key not in DECIDES_NOTHING}
+        if self.kinds[name].name == "endpoint":
+            found |= identity(self.study.language_models.section, settings)
+        if self.kinds[name].told and (settings.get("relations") or settings.get("setting") not in (None, "open")):
+            found["described"] = dict(self.study.data.section[corpus].relations)
+        return found
 
     def json(self, name: str) -> str:
         """Return the settings for the job."""
@@ -270,7 +303,20 @@ class Systems:
 
     def job(self, corpus: str, name: str, threads: int) -> str:
         """Return what the job needs besides the settings."""
-        return json.dumps({"threads": threads, "study": self.study.name}, sort_keys=True)
+        told = dict(self.study.data.section[corpus].relations)
+        job: dict[str, Any] = {"threads": threads, "study": self.study.name, "relations": told}
+        if self.kinds[name].name == "endpoint":
+            job["section"] = self.study.language_models.section
+        return json.dumps(job, sort_keys=True)
+
+    def networked(self) -> list[str]:
+        """Return the systems that need a network: not what jobs serve themselves."""
+        served = self.study.language_models.need_network
+        return [
+            name
+            for name, kind in self.kinds.items()
+            if kind.network and (kind.name != "endpoint" or served(self.given[name].endpoint))
+        ]
 
 
 def next_attempt(report: str | Path) -> int:

@@ -26,6 +26,8 @@ def predict_system(
     out: str | Path,
     report: str | Path,
     files: Sequence[str] = (),
+    model: Sequence[str] = (),
+    server_log: str | None = None,
     attempt: int = 0,
 ) -> None:
     """Write what a system says of a test set, and a report: counts, times, money, or why it has lost its row.
@@ -42,12 +44,14 @@ def predict_system(
         job: what decides no result: threads, the section ``generative``, the name of the study.
         out, report: files to write.
         files: of stored predictions for this test set.
+        model, server_log: configuration file of the model that a language model's server runs on, and its output.
         attempt: number of this try after tries that failed.
     """
     sentences = [Sentence(each.id, each.text) for each in iterate_sentences(test)]
     seen = load_sentences(train)
     relations = dict.fromkeys(sorted({triple.relation for each in seen for triple in each.triples}), "")
-    asked = Asked(name, settings, sentences, {**relations, **job.get("relations", {})}, seen, {**job, "files": files})
+    given = {**job, "files": files, "model": next(iter(model), None), "server_log": server_log}
+    asked = Asked(name, settings, sentences, {**relations, **job.get("relations", {})}, seen, given)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
         answered = SYSTEM_KINDS.need(kind).answer(asked)

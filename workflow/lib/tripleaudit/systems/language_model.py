@@ -1,0 +1,105 @@
+"""``endpoint``: a language model extracts from every sentence of a test set; no gold triple is shown to it.
+
+``closed``     the relations of the corpus are given, with their descriptions; triples with another one are left out.
+``semi-open``  relations and types of entities are given, as in GenRES.
+``open``       nothing is given; a relation is right only if the model happens to use the corpus's name.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.descriptors import SystemKind
+from tripleaudit.errors import UserError
+from tripleaudit.generative.extraction import Task, build_task, extract, summary
+from tripleaudit.llm import section as settings_of
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.systems.asked import Answered, Asked
+
+PROMPTS = {"closed": "closed-list", "semi-open": "semi-open", "open": "open"}
+
+
+def prompt_of(settings: Mapping[str, Any]) -> str:
+    """Return the name or path of the prompt of a system."""
+    return settings.get("prompt") or PROMPTS[settings["setting"]]
+
+
+def identity(section: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what decides the answers besides the settings: model, sampling and prompt; nothing about transport."""
+    return settings_of.answering(section, settings["endpoint"], prompt_of(settings))
+
+
+def problems(settings: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        load_prompt(prompt_of(settings))
+    except UserError as error:
+        yield f"prompt: {error}"
+
+
+def task_of(asked: Asked) -> Task:
+    """Return what is asked of the model."""
+    settings = asked.settings
+    dataset = {key: settings.get(key) for key in ("entity_types", "verbalise")} | {"relations": list(asked.relations)}
+    system = {**settings, "setting": "open" if settings["setting"] == "open" else "semi-open"}
+    task = build_task({**system, "prompt": prompt_of(settings)}, dataset, asked.sentences, asked.train)
+    return replace(task, descriptions=dict(asked.relations))
+
+
+def answer(asked: Asked) -> Answered:
+    """Ask about every sentence; answers that are stored cost nothing.
+
+    Raises:
+        UserError: the endpoint does not answer, or the budget is used up; what was answered is stored.
+    """
+    job, settings, task = asked.job, asked.settings, task_of(asked)
+    folder = Path(job["model"]).parent if job.get("model") else None
+    with settings_of.open_client(
+        job["section"], settings["endpoint"], job["study"], folder, job.get("server_log"), job.get("threads")
+    ) as client:
+        results = extract(client, asked.sentences, task)
+        sent = client.totals.sent
+    names, closed = set(task.relations.names), settings["setting"] == "closed"
+    found = [item.prediction(task.relations) for item in results]
+    kept = [_only(sentence, names) if closed else sentence for sentence in found]
+    counts = summary(results)
+    facts = {
+        "requests": counts["requests"],
+        "sent": sent,
+        "prompt_tokens": counts["prompt_tokens"],
+        "completion_tokens": counts["completion_tokens"],
+        "money": counts["cost"],
+        "money_of": {item.sentence.id: sum(one.cost for call in item.calls for one in call.paid) for item in results},
+        "unreadable": counts["statuses"]["failed"] + counts["statuses"]["refused"],
+        "other_relations": sum(len(sentence.triples) for sentence in found) - sum(len(each.triples) for each in kept),
+        "device": "its own server" if folder else "a service",
+    }
+    return Answered(kept, facts)
+
+
+def _only(sentence: Sentence, relations: set[str]) -> Sentence:
+    return replace(sentence, triples=tuple(triple for triple in sentence.triples if triple.relation in relations))
+
+
+KIND = SystemKind(
+    name="endpoint",
+    label="language model",
+    order=4,
+    answer=answer,
+    options=(
+        "setting",
+        "prompt",
+        "entity_types",
+        "verbalise",
+        "reask",
+        "max_tokens",
+        "examples",
+        "examples_seed",
+    ),
+    problems=problems,
+    network=True,
+    spans=False,
+    scores=False,
+    told=True,
+)

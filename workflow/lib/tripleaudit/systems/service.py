@@ -1,0 +1,101 @@
+"""``address``: a service that gets ``{"id", "text"}`` by POST and answers with ``{"triples"}``, over HTTP."""
+
+import json
+import logging
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlsplit
+
+from tripleaudit.corpora.readers.common import shown
+from tripleaudit.descriptors import SystemKind
+from tripleaudit.errors import UserError
+from tripleaudit.systems.asked import Answered, Answers, Asked
+
+logger = logging.getLogger(__name__)
+PAUSE = 0.5  # seconds before the second try, doubled each time
+AGAIN = (408, 429, 500, 502, 503, 504)
+FROM_ENVIRONMENT = "env:"
+
+
+def problems(settings: Mapping[str, Any]) -> Iterator[str]:
+    parts = urlsplit(settings["address"])
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        yield f"address: {settings['address']!r}, expected one such as http://127.0.0.1:8000/extract"
+
+
+def answer(asked: Asked) -> Answered:
+    """Ask about every sentence, some at a time.
+
+    Raises:
+        UserError: the service cannot be reached, lets one wait, or answers something else.
+    """
+    answers, rows = Answers(asked), list(asked.rows())
+    headers = {"Content-Type": "application/json", **_headers(asked.settings.get("headers") or {})}
+    with ThreadPoolExecutor(asked.settings["concurrency"]) as pool:
+        futures = [pool.submit(_post, asked.settings, headers, row) for row in rows]
+        try:
+            for row, future in zip(rows, futures, strict=True):
+                said = future.result()
+                if not isinstance(said, dict):
+                    raise UserError(f"the answer about {row['id']!r} is {shown(said)}, expected an object")
+                answers.add({**said, "id": row["id"]}, f"the answer about {row['id']!r}")
+        except UserError:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Answered(answers.sentences("its answers"), {"device": "a service", "requests": len(rows)})
+
+
+def _headers(given: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for name, value in given.items():
+        variable = value.removeprefix(FROM_ENVIRONMENT)
+        if value.startswith(FROM_ENVIRONMENT) and variable not in os.environ:
+            raise UserError(f"the header {name} comes from the environment variable {variable}, which is not set")
+        found[name] = os.environ[variable] if value.startswith(FROM_ENVIRONMENT) else value
+    return found
+
+
+def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[str, Any]) -> Any:
+    """Return the decoded answer about one text; tried again where that may help."""
+    address, limit = settings["address"], settings["timeout"]
+    body = json.dumps(row).encode()
+    for attempt in range(settings["restarts"] + 1):
+        if attempt:
+            time.sleep(PAUSE * 2 ** (attempt - 1))
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, body, dict(headers)), timeout=limit) as reply:
+                data = reply.read()
+            break
+        except urllib.error.HTTPError as error:
+            problem = f"answers with status {error.code}"
+            if error.code not in AGAIN:
+                attempt = settings["restarts"]
+        except TimeoutError:
+            problem = f"gives no answer within {limit:g} s"
+        except OSError as error:
+            problem = f"cannot be reached ({getattr(error, 'reason', error)})"
+        logger.warning("%s %s", address, problem)
+        if attempt == settings["restarts"]:
+            raise UserError(f"{address} {problem} at the sentence {row['id']!r}")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        said = data[:200].decode("utf-8", "replace")
+        raise UserError(f"{address} answers with no JSON: {shown(said)} at the sentence {row['id']!r}") from error
+
+
+KIND = SystemKind(
+    name="address",
+    label="service",
+    order=5,
+    answer=answer,
+    options=("timeout", "restarts", "relations", "headers", "concurrency", "files"),
+    problems=problems,
+    network=True,
+    told=True,
+)
