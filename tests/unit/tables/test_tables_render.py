@@ -121,7 +121,7 @@ def test_latex_form() -> None:
     assert "\\multicolumn{2}{c}{WebNLG} \\\\\n\\cmidrule(lr){3-4}\n" in text
     assert "\\textbf{88.3 \\ensuremath{\\pm} 0.4}\\\\ \\scriptsize [87.1, 89.2]\\\\ \\scriptsize reported 88.3" in text
     assert " & -- \\\\\n\\bottomrule" in text
-    assert text.count("\\begin{") == text.count("\\end{") == 3
+    assert text.count("\\begin{") == text.count("\\end{") == 4
 
 
 def test_html_form() -> None:
@@ -173,7 +173,7 @@ def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len(rows) == 3 and len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
     latex = to_latex(made)
-    shown = latex.replace("\\%", "").replace("% needs \\usepackage{booktabs}", "")
+    shown = latex.replace("\\%", "").replace("% needs \\usepackage{booktabs,tabularx,adjustbox}", "")
     assert "%" not in shown
     assert "\\textless{}script\\textgreater{}" in latex and "\\_a\\_ 50\\% \\$x\\$" in latex
     for render in FORMS.values():
@@ -223,14 +223,43 @@ def test_all_forms_are_written(tmp_path: Path) -> None:
     assert all(path.stat().st_size for path in paths)
 
 
+HEAD = "\\documentclass{article}\\usepackage{booktabs,tabularx,adjustbox}\\begin{document}\n"
+
+
+def shaped(columns: int, rows: int, cell: Cell, style: str = "") -> Table:
+    """A table with groups, as long and wide as a study's."""
+    heads = [Column(f"Metric {place}", f"Corpus {place // 3}") for place in range(columns)]
+    lines = [Row(f"TPLinker+EN {number}", (cell,) * columns, f"Corpus {number // 8}") for number in range(rows)]
+    notes = ["[low, high] is the interval.", *(f"Note {number} says what a reader must know." for number in range(20))]
+    return Table("wide", "A caption " * 12, heads, lines, "Method", "Corpus", notes, style)
+
+
+FULL = Cell(88.8, 1, sd=0.4, low=86.1, high=90.3, change=1.2, reported="88.3", reported_change="0.5", mark="†‡")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
-def test_latex_compiles(tmp_path: Path) -> None:
-    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+def test_latex_compiles_and_fits_the_page(tmp_path: Path) -> None:
     made = table(
         escape.clean(EVIL), Cell(-1.5, 1, sd=0.1, low=-2, high=1, reported="1.0", change=1.0, reported_change="2")
     )
     notes = Table(made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ “a” … · ’", EVIL])
-    (tmp_path / "t.tex").write_text(document + to_latex(made) + to_latex(notes) + "\\end{document}\n", encoding="utf-8")
+    words = Table(
+        "words", "Texts.", [Column("Text"), Column("n")], [Row("a", (Cell(text="some words " * 40), Cell(1.0)))]
+    )
+    shapes = [shaped(18, 20, FULL), shaped(3, 150, FULL), shaped(18, 20, FULL, "paper"), shaped(2, 1, Cell())]
+    body = "".join(map(to_latex, (made, notes, words, *shapes)))
+    (tmp_path / "t.tex").write_text(f"{HEAD}{body}\\end{{document}}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout and "Float too large" not in done.stdout
+
+
+def test_a_long_table_goes_on_and_a_papers_style_has_no_intervals() -> None:
+    long = to_latex(shaped(3, 150, FULL))
+    assert long.count("\\begin{table}[p]") > 2 and long.count("\\label{") == 1
+    assert f"(continued, 2 of {long.count('begin{table}')})" in long
+    assert sum(long.count(f"TPLinker+EN {number} &") for number in range(150)) == 150
+    full, paper = (to_latex(shaped(2, 3, FULL, style)) for style in ("", "paper"))
+    assert "[86.1, 90.3]" in full and "[low, high]" in full
+    assert "[86.1, 90.3]" not in paper and "[low, high]" not in paper and "reported 88.3" in paper

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,8 @@ class Table(Section):
     """Decimals shown."""
     caption: str | None = None
     """Caption instead of the default one."""
+    style: Literal["paper"] | None = None
+    """paper: the LaTeX form without intervals and differences."""
 
 
 class Report:

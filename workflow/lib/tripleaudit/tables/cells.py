@@ -86,6 +86,7 @@ class Table:
         columns, rows: see :class:`Column` and :class:`Row`.
         row_header, group_header: headings of the columns that hold row labels and row groups.
         notes: matching rule, seeds, how empty outputs were scored, and whatever a reader must know.
+        style: ``paper`` leaves intervals and differences out of the LaTeX form.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Table:
     row_header: str = ""
     group_header: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
+    style: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:

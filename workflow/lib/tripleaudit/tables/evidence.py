@@ -14,7 +14,7 @@ from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables import labels
 from tripleaudit.tables.score_index import RunKey, ScoreIndex
 
-OPTIONS = ("matching", "digits", "caption", "corpora", "protocols", "extractors", "noises", "classifiers")
+OPTIONS = ("matching", "digits", "caption", "style", "corpora", "protocols", "extractors", "noises", "classifiers")
 
 
 @dataclass

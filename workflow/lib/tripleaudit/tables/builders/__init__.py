@@ -22,7 +22,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     table = TABLES[name].build(inputs)
     if not isinstance(table, Table):
         raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
-    return replace(table, name=name)
+    return replace(table, name=name, style=inputs.options.get("style", ""))
 
 
 def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:

@@ -1,22 +1,76 @@
-"""LaTeX: a ``table`` environment for the ``booktabs`` package."""
+"""LaTeX: ``table`` environments for ``booktabs``, ``tabularx`` and ``adjustbox`` that fit the page."""
 
-from tripleaudit.tables.cells import Cell, Table, runs_of
+from collections.abc import Sequence
+
+from tripleaudit.tables.cells import Cell, Row, Table, runs_of
 from tripleaudit.tables.render.escape import latex as escape
 from tripleaudit.tables.render.lines import lines_of
 
+PAPER = "paper"
+LONG = 40  # characters from which a column of words is broken into lines
+BODY = 45  # lines of a table's body on one page, beside caption and notes
+NOTES = 130  # characters of notes that take the room of one line of the body
+
 
 def to_latex(table: Table) -> str:
-    r"""Render as ``\begin{table}`` … ``\end{table}``; nothing but ``booktabs`` is needed."""
+    r"""Render as ``\begin{table}`` … ``\end{table}``, several of them for a table that is longer than a page.
+
+    What is wider than the line is drawn smaller. The style ``paper`` leaves out intervals and differences.
+    """
+    pages = _pages(table)
+    needs = "% needs \\usepackage{booktabs,tabularx,adjustbox}\n"
+    return needs + "".join(_float(table, rows, number, len(pages)) for number, rows in enumerate(pages))
+
+
+def _pages(table: Table) -> list[Sequence[Row]]:
+    """The rows of each page; the last one has room for the notes."""
+    room = max(BODY - sum(map(len, _notes(table))) // NOTES, BODY // 3)
+    heights = [max([len(_lines(cell, table.style)) for cell in row.cells] or [1]) for row in table.rows]
+    pages: list[list[Row]] = [[]]
+    used = 0
+    for row, height in zip(table.rows, heights, strict=True):
+        if pages[-1] and used + height > room:
+            pages.append([])
+            used = 0
+        pages[-1].append(row)
+        used += height
+    return list(pages)
+
+
+def _float(table: Table, rows: Sequence[Row], number: int, pages: int) -> str:
     stubs = 2 if table.has_row_groups else 1
+    continued = f" (continued, {number + 1} of {pages})" if number else ""
+    broken = [place for place in range(len(table.columns)) if _width(table, place) > LONG]
+    columns = "".join(
+        ">{\\raggedright\\arraybackslash}X" if place in broken else "r" for place in range(len(table.columns))
+    )
+    environment, width = ("tabularx", "{\\linewidth}") if broken else ("tabular", "")
     lines = [
-        "% needs \\usepackage{booktabs}",
-        "\\begin{table}",
+        "\\begin{table}[p]" if pages > 1 else "\\begin{table}",
         "\\centering\\small\\setlength{\\tabcolsep}{3pt}",
-        f"\\caption{{{escape(table.caption)}}}",
-        f"\\label{{tab:{_label(table.name)}}}",
-        f"\\begin{{tabular}}{{{'l' * stubs}{'r' * len(table.columns)}}}",
-        "\\toprule",
+        f"\\caption{{{escape(table.caption)}{continued}}}",
     ]
+    if not number:
+        lines.append(f"\\label{{tab:{_label(table.name)}}}")
+    lines += [
+        "\\begin{adjustbox}{max width=\\linewidth,max totalheight=.75\\textheight}",
+        f"\\begin{{{environment}}}{width}{{{'l' * stubs}{columns}}}",
+        "\\toprule",
+        *_head(table, stubs),
+        *_body(table, rows),
+        "\\bottomrule",
+        f"\\end{{{environment}}}",
+        "\\end{adjustbox}",
+    ]
+    if _notes(table) and number == pages - 1:
+        notes = " ".join(map(escape, _notes(table)))
+        lines.append(f"\\par\\smallskip\\parbox{{\\linewidth}}{{\\scriptsize\\sloppy {notes}}}")
+    lines.append("\\end{table}")
+    return "\n".join(lines) + "\n"
+
+
+def _head(table: Table, stubs: int) -> list[str]:
+    lines = []
     if table.has_column_groups:
         cells, rules, place = [""] * stubs, [], stubs + 1
         for group, size in runs_of([column.group for column in table.columns]):
@@ -26,9 +80,16 @@ def to_latex(table: Table) -> str:
             place += size
         lines += [_line(cells), " ".join(rules)]
     header = [table.group_header, table.row_header] if table.has_row_groups else [table.row_header]
-    lines += [_line([escape(text) for text in (*header, *(column.label for column in table.columns))]), "\\midrule"]
-    group = None
-    for number, row in enumerate(table.rows):
+    return [
+        *lines,
+        _line([escape(text) for text in (*header, *(column.label for column in table.columns))]),
+        "\\midrule",
+    ]
+
+
+def _body(table: Table, rows: Sequence[Row]) -> list[str]:
+    lines, group = [], None
+    for number, row in enumerate(rows):
         cells = []
         if table.has_row_groups:
             if number and row.group != group:
@@ -36,13 +97,8 @@ def to_latex(table: Table) -> str:
             cells.append(escape(row.group) if row.group != group else "")
             group = row.group
         cells.append(escape(row.label))
-        lines.append(_line(cells + [_cell(cell) for cell in row.cells]))
-    lines += ["\\bottomrule", "\\end{tabular}"]
-    if table.notes:
-        notes = " ".join(escape(note) for note in table.notes)
-        lines.append(f"\\par\\smallskip\\parbox{{\\linewidth}}{{\\footnotesize {notes}}}")
-    lines.append("\\end{table}")
-    return "\n".join(lines) + "\n"
+        lines.append(_line(cells + [_cell(cell, table.style) for cell in row.cells]))
+    return lines
 
 
 def _line(cells: list[str]) -> str:
@@ -50,19 +106,33 @@ def _line(cells: list[str]) -> str:
     return " & ".join(f"{{}}{cell}" if cell.startswith("[") else cell for cell in cells) + " \\\\"
 
 
-def _cell(cell: Cell) -> str:
+def _lines(cell: Cell, style: str) -> list[str]:
+    """The lines of a cell, not escaped; a paper's style has the value and the reported one."""
     lines = lines_of(cell)
-    main = escape(lines.main) if cell.text is not None else _numbers(lines.main)
+    reported = f"reported {lines.reported}" if lines.reported else ""
+    difference = f"\u0394 {lines.difference}" if lines.difference else ""
+    more = (reported,) if style == PAPER else (lines.interval, reported, difference)
+    return [lines.main, *filter(None, more)]
+
+
+def _cell(cell: Cell, style: str) -> str:
+    first, *more = _lines(cell, style)
+    main = escape(first) if cell.text is not None else _numbers(first)
     parts = [f"\\textbf{{{main}}}" if cell.bold else main]
-    if lines.interval:
-        parts.append(f"\\scriptsize {_numbers(lines.interval)}")
-    if lines.reported:
-        parts.append(f"\\scriptsize reported {_numbers(lines.reported)}")
-    if lines.difference:
-        parts.append(f"\\scriptsize {_numbers(f'Δ {lines.difference}')}")
+    parts += [f"\\scriptsize {_numbers(line)}" for line in more]
     if len(parts) == 1:
         return parts[0]
     return "\\begin{tabular}[t]{@{}r@{}}" + "\\\\ ".join(parts) + "\\end{tabular}"
+
+
+def _notes(table: Table) -> list[str]:
+    """The notes on what is shown."""
+    return [note for note in table.notes if table.style != PAPER or not note.startswith("[low, high]")]
+
+
+def _width(table: Table, place: int) -> int:
+    """Characters of the longest text in a column."""
+    return max((len(row.cells[place].text or "") for row in table.rows), default=0)
 
 
 def _numbers(text: str) -> str:
