@@ -103,7 +103,10 @@ def device_formulation():
 def counted(
     name: str, encoder: Path, relations: int = RELATIONS, sizes: Sequence[int] = SIZES, length: int = LENGTH
 ) -> list[Count]:
-    """Count the operators of one extractor's step at several batch sizes of equal length."""
+    """Count the operators of one extractor's step at several batch sizes of equal length.
+
+    The first size is computed; at the others the loss and its gradients are counted on tensors without values.
+    """
     torch.manual_seed(0)
     (kind, implied), names = resolve(name), [f"relation{number}" for number in range(relations)]
     prior = speed.PRIOR if kind.sparse_outputs else None
@@ -117,46 +120,65 @@ def counted(
         floor = speed.bare_step(bare, torch.device("cpu"))
         data = TrainingSentences(speed.renamed(speed.synthetic_sentences(model), names), model)
         rows = []
+        most = most_triples(data, sizes[0], length)
         for size in sizes:
-            batch = static_batch(model, data, size, length)
+            batch = static_batch(model, data, size, length, most)
             encoder_only = {key: batch[key].clone() for key in ("input_ids", "attention_mask")}
             batch |= scalars(model, rates.at(10), 10)
-            step({key: value.clone() for key, value in batch.items()})  # creates the optimiser's state
-            floor(encoder_only)
-            with Counted() as own:
-                step(batch)
-            with Counted() as least:
+            without = without_values(model, batch)
+            if not rows:  # the optimiser's operators and the encoder's are those of any batch
+                step({key: value.clone() for key, value in batch.items()})  # creates the optimiser's state
                 floor(encoder_only)
-            waits = sum(own.synchronisations.values())
-            rows.append(
-                Count(name, size, length, own.operators, least.operators, waits, runs_without_values(model, batch))
-            )
+                with Counted() as own:
+                    step(batch)
+                with Counted() as least:
+                    floor(encoder_only)
+                rest = own.operators - (without or own).operators
+            counts = without or own
+            waits = sum((counts if rows else own).synchronisations.values())
+            operators = counts.operators + (rest if without else 0)
+            rows.append(Count(name, size, length, operators, least.operators, waits, without is not None))
     return rows
 
 
-def static_batch(model: Extractor, data: TrainingSentences, size: int, length: int) -> dict[str, torch.Tensor]:
-    """The first sentences of at most so many tokens, and one of nearly so many, as a static batch."""
+def fitting(data: TrainingSentences, length: int) -> list[int]:
+    """Sentences of at most so many tokens, one of nearly so many first."""
+    numbers = [number for number, own in enumerate(data.lengths) if own <= length]
+    longest = max(numbers, key=lambda number: data.lengths[number])
+    return [longest, *(number for number in numbers if number != longest)]
+
+
+def most_triples(data: TrainingSentences, size: int, length: int) -> int:
+    """The most triples of a sentence of the smallest batch: what ptrnet writes is as long as that."""
+    return max(len(data[0, number].rows) for number in fitting(data, length)[:size])
+
+
+def static_batch(
+    model: Extractor, data: TrainingSentences, size: int, length: int, most: int
+) -> dict[str, torch.Tensor]:
+    """The first fitting sentences of at most so many triples, as a static batch."""
     collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0, static=size)
-    lengths = data.lengths
-    fitting = [number for number, own in enumerate(lengths) if own <= length]
-    longest = max(fitting, key=lambda number: lengths[number])
-    chosen = [longest, *(number for number in fitting if number != longest)][:size]
+    chosen = [number for number in fitting(data, length) if len(data[0, number].rows) <= most][:size]
     return collator([data[0, number] for number in chosen])
 
 
-def runs_without_values(model: Extractor, batch: dict[str, torch.Tensor]) -> bool:
-    """Whether loss and gradients can be computed of tensors that have shapes, but no values."""
+def without_values(model: Extractor, batch: dict[str, torch.Tensor]) -> Counted | None:
+    """Count loss and gradients of tensors that have shapes, but no values; None where that is impossible.
+
+    Takes neither time nor memory, whatever the batch.
+    """
     inputs = {key: value for key, value in batch.items() if key != "learning_rates"}
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
         try:
             fake = {key: mode.from_tensor(value) for key, value in inputs.items()}
-            model.device_loss(**fake).loss.backward()
+            with Counted() as counted:
+                model.device_loss(**fake).loss.backward()
         except Exception as error:
             print(f"{model.name}: {type(error).__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
-            return False
+            return None
         finally:
             model.zero_grad(set_to_none=True)
-    return True
+    return counted
 
 
 def faults(rows: Sequence[Count]) -> list[str]:

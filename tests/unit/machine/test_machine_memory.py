@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from support.extractors import build, toy_sentences
+from tripleaudit.cli import main
+from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.tplinker import TPLinker
@@ -37,6 +39,37 @@ def test_an_odd_batch_and_main_memory():
         "training ran out of main memory at batch_size: 5 (it asked for 8.00 GiB more); try batch_size: 2 with "
         "accumulation: 3 (the same optimiser step)"
     )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError(GPU),
+        torch.AcceleratorError("CUDA error: out of memory"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    ],
+)
+def test_a_gpu_that_another_program_fills_ends_a_training_in_one_sentence(
+    tiny_encoder, tmp_path, monkeypatch, capsys, error
+):
+    def full(*arguments, **options):
+        raise error
+
+    save_sentences(tmp_path / "data.jsonl", toy_sentences())
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", full)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setenv("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # which the command sets
+    monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path / "locks"))
+    (tmp_path / "locks").mkdir()
+    command = ["train", "--train", tmp_path / "data.jsonl", "--valid", tmp_path / "data.jsonl", "--gpu", "1"]
+    command += ["--encoder", tiny_encoder, "--extractor", "casrel", "--out", tmp_path / "model"]
+    assert main([*map(str, command)]) == 1
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith("error: the GPU has no memory left: another program fills it")
+    assert "Traceback" not in said
+    assert not (tmp_path / "model" / "model.safetensors").exists()
 
 
 def test_nothing_left_to_make_smaller():

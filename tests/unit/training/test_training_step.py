@@ -1,21 +1,26 @@
 """Packed batches, threads that prepare them, and steps in the device's formulation."""
 
+import functools
 import threading
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.parallel import DistributedDataParallel
 
 from benchmarks.bench_operators import device_formulation
 from support.extractors import build, toy_sentences
 from tripleaudit.extractors.batches import Shape, ahead, last_rows
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training import step as steps
 from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
-from tripleaudit.training.step import CapturedStep, Step, make_step, pack, scalars
+from tripleaudit.training.step import CapturedStep, Objective, Step, make_step, pack, scalars
 from tripleaudit.training.trainer import train_extractor
+
+STATIC = [name for name in (*extractor_names(), "zcc-binary", "zcc-mcml") if resolve(name)[0].static]
 
 
 def test_a_packed_batch_is_the_batch():
@@ -141,6 +146,89 @@ def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(tiny_encode
     assert not update.possible
     (record,) = (each for each in caplog.records if each.levelname == "WARNING")
     assert "cannot be captured, so operators are launched one by one: operation not permitted" in record.message
+
+
+class Replayed:
+    """A stand-in for a CUDA graph: what was run while it was captured runs at each replay, on the same buffers."""
+
+    capturing = None
+
+    def capture_begin(self, **options):
+        Replayed.capturing = self
+
+    def capture_end(self):
+        Replayed.capturing = None
+
+
+class ReplayedStep(CapturedStep):
+    """What a graph would keep of a step: no number of the host's changes it afterwards."""
+
+    def _run(self, batch, share, last):
+        if Replayed.capturing is None:
+            super()._run(batch, share, last)
+            return
+        own = super()._run
+
+        def replay():
+            step, self.model.step = self.model.step, None
+            own(batch, share, last)
+            self.model.step = step
+
+        Replayed.capturing.replay = replay
+
+
+def packed_batches(model, optimizer, settings):
+    """Batches of two layouts, each several times, with their learning rates and scheduled numbers."""
+    data = TrainingSentences(toy_sentences() * 2, model)
+    collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0, static=4)
+    rates = Rates(optimizer, settings, 10, 5)
+    for number in range(6):
+        model.step = number
+        length = 4 if number % 2 else 3
+        batch = collator([data[number, place] for place in range(number, number + length)])
+        batch |= {"unused": torch.zeros(number % 2 + 1)}  # makes the layouts differ for certain
+        yield pack(batch | scalars(model, rates.at(number), number), pinned=False)
+
+
+def trained(name, encoder, kind, wrapped=None, **options):
+    """The weights after some steps in the device's formulation."""
+    extractor, implied = resolve(name)
+    model = build(extractor, encoder, **implied).train()
+    loss = model.device_loss
+    model.device_loss = lambda unused, **batch: loss(**batch)
+    settings = TrainingSettings(encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global")
+    with device_formulation():
+        optimizer = make_optimizer(model, settings)
+        update = kind(model, optimizer, settings, False, wrapped(Objective(model)) if wrapped else None)
+        torch.manual_seed(1)
+        for batch in packed_batches(model, optimizer, settings):
+            update(batch)
+    return update, [value.detach() for value in model.parameters()]
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_replayed_and_eager_steps_give_equal_weights(tiny_encoder, monkeypatch, name):
+    """Bit by bit: the buffers of a layout carry everything that differs from step to step."""
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
+    update, replayed = trained(name, tiny_encoder, ReplayedStep)
+    assert (update.possible, update.graphs) == (True, 2)
+    _, eager = trained(name, tiny_encoder, Step)
+    assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_what_several_processes_train_is_the_device_formulation(tiny_encoder, tmp_path, name):
+    """Wrapped as NCCL's processes have it, here over gloo in a group of one: the same weights bit by bit."""
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    try:
+        shared = functools.partial(DistributedDataParallel, find_unused_parameters=True)
+        _, together = trained(name, tiny_encoder, Step, shared)
+    finally:
+        torch.distributed.destroy_process_group()
+    _, alone = trained(name, tiny_encoder, Step)
+    assert all(torch.equal(own, other) for own, other in zip(together, alone, strict=True))
 
 
 def test_on_a_cpu_steps_are_not_captured(tiny_encoder):

@@ -195,6 +195,25 @@ def test_a_second_training_in_the_same_folder_is_refused(home, tmp_path, monkeyp
     assert list((tmp_path / "m").iterdir()) == []
 
 
+def test_an_interrupted_run_in_the_device_formulation_ends_with_the_same_weights(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", "device")
+    run(home, tmp_path / "whole")
+    complete = checkpoints.complete
+
+    def interrupted(folder, progress):
+        complete(folder, progress)
+        if progress["step"] == 15:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "complete", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(home, tmp_path / "resumed")
+    assert [path.name for path in checkpoints.checkpoints(tmp_path / "resumed" / "checkpoints")] == ["checkpoint-15"]
+    run(home, tmp_path / "resumed")
+    assert same(weights(tmp_path / "resumed"), weights(tmp_path / "whole"))
+
+
 @pytest.mark.parametrize("moment", ["after the checkpoint", "while it is written", "at the end of an epoch"])
 def test_interruptions_around_checkpoints(home, reference, tmp_path, monkeypatch, moment):
     class Interrupt(BaseException):

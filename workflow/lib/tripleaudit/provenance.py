@@ -14,7 +14,7 @@ from typing import Any
 from tripleaudit import __version__
 from tripleaudit.files import sha256
 
-PACKAGES = ("torch", "transformers", "accelerate", "safetensors", "tokenizers", "numpy")
+PACKAGES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
 
 
 def digest(value: Any) -> str:

@@ -74,6 +74,18 @@ def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
     return Packed(buffer, layout_of(tuple(fields), at))
 
 
+class Objective(nn.Module):
+    """A model whose call is the loss of a training batch, static or not: what several processes train together."""
+
+    def __init__(self, model: Extractor):
+        super().__init__()
+        self.model = model
+        self.static = type(model).static and formulation.on_device(model.device)
+
+    def forward(self, **batch: Tensor) -> Tensor:
+        return (self.model.device_loss(**batch) if self.static else self.model(**batch)).loss
+
+
 class Step:
     """Runs training steps operator by operator.
 
@@ -82,7 +94,7 @@ class Step:
         optimizer: of its parameters.
         settings: clipping and the like.
         bf16: autocast to bfloat16.
-        wrapped: the model as several processes train it together, or None.
+        wrapped: the model's :class:`Objective` as several processes train it together, or None.
 
     Attributes:
         static: whether batches must have static shapes.
@@ -100,7 +112,8 @@ class Step:
         wrapped: DistributedDataParallel | None = None,
     ):
         self.model, self.optimizer, self.settings, self.wrapped = model, optimizer, settings, wrapped
-        self.static = type(model).static and formulation.on_device(model.device)
+        self.objective = Objective(model)
+        self.static = self.objective.static
         self.bf16 = bf16
         self.autocast = functools.partial(torch.autocast, model.device.type, torch.bfloat16, enabled=bf16)
         self.total = torch.zeros((), device=model.device)
@@ -129,7 +142,7 @@ class Step:
         waiting = contextlib.nullcontext() if last or self.wrapped is None else self.wrapped.no_sync()
         with waiting:
             with self.autocast():
-                loss = self._loss(batch)
+                loss = (self.objective if self.wrapped is None else self.wrapped)(**batch)
                 loss = loss if share == 1 else loss / share
             loss.backward()
         self.total += loss.detach()
@@ -140,11 +153,6 @@ class Step:
             self.norm = norm if self.norm is None else self.norm.copy_(norm)
         self.optimizer.step()
         self._clear()
-
-    def _loss(self, batch: dict[str, Tensor]) -> Tensor:
-        if self.wrapped is not None:
-            return self.wrapped(**batch).loss
-        return (self.model.device_loss(**batch) if self.static else self.model(**batch)).loss
 
     def _clear(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)

@@ -28,7 +28,7 @@ from tripleaudit.training import checkpoints, distributed
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
-from tripleaudit.training.step import Packed, captured_stream, make_step, pack, scalars
+from tripleaudit.training.step import Objective, Packed, captured_stream, make_step, pack, scalars
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ class ExtractorTrainer:
         wrapped = None
         if distributed.world_size() > 1:  # a batch without triples reaches only a part of some extractors
             devices = [self.device.index] if self.device.type == "cuda" else None
-            wrapped = DistributedDataParallel(model, device_ids=devices, find_unused_parameters=True)
+            wrapped = DistributedDataParallel(Objective(model), device_ids=devices, find_unused_parameters=True)
         self.update = make_step(model, self.optimizer, settings, bf16, wrapped)
         share = -(-settings.batch_size // distributed.world_size())
         collator = Collator(type(model), model.config, model.aligner.pad_id, seed, share if self.update.static else 0)
