@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test test-light wheel-test lint format bench mutate gpu image dag clean
+.PHONY: help setup demo report test test-light wheel-test lint format bench fuzz mutate gpu image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -62,6 +62,9 @@ image: ## build the container image, and the file that --software-deployment-met
 
 mutate: $(READY) ## change 100 places of the code that results hang on, and count how many a test notices (N=100)
 	$(BIN)/python -m tests.benchmarks.mutate --sample $(or $(N),100)
+
+fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)
+	$(BIN)/python -m tests.fuzz --seed $(or $(SEED),0)
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))

@@ -161,52 +161,46 @@ def test_systems_of_every_kind(folder):
     assert "broken (people, Ori.) has no scores: ends with exit status 2" in printed
 
 
-README = ROOT / "README.md"
-MODEL = "results/demo/models/demo/original-nz/casrel/none/seed1"  # what the README loads
+MODEL = "results/demo/models/demo/original-nz/casrel/none/seed1"  # what the tutorial loads
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A folder with the files that the README's commands read, and a small CasRel where its demo would leave one."""
+    """A folder with the demo corpus, and a small CasRel where the demo would leave one."""
     from tripleaudit.extractors.registry import extractor_class
 
-    folder = tmp_path_factory.mktemp("readme")
-    rows = {
-        name: [
-            json.loads(line) for block in EXAMPLES["A corpus"] if name in block.file for line in block.text.splitlines()
-        ]
-        for name in ("train", "test")
-    }
-    for name, split in {"train": "train", "valid": "test", "test": "test", "gold": "test"}.items():
-        (folder / f"{name}.json").write_text(json.dumps(rows[split]), "utf-8")
-    predictions = [{"id": str(number), "text": row["text"], "triple_list": row["triple_list"][:1]}
-                   for number, row in enumerate(rows["test"])]  # fmt: skip
-    (folder / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in predictions), "utf-8")
+    folder = tmp_path_factory.mktemp("tutorial")
+    (folder / "resources").mkdir()
+    (folder / "resources" / "demo").symlink_to(ROOT / "resources" / "demo")
     encoder = save_tiny_encoder(folder / "encoder", layers=1)
     extractor_class("casrel").from_encoder(encoder, ["employer", "residence"]).save_pretrained(folder / MODEL)
     return folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["audit", "score", "split", "extract"])
-def test_a_command_of_the_readme(finished, command):
-    lines = re.findall(rf"^tripleaudit {command} .*$", README.read_text(encoding="utf-8"), re.MULTILINE)
-    assert lines, f"the README has no example of tripleaudit {command}"
-    for line in lines:
-        printed = shell(finished, line)
-        if command == "score":  # 2 of 3 gold triples, nothing else
-            assert re.search(r"100\.00 +66\.67 +80\.00", printed), printed
-        elif command == "split":
-            assert list((finished / "sifted").glob("*train*"))
-        else:
-            assert printed.strip()
+def stands_in(shown, printed):
+    """Compare what a page shows with what was printed; a line ``…`` stands for any lines."""
+    place = 0
+    for part in re.split(r"^…\n", shown, flags=re.MULTILINE):
+        found = printed.find(part, place)
+        assert found >= 0, f"{part}\nis not in\n{printed[place:]}"
+        place = found + len(part)
 
 
-@pytest.mark.slow
-def test_the_python_of_the_readme(finished):
-    (block,) = [block for block in every_block(README) if block.language == "python"]
-    (finished / "use.py").write_text(block.text, "utf-8")
-    assert shell(finished, "python use.py").startswith("(")
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_a_new_user_sees_what_the_page_shows(finished, page):
+    blocks, printed, shown = every_block(ROOT / page), "", 0
+    for block in blocks:
+        if block.file:
+            (finished / block.file).write_text(block.text, "utf-8")
+        elif block.language == "bash":
+            printed = shell(finished, re.sub(r"^(git|pip) .*\n", "", block.text, flags=re.MULTILINE))
+        elif block.language == "python":
+            (finished / "use.py").write_text(block.text, "utf-8")
+            assert shell(finished, "python use.py").startswith("(")
+        elif block.language == "text":
+            stands_in(block.text, printed)
+            shown += 1
+    assert shown >= (6 if page == "docs/tutorial.md" else 1)
 
 
 @pytest.mark.slow

@@ -82,6 +82,9 @@ def check_places(given: Mapping[str, Any]) -> None:
     Raises:
         UserError: two of them name the same file, and one is written.
     """
+    for name, value in given.items():
+        if any("\0" in str(path) for path in _paths(value)):
+            raise UserError(f"--{name.replace('_', '-')}: a name cannot hold a character of value 0")
     places = [(name, path) for name, value in given.items() for path in _paths(value)]
     for (name, path), (other, known) in itertools.combinations(places, 2):
         written = [place for place in (name, other) if place.startswith(OUTPUTS)]

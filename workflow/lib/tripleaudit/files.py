@@ -10,7 +10,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,6 +29,8 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         UserError: the disk is full or the folder cannot be written.
     """
     path = Path(path)
+    if path.is_dir():
+        raise UserError(f"{path}: this is a folder, expected a file to write")
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +48,9 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         os.replace(temporary, path)
     except OSError as error:
         message = storage.sentence(error, path)
-        if message is None:
+        if message is None and temporary is not None:
             raise
-        raise UserError(message) from error
+        raise UserError(message or f"{path}: cannot be written ({error.strerror})") from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -67,11 +69,26 @@ def read_json(path: str | Path) -> Any:
     Raises:
         UserError: the file is missing or is not JSON; the message names the file and line.
     """
-    with open_text(path) as stream:
-        try:
-            return json.load(stream)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
+    with open_text(path) as stream, json_explained(path):
+        return json.load(stream)
+
+
+@contextlib.contextmanager
+def json_explained(path: str | Path, line: int = 0) -> Iterator[None]:
+    """Turn what decoding JSON raises into a :class:`UserError` with the file and line.
+
+    Args:
+        line: number of the line that is decoded alone, or of the lines before what is decoded.
+    """
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path} line {line + error.lineno - bool(line)}: not valid JSON ({error.msg})") from error
+    except RecursionError as error:
+        raise UserError(f"{path}{f' line {line}' if line else ''}: nested too deeply to be read") from error
+    except ValueError as error:  # more digits than Python converts
+        reason = str(error).partition(";")[0]
+        raise UserError(f"{path}{f' line {line}' if line else ''}: not valid JSON ({reason})") from error
 
 
 def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
@@ -81,10 +98,13 @@ def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def read_jsonl(path: str | Path) -> Iterator[tuple[int, Any]]:
+def read_jsonl(path: str | Path, pairs: Callable[[list], Any] | None = None) -> Iterator[tuple[int, Any]]:
     """Yield ``(line number, value)`` of a JSON-lines file (``.gz`` too); blank lines are skipped.
 
     A folder with the manifest of a text collection is read as one file, its blocks one after the other.
+
+    Args:
+        pairs: makes an object of its keys and values, instead of ``dict``.
 
     Raises:
         UserError: the file is missing or a line is not JSON; the message names the file and line.
@@ -95,10 +115,9 @@ def read_jsonl(path: str | Path) -> Iterator[tuple[int, Any]]:
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
-                try:
-                    yield number, json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise UserError(f"{path} line {number}: not valid JSON ({error.msg})") from error
+                with json_explained(path, number):
+                    value = json.loads(line, object_pairs_hook=pairs)
+                yield number, value
 
 
 def is_collection(path: str | Path) -> bool:

@@ -8,6 +8,7 @@ import yaml
 
 from tripleaudit.errors import UserError
 
+MOST = 1_000_000  # values in a file, those counted again that aliases repeat
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has libyaml
 
 
@@ -42,6 +43,8 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     try:
         loader = LOADER(text)
         node = loader.get_single_node()
+        if _size(node, {}) > MOST:
+            raise UserError(f"{path}: its aliases stand for more than {MOST} values; expected a study of fewer")
         found = [] if node is None else list(_repeated(node, (), str(path)))
         value = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
@@ -56,6 +59,16 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     if not isinstance(value, dict):
         raise UserError(f"{path}: expected keys with values ('study: my-study', …), got {type(value).__name__}")
     return value, found
+
+
+def _size(node: yaml.Node | None, known: dict[int, int]) -> int:
+    """Return the number of values below a node as if every alias were written out."""
+    if id(node) not in known:
+        known[id(node)] = 1  # an alias of what it stands in ends here, and is refused where it is made
+        inner = node.value if isinstance(node, yaml.CollectionNode) else []
+        parts = (part for item in inner for part in (item if isinstance(item, tuple) else (item,)))
+        known[id(node)] = 1 + sum(_size(part, known) for part in parts)
+    return known[id(node)]
 
 
 def _repeated(node: yaml.Node, place: tuple[str, ...], file: str) -> Iterator[str]:

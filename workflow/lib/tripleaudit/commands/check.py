@@ -170,9 +170,7 @@ def _readable(value: dict[str, Any]) -> list[str]:
     for leak in value["leakage"]:
         lines += readable_leakage(leak, f"Leakage from {leak['from']} into {leak['into']}")
     if "study" in value:
-        lines.append(
-            f"{value['study']}: a study of these files; run it with: tripleaudit run {value['study']} --cores 2"
-        )
+        lines.append(f"{value['study']}: a study of these files; run it with: tripleaudit run {value['study']}")
     return [line for line in lines if line]
 
 

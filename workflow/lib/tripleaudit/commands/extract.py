@@ -35,10 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from itertools import chain
 
+    from tripleaudit.corpora.corpus import check_characters
     from tripleaudit.corpora.model import Sentence
     from tripleaudit.errors import UserError
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
 
+    check_characters(args.texts, "TEXT")
     given = (Sentence(str(number), text) for number, text in enumerate(args.texts))
     sentences = chain(given, read_input(args.input) if args.input else ())
     first = next(sentences, None)

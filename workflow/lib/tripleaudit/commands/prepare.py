@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, SEED, Whole
+from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole
 
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
@@ -106,8 +106,8 @@ def _own(args: argparse.Namespace):
     if args.divide:
         parts = _pairs("--divide", args.divide.split(","))
         try:
-            weights = {name: float(weight) for name, weight in parts.items()}
-        except ValueError as error:
+            weights = {name: POSITIVE(weight) for name, weight in parts.items()}
+        except argparse.ArgumentTypeError as error:
             raise UserError(f"--divide: {args.divide!r}, expected PART=WEIGHT,...") from error
         if args.part not in weights:
             raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")

@@ -143,6 +143,7 @@ def build_corpus(
     relations, found, notes = Counter(), Counter(), Counter()
     marked = False
     for item in raw:
+        check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
         finder = _Finder(item, occurrence)
         triples: list[Triple] = []
@@ -196,6 +197,13 @@ def build_corpus(
     report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
     report.notes = dict(sorted(notes.items()))
     return Corpus(sentences, report)
+
+
+def check_characters(texts: Iterable[str], where: str) -> None:
+    """Refuse half characters, which JSON can spell and no file can hold."""
+    for text in texts:
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise UserError(f"{where}: {text[:60]!r} has half a character (a lone surrogate), expected whole ones")
 
 
 class _Finder:

@@ -26,7 +26,10 @@ def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_le
     path = tokenizer_file(tokenizer)
     if path is None:
         raise UserError(f"{tokenizer}: no such file, expected a tokenizer.json")
-    model = Tokenizer.from_file(str(path))
+    try:
+        model = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise UserError(f"{path}: not a tokenizer.json ({error})") from error
     model.no_padding()
     model.enable_truncation(max_length=max_length)
     with_triples = [sentence for sentence in sentences if any(triple.located for triple in sentence.triples)]

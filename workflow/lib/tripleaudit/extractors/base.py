@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, get_args
 import numpy as np
 import torch
 from pydantic import Field
+from safetensors import SafetensorError
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from transformers.configuration_utils import SubConfigSpec
@@ -318,12 +319,14 @@ class Extractor(PreTrainedModel):
             return extractor_class(saved).from_pretrained(folder, *args, **options)
         if saved != cls.name:
             raise UserError(f"{folder}: holds a checkpoint of {saved}, expected {cls.name}")
-        options = {"use_safetensors": True, "local_files_only": True, **options}
+        # weights of another shape are named below, and not by an error of the library
+        options = {"use_safetensors": True, "local_files_only": True, "ignore_mismatched_sizes": True, **options}
         want_info = options.pop("output_loading_info", False)
         try:
             model, info = super().from_pretrained(folder, *args, output_loading_info=True, **options)
-        except OSError as error:
-            raise UserError(f"{folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:  # a broken file
+            reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+            raise UserError(f"{folder}: cannot be loaded: {reason}") from error
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
@@ -515,5 +518,6 @@ def _load_tokenizer(folder: Path, **options: Any):
         raise UserError(f"{folder}: has no tokenizer; expected one of the files {', '.join(TOKENIZER_FILES)}")
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{folder}: has no usable tokenizer: {str(error).splitlines()[0]}") from error
+    except Exception as error:  # the library raises nothing narrower for a broken file
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise UserError(f"{folder}: has no usable tokenizer: {reason}") from error

@@ -132,7 +132,8 @@ def saved_extractor_name(folder: str | Path) -> str:
     config = Path(folder) / "config.json"
     if not config.is_file():
         raise UserError(f"{folder}: not a trained extractor, it has no config.json")
-    model_type = str(read_json(config).get("model_type", ""))
+    value = read_json(config)
+    model_type = str(value.get("model_type", "")) if isinstance(value, dict) else ""
     if not model_type.startswith(MODEL_TYPE_PREFIX):
         raise UserError(f"{folder}: holds a model of type {model_type!r}, expected an extractor of tripleaudit")
     return model_type.removeprefix(MODEL_TYPE_PREFIX)

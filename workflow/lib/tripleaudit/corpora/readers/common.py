@@ -3,13 +3,13 @@
 import functools
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import RawTriple
 from tripleaudit.errors import UserError
-from tripleaudit.files import open_text, read_jsonl
+from tripleaudit.files import json_explained, open_text, read_jsonl
 
 _ENOUGH = 1 << 16  # characters that hold the first object of most files
 
@@ -97,12 +97,13 @@ def _first_object(path: Path, first: str) -> Any:
             start = lead[1:].lstrip() if first == "[" else lead
             if start.startswith("]"):
                 return None
+            skipped = text[: len(text) - len(start)].count("\n")
             try:
-                return json.JSONDecoder().raw_decode(start)[0]
-            except json.JSONDecodeError as error:
+                with json_explained(path, skipped + 1):
+                    return json.JSONDecoder().raw_decode(start)[0]
+            except UserError:
                 if attempt:
-                    skipped = text[: len(text) - len(start)].count("\n")
-                    raise UserError(f"{path} line {error.lineno + skipped}: not valid JSON ({error.msg})") from error
+                    raise
                 text += stream.read()
     return None
 
@@ -114,6 +115,13 @@ def load_json(path: str | Path) -> Any:
         UserError: missing file, broken JSON (file and line), or a key that occurs twice in one object.
     """
 
+    with open_text(path) as stream, json_explained(path):
+        return json.load(stream, object_pairs_hook=unique_keys(path))
+
+
+def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return what makes an object of keys and values, and refuses a key that stands twice."""
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
@@ -122,11 +130,7 @@ def load_json(path: str | Path) -> Any:
             raise UserError(f"{path}: the key {key[:60]!r} occurs twice in one object")
         return value
 
-    with open_text(path) as stream:
-        try:
-            return json.load(stream, object_pairs_hook=unique)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
+    return unique
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -143,7 +147,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if first == "[":
         items = ((f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1))
     elif first == "{":
-        items = ((f"{path} line {number}", value) for number, value in read_jsonl(path))
+        items = ((f"{path} line {number}", value) for number, value in read_jsonl(path, unique_keys(path)))
     else:
         with open_text(path) as stream:
             line = next(number for number, text in enumerate(stream, 1) if text.strip())

@@ -9,7 +9,7 @@ from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.model import sentence_from_json
-from tripleaudit.corpora.readers.common import first_character, read_objects
+from tripleaudit.corpora.readers.common import first_character, read_objects, unique_keys
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.files import is_collection, read_jsonl
@@ -49,7 +49,9 @@ def raw_sentence(value: Any, where: str, number: int, mapped: Mapped) -> RawSent
 
 def _objects(path: str | Path) -> Iterator[tuple[int, str, Any]]:
     if is_collection(path) or first_character(path) != "[":
-        yield from ((number - 1, f"{path} line {number}", value) for number, value in read_jsonl(path))
+        yield from (
+            (number - 1, f"{path} line {number}", value) for number, value in read_jsonl(path, unique_keys(path))
+        )
     else:
         yield from ((number, where, value) for number, (where, value) in enumerate(read_objects(path)))
 

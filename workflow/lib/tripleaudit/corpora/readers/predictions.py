@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
-from tripleaudit.corpora.readers.common import first_character, load_json, string_triple, take
+from tripleaudit.corpora.readers.common import first_character, load_json, string_triple, take, unique_keys
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
+from tripleaudit.files import json_explained, open_text
 
 
 def read(path: str | Path, side: str = "truth") -> Iterator[RawSentence]:
@@ -51,15 +51,13 @@ def _stream(path: str | Path) -> Iterator[Any]:
     """Decode JSON values that follow one another, on one line each or indented."""
     with open_text(path) as stream:
         text = stream.read()
-    decoder, place = json.JSONDecoder(), 0
+    decoder, place = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 0
     while place < len(text):
         if text[place].isspace() or text[place] == "\ufeff":
             place += 1
             continue
-        try:
+        with json_explained(path):
             value, place = decoder.raw_decode(text, place)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path} line {error.lineno}: not valid JSON ({error.msg})") from error
         yield value
 
 

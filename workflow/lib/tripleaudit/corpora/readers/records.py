@@ -376,7 +376,7 @@ def _decoded(value: Any) -> Any:
     for decode in (json.loads, ast.literal_eval):
         try:
             return decode(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
     return value
 
@@ -431,7 +431,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Any]]:
             for row in batch.to_pylist():
                 number += 1
                 yield f"{path} row {number}", row
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
 
 
@@ -444,13 +444,17 @@ def _table(path: Path) -> Iterator[tuple[str, Any]]:
         if not delimiter:
             raise UserError(f"{path}: neither JSON nor a table with a header, expected rows with columns")
         csv.field_size_limit(CELL)
-        names = next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter))
-        lines = csv.DictReader(stream, fieldnames=[name.strip() for name in names], delimiter=delimiter, strict=True)
+        names = [name.strip() for name in next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter))]
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise UserError(f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once")
+        lines = csv.DictReader(stream, fieldnames=names, delimiter=delimiter, strict=True)
         try:
             for row in lines:
                 where = f"{path} line {lines.line_num + 1}"
                 if None in row:
                     raise UserError(f"{where}: more fields than the {len(names)} columns of the header")
+                if any(value is None for value in row.values()):
+                    raise UserError(f"{where}: fewer fields than the {len(names)} columns of the header")
                 yield where, row
         except csv.Error as error:
             raise UserError(f"{path} line {lines.line_num + 1}: broken table ({error})") from error

@@ -54,7 +54,10 @@ def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSent
         for mentions in take(value, "vertexSet", list, where):
             places = []
             for mention in mentions:
-                sentence, (first, end) = take(mention, "sent_id", int, where), take(mention, "pos", list, where)
+                sentence, edges = take(mention, "sent_id", int, where), take(mention, "pos", list, where)
+                if len(edges) != 2:
+                    raise UserError(f"{where}: the position of a mention is {shown(edges)}, expected [start, end]")
+                first, end = edges
                 if not 0 <= sentence < len(parts):
                     raise UserError(f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}")
                 type_ = mention.get("type")
@@ -132,6 +135,8 @@ def read_rebel(path: str | Path) -> Iterator[RawSentence]:
         triples = []
         for group in take(value, "triplets", str, where).split("<triplet>")[1:]:
             subject, *rest = group.split("<subj>")
+            if not rest and subject.strip():
+                raise UserError(f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject")
             for part in rest:
                 object_, mark, relation = part.partition("<obj>")
                 if not mark or not relation.strip():

@@ -1,0 +1,195 @@
+"""Studies that cannot run, and folders that hold no model."""
+
+import copy
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .corpora import TEXT, data, text
+from .running import Case
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDY = {
+    "study": "own",
+    "corpora": {"own": {"files": {"train": "train.jsonl", "valid": "valid.jsonl", "test": "test.jsonl"}}},
+    "encoder": {"model": "minilm", "layers": 2},
+    "protocols": {"rearranged": {"max_count": 2}, "augmented": {"mlm_steps": 3}},
+    "extractors": {"casrel": {"epochs": 2, "batch_size": 4}, "prgc": {}},
+    "seeds": [1, 2],
+    "scoring": {"bootstrap": 10},
+}
+ODD: tuple[Any, ...] = (
+    None, True, -1, 0, 1.5, 10**40, float("nan"), float("inf"), "", " ", "x" * 3000, "ü\u0000", [], {}, [[]], {"a": {}},
+    ["casrel", "casrel"], {"": 1}, {1: 2}, "../../etc/passwd", "2024-01-01", "0x1f", [None],
+)  # fmt: skip
+FILES = "files: {train: good.jsonl, test: test.jsonl}"
+TEXTS: dict[str, Callable[[str], Any]] = {
+    "empty": data(b""),
+    "noise": data(random.Random(2).randbytes(500)),
+    "zeros": data(bytes(100)),
+    "UTF-16 without a mark, cut": data("study: x".encode("utf-16-le")[:-1]),
+    "Latin-1": data("study: \xfcber".encode("latin-1")),
+    "a list": text("- study: x\n"),
+    "a word": text("study"),
+    "a tab": text("study: x\n\tcorpora: {}\n"),
+    "a colon too many": text("study: x: y\n"),
+    "a bracket without end": text("study: x\nseeds: [1, 2\n"),
+    "a quote without end": text('study: "x\n'),
+    "a key twice": text("study: a\nstudy: b\ncorpora: {own: {files: {train: good.jsonl, test: test.jsonl}}}\n"),
+    "a key twice below": text("study: a\ncorpora: {own: {files: {train: good.jsonl, test: gone, test: test.jsonl}}}\n"),
+    "an object of Python": text("study: !!python/object/apply:os.system ['touch hacked']\n"),
+    "an unknown tag": text("study: !env HOME\n"),
+    "an alias without an anchor": text("study: *x\n"),
+    "an alias of itself": text("study: x\ncorpora: &a {own: *a}\n"),
+    "aliases that explode": text("".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9) if n else 'x'}]\n" for n in range(9)) + "study: x\n"),
+    "deep": text("study: x\nseeds: " + "[" * 5000 + "]" * 5000 + "\n"),
+    "two documents": text("study: a\n---\nstudy: b\n"),
+    "JSON cut off": text('{"study": "a", '),
+    "a number of 5,000 digits": text("study: a\nseeds: [" + "9" * 5000 + "]\n"),
+    "an unknown key": text("study: a\ncorpra: {}\n"),
+    "a file that is gone": text("study: a\ncorpora: {own: {files: {train: gone.jsonl, test: test.jsonl}}}\n"),
+    "a file that is empty": text("study: a\ncorpora: {own: {files: {train: empty.jsonl, test: test.jsonl}}}\n"),
+    "a column that no row has": text(f"study: a\ncorpora: {{own: {{columns: {{body: x}}, {FILES}}}}}\n"),
+    "an unknown extractor": text(f"study: a\ncorpora: {{own: {{{FILES}}}}}\nextractors: {{casrl: {{}}}}\n"),
+    "a name that climbs": text("study: ../up\ncorpora: {own: {files: {train: good.jsonl, test: test.jsonl}}}\n"),
+}  # fmt: skip
+
+
+def _leaves(value: Any, path: tuple = ()) -> Iterator[tuple]:
+    """Yield the paths of all keys."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from _leaves(inner, (*path, key))
+
+
+def _with(path: tuple, value: Any) -> dict[str, Any]:
+    study = copy.deepcopy(STUDY)
+    place: Any = study
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return study
+
+
+def cases(random_: random.Random) -> Iterator[Case]:
+    yield from _configurations(random_)
+    yield from _models()
+
+
+def _configurations(random_: random.Random) -> Iterator[Case]:
+    def files(make: Callable[[str], Any]) -> Callable[[], Any]:
+        names = ("good", "train", "valid", "test")
+        return lambda: (make("s.yaml"), data(b"")("empty.jsonl"), [text(TEXT)(f"{name}.jsonl") for name in names])
+
+    for name, make in TEXTS.items():
+        for command in ("validate", "estimate")[: 1 + (random_.random() < 0.3)]:
+            yield Case(f"{command}: {name}", [command, "s.yaml"], files(make))
+    yield Case("validate: a folder", ["validate", "s.yaml"], files(lambda name: Path(name).mkdir()))
+    yield Case("validate: as it is", ["validate", "s.yaml"], files(text(yaml.safe_dump(STUDY))), "read")
+    paths = list(_leaves(STUDY))
+    for number in range(90):
+        path, value = random_.choice(paths), random_.choice(ODD)
+        make = text(yaml.safe_dump(_with(path, value), allow_unicode=True))
+        shown = "/".join(map(str, path))
+        yield Case(f"validate {number}: {shown} is {value!r:.40}", ["validate", "s.yaml"], files(make), "either")
+
+
+def tiny_model(folder: Path) -> Path:
+    """Make the smallest trained extractor that there is."""
+    from support.extractors import build, save_tiny_encoder
+    from tripleaudit.extractors.casrel import CasRel
+
+    model = build(CasRel, save_tiny_encoder(folder / "encoder"))
+    model.save_pretrained(folder / "model")
+    return folder / "model"
+
+
+MODEL: list[Path] = []  # where the model lies, once it is made
+
+
+def _models() -> Iterator[Case]:
+    def damaged(change: Callable[[Path], Any]) -> Callable[[], Any]:
+        def make() -> None:
+            shutil.copytree(MODEL[0], "m")
+            change(Path("m"))
+            text(TEXT)("good.jsonl")
+
+        return make
+
+    def edited(**values: Any) -> Callable[[Path], Any]:
+        def change(folder: Path) -> None:
+            config = json.loads((folder / "config.json").read_text())
+            (folder / "config.json").write_text(json.dumps({**config, **values}))
+
+        return change
+
+    def written(name: str, content: bytes) -> Callable[[Path], Any]:
+        return lambda folder: (folder / name).write_bytes(content)
+
+    def cut(name: str, share: float) -> Callable[[Path], Any]:
+        def change(folder: Path) -> None:
+            content = (folder / name).read_bytes()
+            (folder / name).write_bytes(content[: int(len(content) * share)])
+
+        return change
+
+    def gone(*names: str) -> Callable[[Path], Any]:
+        return lambda folder: [(folder / name).unlink() for name in names] and None
+
+    weights = "model.safetensors"
+    changes: dict[str, Callable[[Path], Any]] = {
+        "no config": gone("config.json"),
+        "no weights": gone(weights),
+        "no tokenizer": gone("tokenizer.json", "tokenizer_config.json"),
+        "nothing": lambda folder: shutil.rmtree(folder) or folder.mkdir(),
+        "nothing there": lambda folder: shutil.rmtree(folder),
+        "a file": lambda folder: shutil.rmtree(folder) or folder.write_text("x"),
+        "config is noise": written("config.json", bytes(range(256))),
+        "config is UTF-16": written("config.json", '{"a": 1}'.encode("utf-16")),
+        "config is a list": written("config.json", b"[1]"),
+        "config is empty": written("config.json", b""),
+        "config is cut off": cut("config.json", 0.5),
+        "config is deep": written("config.json", b"[" * 100_000),
+        "weights are empty": written(weights, b""),
+        "weights are noise": written(weights, random.Random(3).randbytes(2000)),
+        "weights are cut off": cut(weights, 0.5),
+        "weights have no end of their head": cut(weights, 0.0005),
+        "weights are a pickle": written(weights, b"\x80\x04\x95cos\nsystem\n."),
+        "tokenizer is noise": written("tokenizer.json", bytes(range(256))),
+        "tokenizer is an object": written("tokenizer.json", b"{}"),
+        "tokenizer is cut off": cut("tokenizer.json", 0.5),
+        "one relation more": edited(relations=["a", "b", "c", "d", "e", "f", "g"]),
+        "no relations": edited(relations=[]),
+        "relations are a number": edited(relations=3),
+        "relations twice": edited(relations=["a", "a"]),
+        "another extractor": edited(model_type="tripleaudit-prgc"),
+        "an unknown extractor": edited(model_type="tripleaudit-gone"),
+        "a model of another kind": edited(model_type="bert"),
+    }
+    for name, change in changes.items():
+        yield Case(f"extract: {name}", ["extract", "m", "tim cook leads apple", "--gpu", "0"], damaged(change))
+    as_it_is = damaged(lambda folder: None)
+    for name, argv, expect in (
+        ("as it is", ["extract", "m", "tim cook leads apple", "--gpu", "0"], "read"),
+        ("nothing to do", ["extract", "m"], "refused"),
+        ("no input", ["extract", "m", "--input", "gone.jsonl"], "refused"),
+        ("a gate that is an extractor", ["extract", "m", "x", "--gate", "m"], "refused"),
+        ("a gate that is gone", ["extract", "m", "x", "--gate", "gone"], "refused"),
+        ("a module that is gone", ["extract", "m", "x", "--module", "gone.py:X"], "refused"),
+        ("a module without a class", ["extract", "m", "x", "--module", "good.jsonl"], "refused"),
+        ("a surrogate", ["extract", "m", "a \udcff b", "--gpu", "0"], "either"),
+        ("an empty text", ["extract", "m", "", "--gpu", "0"], "either"),
+        ("a long text", ["extract", "m", "apple " * 5000, "--gpu", "0"], "either"),
+        ("predict: two data, one out", ["predict", "--model", "m", "--data", "good.jsonl", "good.jsonl", "--out", "o"],
+         "refused"),
+        ("predict: over its source", ["predict", "--model", "m", "--data", "good.jsonl", "--out", "good.jsonl"],
+         "refused"),
+    ):  # fmt: skip
+        yield Case(f"extract: {name}", argv, as_it_is, expect)
