@@ -367,9 +367,7 @@ def test_missing_files_and_unknown_names(write, tmp_path):
     with pytest.raises(UserError, match="x.tup: no such file"):
         read_corpus(write("x.sent", "A"))
     path = write("a.json", [ROME])
-    with pytest.raises(
-        UserError, match="format: 'xml' is unknown, expected auto or one of ade-corpus-v2, brat, "
-    ):
+    with pytest.raises(UserError, match="format: 'xml' is unknown, expected auto or one of ade-corpus-v2, brat, "):
         read_corpus(path, "xml")
     with pytest.raises(UserError, match="occurrence: 'last' is unknown"):
         read_corpus(path, occurrence="last")
