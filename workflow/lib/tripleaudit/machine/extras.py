@@ -8,6 +8,7 @@ MODULES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}  # distributions whose m
 ORDER = (
     "hub",
     "spacy",
+    "track",
     "train",
     "llm",
     "grescores",

@@ -30,6 +30,7 @@ from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
+from tripleaudit.training.trackers import NONE, check_tracker, reporting
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
 
 logger = logging.getLogger(__name__)
@@ -108,6 +109,8 @@ def train_to(
     start = time.monotonic()
     extractor, implied = resolve(name)
     settings, own, noise_settings, layers = split_settings(values, extractor, implied)
+    tracker = settings.report_to if distributed.rank() == 0 else NONE
+    check_tracker(tracker)
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
@@ -131,7 +134,8 @@ def train_to(
         }
     with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
         validate = validation(model, valid, settings, score) if valid else None
-        with on() as device:
+        shown = {"extractor": name, "seed": seed, **asdict(settings)}
+        with on() as device, reporting(tracker, out, shown) as report:
             result = train_extractor(
                 model,
                 dataset,
@@ -141,6 +145,7 @@ def train_to(
                 validate=validate,
                 fingerprint=fingerprint,
                 device=device,
+                report=report,
             )
             types: dict[str, Any] = {}
             if model.kind == "extractor" and distributed.rank() == 0:  # who saves the model

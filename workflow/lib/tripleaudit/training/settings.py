@@ -28,11 +28,12 @@ from tripleaudit.scoring.matching import untyped_names
 OPTIMIZERS = ("adamw", "adam")
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
 CLIPS = ("none", "global", "parameter")
-WITHOUT_EFFECT = ("workers", "save_every", "save_minutes")
+WITHOUT_EFFECT = ("workers", "save_every", "save_minutes", "report_to")
 """Settings that alter no result, so that a training with others is the same training."""
 PRECISIONS = ("bf16", "float32")
 UNITS = ("sentences", "instances")
 SELECTIONS = ("f1", "f1+entities")
+TRACKERS = ("none", "trackio")
 
 
 def _are_points(value: Any) -> bool:
@@ -127,6 +128,8 @@ class TrainingSettings:
     """Steps between two checkpoints, besides those after evaluations; 0 for none."""
     save_minutes: NotNegative = 10.0
     """Minutes between two checkpoints at most; 0 for none. Never changes the result."""
+    report_to: Annotated[str, among(TRACKERS)] = "none"
+    """A tracker on this machine that shows the training while it runs; trackio comes with the extra `track`."""
 
     def __post_init__(self):
         check_dataclass(self, "training")

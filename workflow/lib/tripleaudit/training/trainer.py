@@ -29,6 +29,7 @@ from tripleaudit.training.data import Collator, TrainingSentences, training_load
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.step import Objective, Packed, captured_stream, make_step, pack, scalars
+from tripleaudit.training.trackers import Report
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +107,7 @@ class ExtractorTrainer:
 
     Args:
         model: an extractor on the device that trains it.
-        dataset, settings, seed, folder, validate: see :func:`train_extractor`.
+        dataset, settings, seed, folder, validate, report: see :func:`train_extractor`.
 
     Attributes:
         step, epoch: optimiser steps and (parts of) epochs done.
@@ -123,6 +124,7 @@ class ExtractorTrainer:
         seed: int,
         folder: Path,
         validate: Validate | None,
+        report: Report = lambda row: None,
     ):
         self.model, self.settings, self.folder, self.validate = model, settings, folder, validate
         self.device = model.device
@@ -154,6 +156,7 @@ class ExtractorTrainer:
         self.resumed: Path | None = None
         self.began = self.saved = time.monotonic()
         self.save_due = False
+        self.report = report
         self.lines = Lines("training", log=logger, at_most=bool(settings.patience))
 
     def train(self) -> None:
@@ -254,6 +257,7 @@ class ExtractorTrainer:
 
     def _log(self, row: dict[str, float]) -> None:
         self.history.append({**row, "seconds": round(self.elapsed(), 3), "epoch": self.epoch, "step": self.step})
+        self.report(self.history[-1])
 
     def elapsed(self) -> float:
         """Seconds of training and validation, those before a restart included."""
@@ -338,6 +342,7 @@ def train_extractor(
     validate: Validate | None = None,
     fingerprint: dict[str, Any] | None = None,
     device: torch.device = CPU,
+    report: Report = lambda row: None,
 ) -> TrainingResult:
     """Train ``model`` in place and leave it with its best weights.
 
@@ -352,6 +357,7 @@ def train_extractor(
             weights.
         fingerprint: what decides the result; see :func:`tripleaudit.training.checkpoints.prepare`.
         device: to train on.
+        report: gets each row of the history as it comes.
 
     Raises:
         UserError: there is nothing to train on, no GPU, or training diverged.
@@ -383,7 +389,9 @@ def train_extractor(
         ),
         captured_stream(device),
     ):
-        trainer = ExtractorTrainer(model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate)
+        trainer = ExtractorTrainer(
+            model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate, report=report
+        )
         if checkpoint is not None:
             logger.info("resuming from %s", checkpoint.name)
             trainer.restore(checkpoint)

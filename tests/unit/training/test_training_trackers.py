@@ -1,0 +1,119 @@
+"""Trackers: what they are told, that they alter nothing, and that a training outlives them."""
+
+import contextlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.errors import UserError
+from tripleaudit.shipped import PACKAGE
+from tripleaudit.training.settings import TRACKERS, TrainingSettings, deciding
+from tripleaudit.training.trackers import check_tracker, reporting
+
+ROWS = [{"step": 2, "epoch": 0.5, "loss": 3.0}, {"step": 4, "epoch": 1.0, "f1": 0.25}]
+
+
+REPORTING = """
+import json, sys
+from pathlib import Path
+import trackio
+from tripleaudit.training.trackers import reporting
+
+with reporting("trackio", Path(sys.argv[1]), {"epochs": 2}) as report:
+    for row in json.loads(sys.argv[2]):
+        report(row)
+(run,) = trackio.Api().runs("tripleaudit")
+print("told", json.dumps([run.name, run.config["epochs"], trackio.SQLiteStorage.get_logs("tripleaudit", run.name)]))
+"""
+
+
+def test_trackio_keeps_a_run_on_this_machine(tmp_path):
+    pytest.importorskip("trackio")
+    folder = tmp_path / "demo/original-nz/casrel/none/seed1"
+    done = subprocess.run(
+        [sys.executable, "-c", REPORTING, str(folder), json.dumps(ROWS)],
+        env={**os.environ, "TRACKIO_DIR": str(tmp_path / "tracked"), "PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    name, epochs, history = json.loads(done.stdout.partition("told ")[2].splitlines()[0])
+    assert (name, epochs) == ("demo/original-nz/casrel/none/seed1", 2)
+    assert [(row["step"], row.get("loss"), row.get("f1")) for row in history] == [(2, 3.0, None), (4, None, 0.25)]
+    assert list((tmp_path / "tracked").rglob("*.db"))
+
+
+class Broken(types.ModuleType):
+    """A tracker that takes one row."""
+
+    def __init__(self, rows=1, opens=True):
+        super().__init__("trackio")
+        self.rows, self.opens, self.told, self.finished = rows, opens, [], 0
+
+    def init(self, **options):
+        if not self.opens:
+            raise OSError("no space left")
+        self.options = options
+        return self
+
+    def log(self, row, step):
+        if len(self.told) == self.rows:
+            raise RuntimeError("the disk is full")
+        self.told.append((step, row))
+
+    def finish(self):
+        self.finished += 1
+        raise RuntimeError("the disk is full")
+
+
+def test_a_training_outlives_its_tracker(tmp_path, monkeypatch, caplog):
+    broken = Broken()
+    monkeypatch.setitem(sys.modules, "trackio", broken)
+    with caplog.at_level(logging.WARNING), reporting("trackio", tmp_path / "a/b/c/d/e/f", {"epochs": 2}) as report:
+        for row in [*ROWS, *ROWS]:
+            report(row)
+    assert broken.told == [(2, {"epoch": 0.5, "loss": 3.0})] and broken.finished == 1
+    assert broken.options["name"] == "b/c/d/e/f" and broken.options["config"] == {"epochs": 2}
+    assert len([record for record in caplog.records if "the training goes on" in record.message]) == 1
+
+
+def test_a_tracker_that_cannot_start_is_an_error_before_training(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "trackio", Broken(opens=False))
+    opened = reporting("trackio", tmp_path, {})
+    with pytest.raises(UserError, match=r"training/report_to: trackio opens no run \(OSError"):
+        opened.__enter__()
+    monkeypatch.setitem(sys.modules, "trackio", None)  # as if it were not installed
+    with pytest.raises(ModuleNotFoundError):
+        check_tracker("trackio")
+
+
+def test_none_imports_nothing_and_no_tracker_decides_a_result(tmp_path, monkeypatch):
+    for name in TRACKERS:
+        monkeypatch.setitem(sys.modules, name, None)
+    check_tracker("none")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(reporting("none", tmp_path, {}))(ROWS[0])
+    assert deciding({"epochs": 3, "report_to": "trackio"}) == {"epochs": 3}
+    with pytest.raises(UserError, match="report_to"):
+        TrainingSettings(report_to="wandb")
+
+
+def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):
+    from support.extractors import save_tiny_encoder
+
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    monkeypatch.setattr("tripleaudit.machine.extras.extras_by_module", lambda: {"trackio": ["track"]})
+    encoder = save_tiny_encoder(tmp_path / "encoder", layers=1)
+    row = '{"id": "1", "text": "tim leads apple", "triples": []}\n'
+    (tmp_path / "a.jsonl").write_text(row)
+    command = ["train", "--train", tmp_path / "a.jsonl", "--valid", tmp_path / "a.jsonl", "--encoder", encoder]
+    settings = ["--extractor", "casrel", "--settings", '{"report_to": "trackio"}', "--out", tmp_path / "out"]
+    assert main([*map(str, [*command, *settings])]) == 1
+    (line,) = capsys.readouterr().err.splitlines()[-1:]
+    assert "trackio is not installed" in line and "tripleaudit[track]" in line

@@ -1,0 +1,70 @@
+"""Trackers of experiments that see a training's log as it grows; each is imported when it is asked for."""
+
+import contextlib
+import importlib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tripleaudit.errors import UserError
+
+logger = logging.getLogger(__name__)
+
+NONE: Final = "none"
+PROJECT: Final = "tripleaudit"
+RUN_PARTS: Final = 5  # of a model's folder: corpus, training set, extractor, noise, seed
+
+Report = Callable[[Mapping[str, float]], None]
+"""Takes a row of the history, with its ``step``."""
+
+
+def check_tracker(name: str) -> None:
+    """Import a tracker before anything expensive is done.
+
+    Raises:
+        ModuleNotFoundError: it is not installed.
+    """
+    if name != NONE:
+        importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[Report]:
+    """Open a run of a tracker and hand out what reports to it; a training goes on without one that fails.
+
+    Args:
+        name: ``trackio``, whose files lie on this machine (``TRACKIO_DIR``), or ``none``.
+        folder: of the model; its last parts name the run. A run of this name is continued, as the training is.
+        settings: shown beside the run.
+
+    Raises:
+        UserError: the tracker opens no run.
+    """
+    if name == NONE:
+        yield lambda row: None
+        return
+    tracker = importlib.import_module(name)
+    title = "/".join(folder.resolve().parts[-RUN_PARTS:])
+    quiet = {"embed": False, "auto_log_gpu": False, "auto_log_cpu": False}
+    try:
+        run = tracker.init(project=PROJECT, name=title, config=dict(settings), resume="allow", **quiet)
+    except Exception as error:  # of many kinds, none of them ours
+        raise UserError(f"training/report_to: {name} opens no run ({type(error).__name__}: {error})") from error
+    failed = False
+
+    def report(row: Mapping[str, float]) -> None:
+        nonlocal failed
+        if failed:
+            return
+        try:
+            run.log({key: value for key, value in row.items() if key != "step"}, step=row["step"])
+        except Exception as error:
+            failed = True
+            logger.warning("%s takes no more rows (%s: %s); the training goes on", name, type(error).__name__, error)
+
+    try:
+        yield report
+    finally:
+        with contextlib.suppress(Exception):
+            run.finish()
