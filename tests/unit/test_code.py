@@ -101,6 +101,33 @@ def test_of_a_command_with_steps_the_other_steps_do_not_count(package):
     assert package("a.command:_two") != two
 
 
+def test_of_a_function_counts_what_it_uses_of_its_module(package):
+    text = """
+        import json
+        from tripleaudit.b import deep
+        LOW, HIGH = 1, 2
+        TOTAL = LOW
+        TOTAL = TOTAL + 1
+        OTHER = 3
+        def work(): return TOTAL
+        def unused(): return deep
+        for number in range(OTHER - 3):
+            OTHER = number
+    """
+    package.write("parts.py", text)
+    before = package("parts:work")
+    assert "b.deep" not in before
+    for old, new, changes in (
+        ("LOW, HIGH = 1", "LOW, HIGH = 9", True),
+        ("TOTAL + 1", "TOTAL + 2", True),
+        ("return deep", "return 1", False),
+        ("range(OTHER - 3)", "range(OTHER - 2)", True),  # a loop always runs, with what it uses
+        ("OTHER = 3", "OTHER = 4", True),
+    ):
+        package.write("parts.py", text.replace(old, new))
+        assert (package("parts:work") != before) is changes, old
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [

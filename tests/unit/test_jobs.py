@@ -95,7 +95,7 @@ def mentioned(body: types.CodeType) -> set[str]:
 def parts(body: types.CodeType) -> dict[str, tuple[set[str], set[str]]]:
     """For each name that a module binds at its top: what is imported for it, and the names that it is made of."""
     found = {}
-    source, imports, names = "", set(), set()
+    source, stored, imports, names = "", "", set(), set()
     for step in dis.get_instructions(body):
         if step.opname == "IMPORT_NAME":
             source, imports = step.argval, {step.argval}
@@ -106,8 +106,11 @@ def parts(body: types.CodeType) -> dict[str, tuple[set[str], set[str]]]:
         elif step.opname == "LOAD_NAME":
             names.add(step.argval)
         elif step.opname == "STORE_NAME":
-            found[step.argval] = (imports, names)
+            found[step.argval] = made = (imports, names)
             imports, names = set(), set()
+            if stored and made == (set(), set()):  # several names bound at once
+                found[step.argval] = found[stored]
+        stored = step.argval if step.opname == "STORE_NAME" else ""
     return found
 
 
@@ -206,8 +209,11 @@ def test_a_changed_module_reruns_the_rules_whose_command_imports_it_and_no_other
     forget()
 
 
-def imported_as(node: ast.stmt) -> set[str]:
-    return {alias.asname or alias.name for alias in getattr(node, "names", ())}
+def named(node: ast.stmt) -> set[str]:
+    """The function, class or variable that a statement makes."""
+    targets = [node, *getattr(node, "targets", []), getattr(node, "target", None)]
+    found = {getattr(target, "id", getattr(target, "name", None)) for target in targets}
+    return {name for name in found if name and not name.startswith("__")}
 
 
 def altered(source: str, name: str) -> str:
@@ -241,9 +247,7 @@ def test_of_what_declares_kinds_and_registries_the_used_names_count(copy, module
     path = copy / f"{module.rpartition('.')[2]}.py"
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    own = {name for name in parts(bodies[module]) if not name.startswith("__")} - {
-        alias for node in tree.body for alias in imported_as(node)
-    }
+    own = {name for node in tree.body for name in named(node)}
     counted = Counter()
     for name in sorted(own):
         path.write_text(altered(text, name), encoding="utf-8")

@@ -5,7 +5,7 @@ import pytest
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
-from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
+from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -18,7 +18,7 @@ TRAIN = [sentence(f"{text} {number}") for number, text in enumerate(TEXTS)]
 def trained(tiny_encoder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mlm")
     rates = {"learning_rate": 0.02, "encoder_learning_rate": 0.01}
-    report = train_masked_lm(tiny_encoder, TRAIN, folder, steps=60, batch_size=6, **rates)
+    report = train_masked_lm(tiny_encoder, TRAIN, folder, MaskedLm(steps=60, batch_size=6, **rates))
     return folder, report
 
 
@@ -35,7 +35,7 @@ def test_training_learns_the_text_and_saves_safetensors_alone(trained):
 def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
     sums = []
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
-        train_masked_lm(tiny_encoder, TRAIN, tmp_path / name, steps=3, batch_size=4, seed=seed)
+        train_masked_lm(tiny_encoder, TRAIN, tmp_path / name, MaskedLm(steps=3, batch_size=4, seed=seed))
         model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / name)
         sums.append(torch.cat([parameter.flatten() for parameter in model.parameters()]))
     assert torch.equal(sums[0], sums[1])
@@ -43,7 +43,7 @@ def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
 
 
 def test_a_frozen_encoder_stays_as_it_is_and_layers_can_be_left_out(tiny_encoder, tmp_path):
-    train_masked_lm(tiny_encoder, TRAIN, tmp_path, steps=2, encoder_learning_rate=0, layers=1)
+    train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(steps=2, encoder_learning_rate=0, layers=1))
     old = transformers.AutoModelForMaskedLM.from_pretrained(tiny_encoder).base_model.state_dict()
     new = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).base_model.state_dict()
     assert 0 < len(new) < len(old)
@@ -101,7 +101,7 @@ def test_a_model_without_mask_token_is_refused(trained, tmp_path):
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
         MaskedLanguageModel(tmp_path)
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
-        train_masked_lm(tmp_path, TRAIN, tmp_path / "out")
+        train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm())
 
 
 def test_a_model_without_trained_head_is_refused(tiny_encoder):
@@ -113,7 +113,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(UserError, match="expected the folder of a masked language model"):
         MaskedLanguageModel(tmp_path / "nothing")
     with pytest.raises(UserError, match="expected the folder of an encoder"):
-        train_masked_lm(tmp_path, TRAIN, tmp_path / "out")
+        train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm())
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
 )
 def test_impossible_training_options_are_refused(tiny_encoder, tmp_path, options, message):
     with pytest.raises(UserError, match=message):
-        train_masked_lm(tiny_encoder, TRAIN, tmp_path, **options)
+        train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(**options))
 
 
 def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encoder, tmp_path):
     with pytest.raises(UserError, match="has no text"):
-        train_masked_lm(tiny_encoder, [sentence(" ")], tmp_path)
+        train_masked_lm(tiny_encoder, [sentence(" ")], tmp_path, MaskedLm())
     with pytest.raises(UserError, match="no word that the tokenizer has as one piece"):
-        train_masked_lm(tiny_encoder, [sentence("... !!")], tmp_path)
+        train_masked_lm(tiny_encoder, [sentence("... !!")], tmp_path, MaskedLm())

@@ -3,6 +3,7 @@
 import argparse
 import itertools
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,24 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         default=[],
         metavar="ROLE=COLUMN",
         help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+    )
+
+
+def add_gpu(parser: argparse.ArgumentParser) -> None:
+    """Add ``--gpu``."""
+    parser.add_argument(
+        "--gpu",
+        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
+        choices=("auto", "0", "1"),
+        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
+    )
+
+
+def add_gpus(parser: argparse.ArgumentParser) -> None:
+    """Add ``--gpu`` and ``--gpus`` of a job."""
+    add_gpu(parser)
+    parser.add_argument(
+        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
     )
 
 

@@ -4,8 +4,8 @@ A command's code is its own module, or one function of it, and everything of the
 through others, at the top of a module or inside a function. Of each module counts what runs: comments, docstrings,
 formatting, help texts and imports for type checkers do not, so that changing them makes no result anew.
 
-Of the modules that declare what can be added, which nearly every other one imports, only the kinds and registries count
-that are used. The way to a command (``cli``: its help, its dispatch) is not imported by what it finds.
+Of the modules that declare what can be added, and of the options that commands share, which nearly every other module
+imports, only what is used counts. The way to a command (``cli``: its help, its dispatch) is imported by none.
 
 Files in folders of their own below a package count with it, and so do data files (``data/``) that a call names:
 ``load_prompt("minea-needles")``, or a call of a function that makes one.
@@ -35,7 +35,8 @@ from tripleaudit.syntax import DIGITS, PACKAGE, Module, analysed, only_used
 ROOT = Path(__file__).resolve().parent
 OUTSIDE = (f"{PACKAGE}.machine", f"{PACKAGE}.errors")
 DATA = f"{PACKAGE}.shipped.DATA"
-BY_NAME = (f"{PACKAGE}.descriptors", f"{PACKAGE}.registries")  # of these counts what is used, not all that they define
+BY_NAME = tuple(f"{PACKAGE}.{name}" for name in ("descriptors", "registries", "arguments"))
+"""Modules that nearly every other one imports: of these counts what is used, not all that they define."""
 
 
 def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:

@@ -122,13 +122,23 @@ def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[t
 
 
 def _name_of(top: ast.stmt) -> str:
-    """Return the name that a statement at the top of a module binds, empty for none or several."""
+    """Return the one name that a statement at the top of a module binds, empty for none or several."""
+    names = _names_of(top)
+    return names[0] if len(names) == 1 else ""
+
+
+def _names_of(top: ast.stmt) -> list[str]:
+    """Return the names that a statement at the top of a module binds; none for one that does anything else."""
     if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return top.name
-    if isinstance(top, ast.Import | ast.ImportFrom) and len(top.names) == 1:
-        return (top.names[0].asname or top.names[0].name).partition(".")[0]
-    targets = top.targets if isinstance(top, ast.Assign) else [getattr(top, "target", None)]
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+        return [top.name]
+    if isinstance(top, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in top.names]
+    if not isinstance(top, ast.Assign | ast.AnnAssign):
+        return []
+    targets = top.targets if isinstance(top, ast.Assign) else [top.target]
+    parts = [part for each in targets for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return names if len(names) == len(parts) else []
 
 
 def _text(node: ast.expr) -> str:
@@ -146,22 +156,26 @@ def only_used(tree: ast.Module, name: str) -> ast.Module:
         AttributeError: it defines no such name.
     """
     body = [part for node in tree.body for part in _apart(node)]
-    defined = {_name_of(node): node for node in body}
-    always = [node for node in body if not _name_of(node)]
+    defined: dict[str, list[ast.stmt]] = {}
+    for node in body:
+        for bound in _names_of(node):
+            defined.setdefault(bound, []).append(node)
     if name not in defined:
         raise AttributeError(f"there is no function {name}")
     # a command with steps: its options count, the other steps' functions (`work=_other`) do not
-    entrance = {name for name in ("configure", "run") if isinstance(defined.get(name), ast.FunctionDef)}
+    entrance = {one for one in ("configure", "run") if isinstance(defined.get(one, [None])[-1], ast.FunctionDef)}
     for one in entrance:
-        defined[one] = _WithoutSteps().visit(copy.deepcopy(defined[one]))
+        defined[one] = [_WithoutSteps().visit(copy.deepcopy(node)) for node in defined[one]]
+    always = [node for node in body if not _names_of(node)]
     used = {name, *entrance}
-    queue = [*always, *(defined[one] for one in used)]
+    queue = [*always, *(node for one in used for node in defined[one])]
     while queue:
-        for node in ast.walk(queue.pop()):
-            if isinstance(node, ast.Name) and node.id in defined and node.id not in used:
-                used.add(node.id)
-                queue.append(defined[node.id])
-    return ast.Module(body=[*always, *(defined[one] for one in sorted(used))], type_ignores=[])
+        for each in ast.walk(queue.pop()):
+            if isinstance(each, ast.Name) and each.id in defined and each.id not in used:
+                used.add(each.id)
+                queue += defined[each.id]
+    kept = {id(node): node for one in sorted(used) for node in defined[one]}
+    return ast.Module(body=[*always, *kept.values()], type_ignores=[])
 
 
 def _apart(node: ast.stmt) -> list[ast.stmt]:

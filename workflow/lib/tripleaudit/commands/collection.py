@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SHARE, Real, Whole
+from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SHARE, Real, add_gpus
 
 HELP = "extract triples from a large text collection, on one machine or a cluster"
 
@@ -43,13 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
     run.add_argument("--replace", action="store_true", help="make blocks of another configuration anew")
-    run.add_argument(
-        "--gpu",
-        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
-        choices=("auto", "0", "1"),
-        help="auto uses GPUs where there are any (default: TRIPLEAUDIT_GPU, else auto)",
-    )
-    run.add_argument("--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)")
+    add_gpus(run)
     run.set_defaults(work=_run)
 
     cost = steps.add_parser("cost", help="what collections of other sizes cost, as Markdown")

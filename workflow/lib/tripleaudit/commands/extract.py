@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, Whole
+from tripleaudit.arguments import NUMBER, Whole, add_gpu
 
 HELP = "extract triples from texts with a trained extractor"
 
@@ -24,12 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
-    parser.add_argument(
-        "--gpu",
-        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
-        choices=("auto", "0", "1"),
-        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
-    )
+    add_gpu(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,10 +1,9 @@
 """``tripleaudit predict``: the triples of one or several test sets, by a trained model."""
 
 import argparse
-import os
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, Whole
+from tripleaudit.arguments import NUMBER, Whole, add_gpus
 
 HELP = "predict the triples of test sets with a trained extractor"
 
@@ -25,15 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
-    parser.add_argument(
-        "--gpu",
-        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
-        choices=("auto", "0", "1"),
-        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
-    )
-    parser.add_argument(
-        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
-    )
+    add_gpus(parser)
     parser.add_argument(
         "--relation-chunk", type=Whole(), default=0, metavar="N", help="relations scored at once, if memory is short"
     )

@@ -8,7 +8,7 @@ import logging
 import os
 from pathlib import Path
 
-from tripleaudit.arguments import SEED, Whole, add_force, check_folder
+from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder
 
 HELP = "train an extractor on a corpus"
 
@@ -24,15 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=SEED, default=1, help="seed of everything random (default: 1)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
-    parser.add_argument(
-        "--gpu",
-        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
-        choices=("auto", "0", "1"),
-        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
-    )
-    parser.add_argument(
-        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
-    )
+    add_gpus(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
     add_force(parser)
 

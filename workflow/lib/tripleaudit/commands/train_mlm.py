@@ -1,10 +1,9 @@
 """``tripleaudit train-mlm``: give an encoder a masked-LM head, trained on a study's own training text."""
 
 import argparse
-import os
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, SEED, add_force, check_folder
+from tripleaudit.arguments import NUMBER, SEED, add_force, add_gpu, check_folder
 
 HELP = "train a masked language model on an encoder, for augmented test sets"
 
@@ -20,12 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--batch-size", type=NUMBER, default=16, metavar="N", help="sentences of an update (default: 16)"
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="(default: 0)")
-    parser.add_argument(
-        "--gpu",
-        default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
-        choices=("auto", "0", "1"),
-        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
-    )
+    add_gpu(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.files import write_json
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import gpu_slot
-    from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
+    from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     check_folder(args.out, args.force, own=("training.json",))
@@ -45,15 +39,8 @@ def run(args: argparse.Namespace) -> int:
         gpu_slot(args.gpu),
         memory.out_of_memory_advice("training the masked language model", "--batch-size", args.batch_size),
     ):
-        report = train_masked_lm(
-            args.encoder,
-            sentences,
-            args.out,
-            steps=args.steps,
-            layers=args.layers,
-            batch_size=args.batch_size,
-            seed=args.seed,
-        )
+        settings = MaskedLm(steps=args.steps, layers=args.layers, batch_size=args.batch_size, seed=args.seed)
+        report = train_masked_lm(args.encoder, sentences, args.out, settings)
     write_json(args.out / "training.json", report)
     print(json.dumps(report, indent=2))
     return 0

@@ -118,10 +118,10 @@ def _augment(
     )
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
-            from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
+            from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 
             masked_lm = folder
-            train_masked_lm(encoder, splits.train, masked_lm, seed=options.get("seed", 0), **training)
+            train_masked_lm(encoder, splits.train, masked_lm, MaskedLm(seed=options.get("seed", 0), **training))
         model = MaskedLanguageModel(masked_lm, batch_size=batch_size)
     return augment(splits, model, nearest, **options)
 

@@ -10,6 +10,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,42 @@ log = logging.getLogger(__name__)
 _IGNORED = -100
 
 
+@dataclass(frozen=True, kw_only=True)
+class MaskedLm:
+    """How a masked language model is trained.
+
+    Attributes:
+        steps: updates.
+        layers: transformer layers to load, from the bottom; default: all.
+        batch_size: sentences of an update.
+        learning_rate: of the head, at its highest.
+        encoder_learning_rate: of the encoder; 0 leaves the encoder as it is.
+        mask_rate: share of the single-piece words that are masked, inside 0 to 1.
+        max_length: pieces of a sentence; the rest is cut.
+        seed: of initial weights, batches and masks.
+
+    Raises:
+        UserError: an impossible number.
+    """
+
+    steps: int = 200
+    layers: int | None = None
+    batch_size: int = 16
+    learning_rate: float = 2e-3
+    encoder_learning_rate: float = 2e-4
+    mask_rate: float = 0.25
+    max_length: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        fits = {"steps": self.steps >= 1, "batch_size": self.batch_size >= 1, "mask_rate": 0 < self.mask_rate < 1}
+        for name, fit in fits.items():
+            if not fit:
+                raise UserError(f"train-mlm: {name} is {getattr(self, name)}, which is out of range")
+
+
 def train_masked_lm(
-    encoder: str | Path,
-    train: Sequence[Sentence],
-    out: str | Path,
-    *,
-    steps: int = 200,
-    layers: int | None = None,
-    batch_size: int = 16,
-    learning_rate: float = 2e-3,
-    encoder_learning_rate: float = 2e-4,
-    mask_rate: float = 0.25,
-    max_length: int = 128,
-    seed: int = 0,
+    encoder: str | Path, train: Sequence[Sentence], out: str | Path, settings: MaskedLm
 ) -> dict[str, Any]:
     """Train and save a masked language model (safetensors and tokenizer) that any transformers program can load.
 
@@ -46,84 +70,46 @@ def train_masked_lm(
         encoder: local folder of an encoder with a fast tokenizer.
         train: training sentences; only their texts are used, each different text once.
         out: folder to write.
-        steps: updates.
-        layers: transformer layers to load, from the bottom; default: all.
-        batch_size: sentences of an update.
-        learning_rate: of the head, at its highest.
-        encoder_learning_rate: of the encoder; 0 leaves the encoder as it is.
-        mask_rate: share of the single-piece words that are masked, 0 to 1.
-        max_length: pieces of a sentence; the rest is cut.
-        seed: of initial weights, batches and masks.
 
     Returns:
         ``steps``, ``loss`` (mean of the last tenth of the steps), ``held_out_words`` and ``held_out_accuracy`` (share
         of held-out masked words that the model ranks first).
 
     Raises:
-        UserError: an impossible number, no encoder, a tokenizer without mask token, or no text.
+        UserError: more layers than there are, no encoder, a tokenizer without mask token, or no text.
     """
     import torch
-    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer, get_linear_schedule_with_warmup
-    from transformers.utils import logging as transformers_logging
+    from transformers import get_linear_schedule_with_warmup
 
-    for name, value, fits in (
-        ("steps", steps, steps >= 1),
-        ("batch_size", batch_size, batch_size >= 1),
-        ("mask_rate", mask_rate, 0 < mask_rate < 1),
-    ):
-        if not fits:
-            raise UserError(f"train-mlm: {name} is {value}, which is out of range")
     texts = list(dict.fromkeys(sentence.text for sentence in train if sentence.text.strip()))
     if not texts:
         raise UserError("train-mlm: the training set has no text")
-    if not (Path(encoder) / "config.json").is_file():
-        raise UserError(f"{encoder}: expected the folder of an encoder with a config.json")
-    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
-    if tokenizer.mask_token is None:
-        raise UserError(f"{encoder}: the tokenizer has no mask token; expected an encoder made for masked words")
-    torch.manual_seed(seed)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    config = AutoConfig.from_pretrained(encoder, local_files_only=True)
-    if layers is not None:
-        if not 1 <= layers <= config.num_hidden_layers:
-            raise UserError(f"train-mlm: layers is {layers}, expected 1 to {config.num_hidden_layers}")
-        config.num_hidden_layers = layers
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # that the head is new needs no warning here
-    model = AutoModelForMaskedLM.from_pretrained(encoder, config=config, local_files_only=True, use_safetensors=True)
-    transformers_logging.set_verbosity(verbosity)
-    model.to(device)
+    steps, seed, size = settings.steps, settings.seed, settings.batch_size
+    model, tokenizer = _loaded(Path(encoder), settings)
     held_out = min(200, len(texts) // 50)
     random.Random(seed).shuffle(texts)
-    encoded = [_encode(tokenizer, text, min(max_length, model.config.max_position_embeddings)) for text in texts]
+    longest = min(settings.max_length, model.config.max_position_embeddings)
+    encoded = [_encode(tokenizer, text, longest) for text in texts]
     if not any(single for _, single in encoded):
         raise UserError("train-mlm: the training text has no word that the tokenizer has as one piece")
     draw = random.Random(seed + 1)
     tests, samples = encoded[:held_out], encoded[held_out:]
 
     _start_from_frequencies(model, samples)
-    inside = {id(parameter) for parameter in model.base_model.parameters()}
-    groups = [([], learning_rate), ([], encoder_learning_rate)]
-    for parameter in model.parameters():
-        groups[id(parameter) in inside][0].append(parameter)
-    if encoder_learning_rate == 0:
-        for parameter in groups[1][0]:
-            parameter.requires_grad_(False)
-    active = [{"params": parameters, "lr": rate} for parameters, rate in groups if parameters and rate]
-    optimizer = torch.optim.AdamW(active, weight_decay=0.01, fused=True)
+    optimizer = _optimizer(model, settings)
     schedule = get_linear_schedule_with_warmup(optimizer, max(1, steps // 10), steps)
     model.train()
     losses: list[float] = []
     queue: list[int] = []
     with Progress("train-mlm", steps, "steps", log=log) as progress:
         while len(losses) < steps:
-            if len(queue) < batch_size:
+            if len(queue) < size:
                 queue += draw.sample(range(len(samples)), len(samples))
-            picked, queue = queue[:batch_size], queue[batch_size:]
-            batch = _mask([samples[number] for number in picked], tokenizer, mask_rate, draw)
+            picked, queue = queue[:size], queue[size:]
+            batch = _mask([samples[number] for number in picked], tokenizer, settings.mask_rate, draw)
             if (batch["labels"] == _IGNORED).all():
                 continue
-            loss = _loss(model, {name: tensor.to(device) for name, tensor in batch.items()})
+            loss = _loss(model, {name: tensor.to(model.device) for name, tensor in batch.items()})
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
@@ -134,7 +120,7 @@ def train_masked_lm(
             progress.note(f"loss {losses[-1]:.3f}")
     log.info("train-mlm: %d steps, loss %.3f", steps, losses[-1])
     _save(model, tokenizer, Path(out))
-    words, correct = _accuracy(model.eval(), tests, tokenizer, mask_rate, batch_size, device, random.Random(seed + 2))
+    words, correct = _accuracy(model.eval(), tests, tokenizer, settings)
     tail = losses[-max(1, steps // 10) :]
     return {
         "steps": steps,
@@ -142,6 +128,45 @@ def train_masked_lm(
         "held_out_words": words,
         "held_out_accuracy": correct / words if words else 0.0,
     }
+
+
+def _loaded(encoder: Path, settings: MaskedLm) -> tuple[Any, Any]:
+    """Return the model, with a new head, on its device, and its tokenizer."""
+    import torch
+    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    if not (encoder / "config.json").is_file():
+        raise UserError(f"{encoder}: expected the folder of an encoder with a config.json")
+    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
+    if tokenizer.mask_token is None:
+        raise UserError(f"{encoder}: the tokenizer has no mask token; expected an encoder made for masked words")
+    torch.manual_seed(settings.seed)
+    config = AutoConfig.from_pretrained(encoder, local_files_only=True)
+    if settings.layers is not None:
+        if not 1 <= settings.layers <= config.num_hidden_layers:
+            raise UserError(f"train-mlm: layers is {settings.layers}, expected 1 to {config.num_hidden_layers}")
+        config.num_hidden_layers = settings.layers
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # that the head is new needs no warning here
+    model = AutoModelForMaskedLM.from_pretrained(encoder, config=config, local_files_only=True, use_safetensors=True)
+    transformers_logging.set_verbosity(verbosity)
+    return model.to(torch.device("cuda" if torch.cuda.is_available() else "cpu")), tokenizer
+
+
+def _optimizer(model: Any, settings: MaskedLm) -> Any:
+    """Return AdamW with a rate of its own for the head."""
+    import torch
+
+    inside = {id(parameter) for parameter in model.base_model.parameters()}
+    groups: list[tuple[list[Any], float]] = [([], settings.learning_rate), ([], settings.encoder_learning_rate)]
+    for parameter in model.parameters():
+        groups[id(parameter) in inside][0].append(parameter)
+    if settings.encoder_learning_rate == 0:
+        for parameter in groups[1][0]:
+            parameter.requires_grad_(False)
+    active = [{"params": parameters, "lr": rate} for parameters, rate in groups if parameters and rate]
+    return torch.optim.AdamW(active, weight_decay=0.01, fused=True)
 
 
 def _save(model: Any, tokenizer: Any, out: Path) -> None:
@@ -224,19 +249,19 @@ def _loss(model: Any, batch: dict) -> Any:
     return torch.nn.functional.cross_entropy(_logits(model, batch), batch["labels"][batch["labels"] != _IGNORED])
 
 
-def _accuracy(
-    model: Any, samples: Sequence, tokenizer: Any, rate: float, batch_size: int, device: Any, draw: random.Random
-) -> tuple[int, int]:
+def _accuracy(model: Any, samples: Sequence, tokenizer: Any, settings: MaskedLm) -> tuple[int, int]:
     """Return masked words and how many of them the model ranks first."""
     import torch
 
     words = correct = 0
-    for at in range(0, len(samples), batch_size):
-        batch = _mask(samples[at : at + batch_size], tokenizer, rate, draw)
+    draw = random.Random(settings.seed + 2)
+    for at in range(0, len(samples), settings.batch_size):
+        batch = _mask(samples[at : at + settings.batch_size], tokenizer, settings.mask_rate, draw)
         wanted = batch["labels"][batch["labels"] != _IGNORED]
         if len(wanted):
+            placed = {name: tensor.to(model.device) for name, tensor in batch.items()}
             with torch.inference_mode():
-                best = _logits(model, {name: tensor.to(device) for name, tensor in batch.items()}).argmax(-1).cpu()
+                best = _logits(model, placed).argmax(-1).cpu()
             words += len(wanted)
             correct += int((best == wanted).sum())
     return words, correct
