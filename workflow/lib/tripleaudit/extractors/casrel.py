@@ -139,11 +139,11 @@ class CasRel(Extractor):
         Returns:
             [N, L, 2, R]; index 0 of dimension 2 is heads, 1 is tails.
         """
-        base = self.object(hidden)
+        base = self.object(hidden)  # [B, L, 2 R]
         if sentence is not None:
-            base = base[sentence]
-        shift = span_mean(hidden, spans) @ self.object.weight.T
-        return (base + shift[:, None]).unflatten(-1, (2, -1))
+            base = base[sentence]  # [N, L, 2 R]
+        shift = span_mean(hidden, spans) @ self.object.weight.T  # [N, 2 R]
+        return (base + shift[:, None]).unflatten(-1, (2, -1))  # [N, L, 2, R]
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
@@ -196,12 +196,12 @@ def _fill_pseudo_subjects(subject: Tensor, present: Tensor, draws: Tensor, conte
         content_mask: [B, L].
     """
     length = content_mask.shape[1]
-    count = content_mask.sum(dim=1)
-    offset = (draws[:, 0] * count).long()
+    count = content_mask.sum(dim=1)  # [B]
+    offset = (draws[:, 0] * count).long()  # [B]
     place = ((content_mask.cumsum(dim=1) <= offset[:, None]).sum(dim=1)).clamp(max=length - 1)
-    last = length - 1 - content_mask.flip(1).argmax(dim=1)
-    stop = torch.minimum(place + (draws[:, 1] * 3).long(), last)
-    filled = ~present & (count > 0)
+    last = length - 1 - content_mask.flip(1).argmax(dim=1)  # [B]
+    stop = torch.minimum(place + (draws[:, 1] * 3).long(), last)  # [B]
+    filled = ~present & (count > 0)  # [B]
     pseudo = torch.stack([place, stop], dim=1) + torch.arange(len(count), device=count.device)[:, None] * length
     return torch.where(filled[:, None], pseudo, subject), present | filled
 
@@ -214,7 +214,7 @@ def tag_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tenso
         cells, last: [n] flat numbers of the positive ones, and which of them count.
         mask: [B, L], 1 for valid tokens, specials included, of sentences that take part.
     """
-    tags = mask.view(*mask.shape, *[1] * (logits.dim() - 2))
+    tags = mask.view(*mask.shape, *[1] * (logits.dim() - 2))  # [B, L, 1, …]
     return binary_cells(logits, cells, tags, last) / mask.sum().clamp(min=1)
 
 
@@ -236,18 +236,18 @@ def decode(
         rows [n, 6] and scores [n], the product of the four probabilities used.
     """
     subject = torch.where(content[..., None], subject_logits, -torch.inf)
-    sentence, start, end = spans_from_tags(subject[..., 0] > 0, subject[..., 1] > 0)
+    sentence, start, end = spans_from_tags(subject[..., 0] > 0, subject[..., 1] > 0)  # [N]
     found = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
     scores = [torch.zeros(0, device=content.device)]
     step = max(1, ROWS_AT_ONCE // (content.shape[1] * relations))
     for at in range(0, len(sentence), step):
         s, a, b = sentence[at : at + step], start[at : at + step], end[at : at + step]
-        logits = object_logits(s, a, b)
+        logits = object_logits(s, a, b)  # [N, L, 2, R]
         logits = torch.where(content[s][..., None, None], logits, -torch.inf)
         heads, tails = logits.unbind(dim=2)  # [N, L, R]
-        stops = nearest_tail(tails > 0, dim=1)
+        stops = nearest_tail(tails > 0, dim=1)  # [N, L, R]
         row, first, relation = torch.nonzero((heads > 0) & (stops < heads.shape[1]), as_tuple=True)
-        last = stops[row, first, relation]
+        last = stops[row, first, relation]  # [n]
         found.append(torch.stack([s[row], a[row], b[row], relation, first, last], dim=1))
         evidence = (
             subject[s[row], a[row], 0],

@@ -173,8 +173,8 @@ def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = Fals
 
     # HB-TB cells with a cell after them in their sentence, [b], and the column of that next cell
     begins = torch.nonzero(cells.classes[:-1] == HB_TB)[:, 0]
-    begins = begins[cells.sentence[begins] == cells.sentence[begins + 1]]
-    column = cells.column[begins + 1]
+    begins = begins[cells.sentence[begins] == cells.sentence[begins + 1]]  # [b]
+    column = cells.column[begins + 1]  # [b]
     middle, last = (torch.nonzero(cells.classes == tag)[:, 0] for tag in (HB_TE, HE_TE))
     last = last[torch.argsort(by_column[last])]
     if not (len(begins) and len(middle) and len(last)):
@@ -196,7 +196,7 @@ def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = Fals
         cells.column[begins], cells.column[last] - past,
     )  # fmt: skip
     rows = torch.stack(parts, dim=1)  # [t, 6]
-    scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]
+    scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]  # [t]
     whole = (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
     return rows[whole], scores[whole]
 
@@ -207,5 +207,5 @@ def _at_or_after(numbers: Tensor, places: Tensor, wanted: Tensor) -> tuple[Tenso
     Returns:
         the place [b], and whether there is one [b] bool.
     """
-    at = torch.searchsorted(numbers[places], wanted)
+    at = torch.searchsorted(numbers[places], wanted)  # [b]
     return places[at.clamp(max=len(places) - 1)], at < len(places)

@@ -349,7 +349,7 @@ def pair_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor, weights
         mask: [B, L].
         weights: [B].
     """
-    pairs = mask[:, :, None] * mask[:, None] * weights[:, None, None]
+    pairs = mask[:, :, None] * mask[:, None] * weights[:, None, None]  # [B, L, L]
     return binary_cells(logits, cells, pairs, last) / pairs.sum().clamp(min=1)
 
 
@@ -363,6 +363,7 @@ def decode(
     """Relations, then chunks of the likeliest tags, then pairs of chunks whose heads correspond.
 
     A chunk opens with a begin tag, or an inside tag where none is open, and closes before the next begin or outside.
+    Below, n counts instances and p pairs of chunks.
 
     Args:
         relation_logits: [B, R].
@@ -374,12 +375,12 @@ def decode(
     Returns:
         rows [n, 6] and scores [n]: probabilities of relation and pair, times the geometric mean of those of all tags.
     """
-    relation_scores = raise_precision(relation_logits).sigmoid()
-    wanted = relation_scores > config.relation_threshold
+    relation_scores = raise_precision(relation_logits).sigmoid()  # [B, R]
+    wanted = relation_scores > config.relation_threshold  # [B, R]
     if config.fallback:
         best = F.one_hot(relation_scores.argmax(dim=1), relation_scores.shape[1]).bool()
         wanted |= best & ~wanted.any(dim=1, keepdim=True)
-    instances = torch.nonzero(wanted)
+    instances = torch.nonzero(wanted)  # [n, 2]
     instances = instances[first_rows(instances[:, 0], config.max_candidates)]
     rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
     scores = [torch.zeros(0, device=content.device)]
@@ -387,17 +388,17 @@ def decode(
     for at in range(0, len(instances), step):
         sentence, relation = instances[at : at + step].unbind(1)
         subjects, objects = (_chunks(part, content[sentence]) for part in tag_logits(instances[at : at + step]))
-        row, i, j = torch.nonzero(subjects[0][:, :, None] & objects[0][:, None], as_tuple=True)
+        row, i, j = torch.nonzero(subjects[0][:, :, None] & objects[0][:, None], as_tuple=True)  # [p]
         cells, number = torch.unique(torch.stack([sentence[row], i, j], dim=1), dim=0, return_inverse=True)
         parts = [pair_logits(part) for part in cells.split(PAIRS_AT_ONCE)]
-        pair_scores = raise_precision(torch.cat(parts)).sigmoid()[number]
+        pair_scores = raise_precision(torch.cat(parts)).sigmoid()[number]  # [p]
         kept = pair_scores > config.pair_threshold
         row, i, j, pair_scores = row[kept], i[kept], j[kept], pair_scores[kept]
         (_, subject_stops, subject_sums), (_, object_stops, object_sums) = subjects, objects
-        subject_end, object_end = subject_stops[row, i], object_stops[row, j]
+        subject_end, object_end = subject_stops[row, i], object_stops[row, j]  # [p]
         tags = subject_sums[row, subject_end + 1] - subject_sums[row, i]
         tags = tags + object_sums[row, object_end + 1] - object_sums[row, j]
-        mean = (tags / (subject_end - i + object_end - j + 2)).exp()
+        mean = (tags / (subject_end - i + object_end - j + 2)).exp()  # [p]
         rows.append(torch.stack([sentence[row], i, subject_end, relation[row], j, object_end], dim=1))
         scores.append((relation_scores[sentence[row], relation[row]] * pair_scores * mean).float())
     triples = torch.cat(rows)
@@ -408,8 +409,8 @@ def decode(
 def _chunks(logits: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return where chunks start [n, L], where each ends [n, L], and sums [n, L + 1] of log-probabilities before l."""
     best = raise_precision(logits).log_softmax(dim=-1).max(dim=-1)
-    tags = torch.where(content, best.indices, OUTSIDE)
+    tags = torch.where(content, best.indices, OUTSIDE)  # [n, L]
     before, after = F.pad(tags[:, :-1], (1, 0)), F.pad(tags[:, 1:], (0, 1))  # outside at both ends
     starts = (tags == BEGIN) | ((tags == INSIDE) & (before == OUTSIDE))
-    stops = nearest_tail((tags != OUTSIDE) & (after != INSIDE))
+    stops = nearest_tail((tags != OUTSIDE) & (after != INSIDE))  # [n, L]
     return starts, stops, F.pad(best.values.cumsum(dim=1), (1, 0))

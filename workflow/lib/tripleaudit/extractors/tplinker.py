@@ -204,6 +204,8 @@ def targets(triples: Tensor, relations: int) -> Cells:
 def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     """Join head links, the entities that begin at their ends, and tail links.
 
+    Below, e counts entity cells, h and t head and tail links, c candidates (a head link with two entities).
+
     Args:
         cells: positive cells with scores, distinct, columns as in :func:`targets`.
         relations: R.
@@ -217,35 +219,35 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
         cells.select(cells.relation < relations),
         cells.select((cells.relation >= relations) & (cells.relation < 2 * relations)),
     )
-    begin = entities.sentence * length + entities.row
+    begin = entities.sentence * length + entities.row  # [e]
     order = torch.argsort(begin, stable=True)
     entities, begin = entities.select(order), begin[order]
-    subject, object_ = _ordered(heads)
-    tail_subject, tail_object = _ordered(tails)
+    subject, object_ = _ordered(heads)  # [h]
+    tail_subject, tail_object = _ordered(tails)  # [t]
     tail_key = (
         (tails.sentence * relations + tails.relation - relations) * length + tail_subject
     ) * length + tail_object
     order = torch.argsort(tail_key)
-    tail_key, tail_scores = tail_key[order], tails.scores[order]
+    tail_key, tail_scores = tail_key[order], tails.scores[order]  # [t]
     subjects, objects = (
         [torch.searchsorted(begin, heads.sentence * length + head, right=right) for right in (False, True)]
         for head in (subject, object_)
     )
-    per_object = objects[1] - objects[0]
-    work = (subjects[1] - subjects[0]) * per_object
+    per_object = objects[1] - objects[0]  # [h]
+    work = (subjects[1] - subjects[0]) * per_object  # [h]
     rows, scores = [cells.sentence.new_zeros(0, 6)], [cells.scores.new_zeros(0)]
     done = work.cumsum(0)
     for part in _portions(done):
-        link = part.repeat_interleave(work[part])
+        link = part.repeat_interleave(work[part])  # [c]
         within = torch.arange(len(link), device=link.device) - (done[link] - work[link] - (done - work)[part[0]])
-        first = subjects[0][link] + within // per_object[link]
-        second = objects[0][link] + within % per_object[link]
+        first = subjects[0][link] + within // per_object[link]  # [c]
+        second = objects[0][link] + within % per_object[link]  # [c]
         start, end, object_end = subject[link], entities.column[first], entities.column[second]
         sentence, relation = heads.sentence[link], heads.relation[link]
-        key = ((sentence * relations + relation) * length + end) * length + object_end
+        key = ((sentence * relations + relation) * length + end) * length + object_end  # [c]
         place = torch.searchsorted(tail_key, key).clamp(max=max(0, len(tail_key) - 1))
         keep = tail_key[place] == key if len(tail_key) else torch.zeros_like(key, dtype=torch.bool)
-        found = torch.stack([sentence, start, end, relation, object_[link], object_end], dim=1)
+        found = torch.stack([sentence, start, end, relation, object_[link], object_end], dim=1)  # [c, 6]
         evidence = entities.scores[first], entities.scores[second], heads.scores[link]
         rows.append(found[keep])
         scores.append(torch.stack(evidence).prod(dim=0)[keep] * tail_scores[place[keep]])

@@ -103,7 +103,7 @@ class ZCC(Extractor):
         """See :meth:`Extractor.forward`; the scores are ``logits`` [B, 1] (binary) or [B, R] (MCML)."""
         encoded = self.encoded(input_ids, attention_mask)
         state = encoded.pooler_output if self.config.pooled else encoded.last_hidden_state[:, 0]
-        logits = raise_precision(self.classifier(self.dropout(state)))
+        logits = raise_precision(self.classifier(self.dropout(state)))  # [B, 1 or R]
         if triples is None:
             return ExtractorOutput(scores={"logits": logits})
         labels = targets["labels"].to(logits.dtype)
@@ -158,4 +158,4 @@ class ZCC(Extractor):
 
 def has_triples(logits: Tensor) -> Tensor:
     """Return the score [B] that a sentence has triples: the largest probability of its outputs [B, 1 or R]."""
-    return logits.amax(dim=1).sigmoid()
+    return logits.amax(dim=1).sigmoid()  # [B]
