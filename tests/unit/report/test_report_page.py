@@ -75,7 +75,7 @@ def test_page_is_well_formed_and_loads_nothing(written):
     assert all(address.startswith("#") for address in outline.addresses)
     assert {address[1:].partition("?")[0] for address in outline.addresses} <= set(outline.ids)
     assert "default-src 'none'" in written
-    assert {"main", "nav", "header", "footer", "h1", "caption"} <= set(outline.tags)
+    assert {"main", "nav", "header", "footer", "h1", "article"} <= set(outline.tags)
     assert "url(http" not in written
     assert "@import" not in written
     assert len(written) < 10_000_000

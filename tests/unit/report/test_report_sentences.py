@@ -190,7 +190,7 @@ def test_a_classifier_that_says_yes_to_all_is_not_praised():
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
 
 
-def settings(unfinished: bool = False, unequal: bool = False) -> TableInputs:
+def settings(unfinished: bool = False, unequal: bool = False, unsettled: bool = False) -> TableInputs:
     """CasRel trained on NZ and on WZ, alone and behind a classifier, 31 points and more apart, all tested on WZ."""
     values = {("nz", "nz", "casrel"): 0.8, ("nz", "wz", "casrel"): 0.7, ("wz", "wz", "casrel"): 0.39}
     values |= {("wz", "nz", "casrel"): 0.4, ("nz", "wz", "zcc-binary+casrel"): 0.72}
@@ -212,6 +212,7 @@ def settings(unfinished: bool = False, unequal: bool = False) -> TableInputs:
     index = ScoreIndex(rows)
     trained = {RunKey("c", "original", training, "", "casrel") for training in ("nz", "wz")}
     index.unfinished, index.unequal = trained if unfinished else set(), trained if unequal else set()
+    index.unsettled = trained if unsettled else set()
     return TableInputs(scores=index)
 
 
@@ -219,7 +220,8 @@ def test_what_unequal_or_unfinished_trainings_differ_by_is_no_finding():
     for table in ("end-to-end", "two-step"):
         told = Evidence(settings()).answer(table)[1]
         assert "(95 % intervals do not overlap)" in told
-        for doubt, reason in (("unequal", "unequal numbers of sentences"), ("unfinished", "had not converged")):
+        doubts = {"unequal": "unequal numbers", "unfinished": "had not converged", "unsettled": "too few evaluations"}
+        for doubt, reason in doubts.items():
             told = Evidence(settings(**{doubt: True})).answer(table)[1].rpartition("No conclusion for")[2]
             assert reason in told
             assert "points" not in told

@@ -117,8 +117,9 @@ def draw(found: Matrix, address: Address) -> str:
         stub = "".join(f'<th scope="row">{escape(name)}</th>' for name in names)
         body.append(f"<tr>{stub}{''.join(_cell(cells.get(head), head, key[0], address) for head in found.heads)}</tr>")
     return (
-        '<div class="scroll wide" data-grid><table class="matrix"><caption>Each number links to its sentences '
-        "or its table; the line is its 95 % interval, from 0 to the best possible score.</caption>"
+        '<p class="caption" id="matrix-caption">Each number links to its sentences or its table; the line is its 95 % '
+        "interval, from 0 to the best possible score.</p>"
+        '<div class="scroll wide" data-grid><table class="matrix" aria-labelledby="matrix-caption">'
         f"<thead><tr>{top}</tr><tr>{below}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 

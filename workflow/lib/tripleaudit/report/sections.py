@@ -13,7 +13,7 @@ from tripleaudit.tables.render.escape import html as escape
 from tripleaudit.tables.render.lines import GAP, lines_of
 
 WIDE = 12  # columns from which a table is printed smaller
-ROOMY = 7  # columns up to which a plot stands beside its table
+ROOMY = 6  # columns up to which a plot stands beside its table
 
 
 @dataclass
@@ -115,9 +115,9 @@ class Drawn:
         stubs = ([table.group_header] if table.has_row_groups else []) + [table.row_header]
         wide = " wide" if len(stubs) + len(table.columns) > WIDE else ""
         lines = [
-            f'<div class="scroll ta-table{wide}" data-grid tabindex="-1" role="region" '
-            f'aria-label="{escape(table.caption)}"><table data-sortable="{id_}">',
-            f"<caption>{escape(table.caption)}</caption><thead>",
+            f'<p class="caption" id="{id_}-caption">{escape(table.caption)}</p>'
+            f'<div class="scroll ta-table{wide}" data-grid><table data-sortable="{id_}" '
+            f'aria-labelledby="{id_}-caption"><thead>',
             self._heads(table, stubs),
             "</thead><tbody>",
         ]

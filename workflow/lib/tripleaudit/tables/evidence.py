@@ -110,7 +110,8 @@ def load_inputs(
                 raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
             facts.append(fact)
     index = ScoreIndex(read_scores(list(scores)), counts)
-    index.unfinished, index.unequal = set(unfinished(facts)), set(unequal(facts))
+    index.unfinished, index.unequal = set(came_to(False, facts)), set(unequal(facts))
+    index.unsettled = set(came_to(None, facts))
     return TableInputs(
         scores=index,
         audits=by_key,
@@ -142,10 +143,14 @@ def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
             yield run
 
 
-def unfinished(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
-    """Yield the runs, without a testing setting, that have a training which had not converged."""
+def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
+    """Yield the runs, without a testing setting, that have a training of which this is known about its convergence.
+
+    None stands for too few evaluations to know; of a training without such facts nothing is said.
+    """
     for fact in facts:
-        if (fact.get("convergence") or {}).get("converged") is False:
+        said = fact.get("convergence")
+        if said and said.get("converged") is converged:
             run = _trained(fact)
             yield run
             if run.protocol == "original" and run.training == "nz":  # its tests on sets without a training set

@@ -75,6 +75,8 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "floor"
     if tied(*cells):
         return "tie"
+    if any(cell.unsettled for cell in cells):
+        return "unsettled"
     return ""
 
 
@@ -94,6 +96,10 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         return (
             f"No conclusion for {names}: {verb} not converged ({UNFINISHED}), so that the values{values} may change "
             "with more training."
+        )
+    if doubt == "unsettled":
+        return (
+            f"No conclusion for {names}: there were too few evaluations to know whether training had converged{values}."
         )
     if doubt == "unequal":
         return (

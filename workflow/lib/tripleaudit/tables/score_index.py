@@ -62,6 +62,8 @@ class ScoreIndex:
         """Runs (without their testing setting) of which a training had not converged."""
         self.unequal: set[RunKey] = set()
         """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
+        self.unsettled: set[RunKey] = set()
+        """Runs, likewise, of which a training had too few evaluations to know whether it had converged."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
@@ -109,6 +111,7 @@ class ScoreIndex:
             of={**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
             cases=self.cases(run, stratum, matching),
             full=None if low is None else scale,
+            unsettled=bool(_trainings(run) & self.unsettled),
         )
 
     def cases(self, run: RunKey, stratum: str, matching: str) -> int | None:
@@ -145,10 +148,7 @@ class ScoreIndex:
 
     def mark(self, run: RunKey) -> str:
         """Return the marks of a run's training; of two-step extraction, those of both trainings."""
-        classifier, extractor = split_two_step(run.extractor)
-        trained = {run._replace(testing="", extractor=extractor)}
-        if classifier:
-            trained.add(run._replace(testing="", training="wz", extractor=classifier, noise="none"))
+        trained = _trainings(run)
         unfinished, unequal = trained & self.unfinished, trained & self.unequal
         return (UNFINISHED if unfinished else "") + (UNEQUAL if unequal else "")
 
@@ -208,6 +208,15 @@ def mean_difference(first: dict[str, float], second: dict[str, float], *, scale:
         sd=statistics.stdev(differences) * scale if len(differences) > 1 else None,
         seeds=_trained(seed for seed in first if seed in second),
     )
+
+
+def _trainings(run: RunKey) -> set[RunKey]:
+    """The training behind a run; of two-step extraction, both."""
+    classifier, extractor = split_two_step(run.extractor)
+    found = {run._replace(testing="", extractor=extractor)}
+    if classifier:
+        found.add(run._replace(testing="", training="wz", extractor=classifier, noise="none"))
+    return found
 
 
 def _training(run: RunKey) -> RunKey:
