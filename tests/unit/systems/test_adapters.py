@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import read_json
@@ -194,3 +196,14 @@ def test_a_parse_of_spacy_gives_subject_verb_object():
     assert found == [("young Tim Cook", "lead", "Apple"), ("young Tim Cook", "lead in", "Cupertino")]
     doc.ents = [Span(doc, 2, 4, label="PERSON")]
     assert [one["subject"] for one in triples(doc, 0.5)][0] == {"start": 10, "end": 18, "text": "Tim Cook"}
+
+
+def test_the_study_of_all_adapters_is_valid(monkeypatch, capsys):
+    """It names SmolLM2 at an endpoint, too, which the demo asks in earnest."""
+    monkeypatch.chdir(ADAPTERS.parents[1])
+    assert main(["validate", str(ADAPTERS / "study.yaml")]) == 0
+    study = yaml.safe_load((ADAPTERS / "study.yaml").read_text())
+    used = {word.partition(":")[0] for each in study["systems"].values() for word in str(each).split("'")}
+    used |= {word for text in used for word in text.split()}
+    assert {f"resources/adapters/{path.name}" for path in ADAPTERS.glob("*.py")} <= used
+    assert "this study can run" in capsys.readouterr().out

@@ -79,4 +79,4 @@ def _side(args: argparse.Namespace, given: str, work: Path) -> "list[ScoredRun]"
     if path.is_dir():
         return runs_of_study(path)
     columns = parse_columns(args.column)
-    return [runs_of_files(args.gold, path, path.name, args.train, format=args.format, columns=columns)]
+    return [runs_of_files(args.gold, path, given, args.train, format=args.format, columns=columns)]

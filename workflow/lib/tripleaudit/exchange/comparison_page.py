@@ -5,7 +5,7 @@ from typing import Final
 
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.exchange.comparison import Compared, Comparison
-from tripleaudit.exchange.differences import ChangedSentence, Difference
+from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.significance import ALPHA
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
@@ -103,8 +103,11 @@ def _notes(result: Comparison) -> list[str]:
         MATCHINGS[result.matching].note,
         "B − A in points, [low, high] its 95 % bootstrap interval over paired sentences and, of several seeds, runs.",
         f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA}.",
-        "Sentences without gold triples: F1 is 0 for everybody, so the share that is left empty stands in its place.",
     ]
+    if any(one.label == EMPTY for pair in result.pairs for one in pair.blocks.get("cardinality", ())):
+        notes.append(
+            "Sentences without gold triples: F1 is 0 for everybody, so the share left empty stands in its place."
+        )
     for side, names in zip("AB", result.alone, strict=True):
         if names:
             more = ", …" if len(names) > 3 else ""
