@@ -277,15 +277,18 @@ def test_the_budget_is_never_exceeded_and_the_run_can_be_resumed(tmp_path):
         assert fake.count == 30
 
 
-def test_reservations_of_a_killed_job_count_until_the_request_is_sent_again(tmp_path):
+def test_what_a_killed_job_had_in_flight_goes_on_to_count_when_it_is_sent_again(tmp_path):
+    """The service may have billed it, and nobody will ever know."""
     with FakeEndpoint(answer=Reply("[]", prompt_tokens=0, completion_tokens=10)) as fake:
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
         with Client(paid, tmp_path, budget=1) as client:
-            assert client.ledger.reserve(client.key(requests(1)[0]), 0.02)  # and the job is killed here
+            assert client.ledger.reserve(client.key(requests(1)[0]), 0.02)
+            client.ledger._alive.release()  # the job is killed here
         with Client(paid, tmp_path, budget=1) as client:
             assert client.ledger.committed() == pytest.approx(0.02)
             client.complete_all(requests(1))
-            assert client.ledger.committed() == pytest.approx(0.01)
+            assert client.ledger.spent() == pytest.approx(0.01) and client.ledger.lost() == pytest.approx(0.02)
+            assert client.ledger.committed() == pytest.approx(0.03)
 
 
 def test_the_estimate_is_made_without_sending(tmp_path):

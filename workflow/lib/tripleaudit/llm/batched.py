@@ -43,13 +43,20 @@ async def send(sender: "Sender", transport: Transport, requests: Mapping[str, Re
     folder.mkdir(parents=True, exist_ok=True)
     tried: set[str] = set()
     while missing := [key for key in requests if key not in tried and sender.lookup(requests[key]) is None]:
-        if sender.ledger:  # waits for other jobs' reservations, or says that the money is spent
-            await sender._reserve(missing[0], _amount(sender, requests[missing[0]]))
-        with FileLock(folder / ".lock", thread_local=False):
-            paths = [path for path, record in _records(folder, sender.endpoint) if {*missing} & {*record["requests"]}]
-            paths = paths or [_record(sender, folder, {key: requests[key] for key in missing})]
+        paths = _with(missing, folder, sender.endpoint)
+        if not paths:
+            if sender.ledger:  # waits for other jobs' reservations, or says that the money is spent
+                await sender._reserve(missing[0], _amount(sender, requests[missing[0]]), recorded=True)
+            with FileLock(folder / ".lock", thread_local=False):
+                paths = _with(missing, folder, sender.endpoint)
+                paths = paths or [_record(sender, folder, {key: requests[key] for key in missing})]
         for path in paths:
             tried |= await _collect(sender, transport, path)
+
+
+def _with(keys: list[str], folder: Path, endpoint: Endpoint) -> list[Path]:
+    """Return the records of batches that hold some of these requests."""
+    return [path for path, record in _records(folder, endpoint) if {*keys} & {*record["requests"]}]
 
 
 def _records(folder: Path, endpoint: Endpoint) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -68,7 +75,7 @@ def _record(sender: "Sender", folder: Path, requests: Mapping[str, Request]) -> 
         size += len(json.dumps(body)) + 200
         if chosen and (len(chosen) == MOST_REQUESTS or size > MOST_BYTES):
             break
-        if sender.ledger and not sender.ledger.reserve(key, _amount(sender, request)):
+        if sender.ledger and not sender.ledger.reserve(key, _amount(sender, request), recorded=True):
             break
         chosen[key] = {"request": sender._canonical(request), "body": body}
     token = uuid.uuid4().hex

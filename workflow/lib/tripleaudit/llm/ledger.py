@@ -24,7 +24,8 @@ class Ledger:
     Before a request is sent, the most that it can cost is reserved; when its answer is there, the reservation is
     replaced by the real cost. An attempt that ended without an answer although the server may have worked on it (a
     time-out) counts with the most that it can have cost. A job that is killed leaves its reservations behind: they
-    count as spent, because the requests may have been billed, until the same request is sent again.
+    count as spent, because the requests may have been billed, and go on to count so when the same request is sent
+    again.
 
     Args:
         path: the file, one JSON object a line: ``{"key", "reserved", "owner"}``, ``{"key", "cost"}`` or
@@ -38,13 +39,13 @@ class Ledger:
         self._offset = 0
         self._spent = 0.0
         self._lost: dict[str, float] = defaultdict(float)
-        self._open: dict[str, tuple[float, str]] = {}  # key -> (amount, owner)
+        self._open: dict[str, tuple[float, str, bool]] = {}  # key -> (amount, owner, recorded)
         self._owner = uuid.uuid4().hex[:12]
         self._alive: FileLock | None = None
 
     def waiting(self) -> bool:
         """Whether a process that still lives has reservations, so that waiting may help."""
-        return any(owner == self._owner or self._lives(owner) for owner in {owner for _, owner in self._open.values()})
+        return any(owner == self._owner or self._lives(owner) for owner in {owner for _, owner, _ in self._open.values()})
 
     def spent(self) -> float:
         """Return the money spent on answers so far, by all processes."""
@@ -66,18 +67,26 @@ class Ledger:
         if not self._offset and self.path.exists():  # a job whose answers are all stored has not looked yet
             with self._locked():
                 pass
-        owner = self._open.get(key, (0.0, self._owner))[1]
+        owner = self._open.get(key, (0.0, self._owner, True))[1]
         return owner != self._owner and not self._lives(owner)
 
-    def reserve(self, key: str, amount: float) -> bool:
-        """Reserve money for one request; returns False if the budget does not allow it now."""
+    def reserve(self, key: str, amount: float, recorded: bool = False) -> bool:
+        """Reserve money for one request; returns False if the budget does not allow it now.
+
+        Args:
+            recorded: a record elsewhere tells whether the request was sent (a batch's), should this process be killed.
+        """
         with self._locked() as append:
-            committed = self._committed() - self._open.get(key, (0.0, ""))[0]
+            before, owner, known = self._open.get(key, (0.0, self._owner, True))
+            billed = not known and owner != self._owner and not self._lives(owner)
+            committed = self._committed() - (0.0 if billed else before)
             if self.limit is not None and committed + amount > self.limit + 1e-12:
                 return False
+            if billed:  # what was in flight when its process was killed may be on the bill
+                append({"key": key, "lost": before})
             if self._alive is None:
                 self._alive = try_lock(self._life_of(self._owner))
-            append({"key": key, "reserved": amount, "owner": self._owner})
+            append({"key": key, "reserved": amount, "owner": self._owner} | ({"recorded": True} if recorded else {}))
             return True
 
     def settle(self, key: str, cost: float) -> None:
@@ -98,7 +107,7 @@ class Ledger:
             self._alive = None
 
     def _committed(self) -> float:
-        return self._spent + sum(self._lost.values()) + sum(amount for amount, _ in self._open.values())
+        return self._spent + sum(self._lost.values()) + sum(amount for amount, _, _ in self._open.values())
 
     def _life_of(self, owner: str) -> Path:
         return self.path.with_name(f".{self.path.name}.{owner}.alive")
@@ -152,5 +161,5 @@ class Ledger:
                 self._spent += row["cost"]
                 self._open.pop(key, None)
             elif "reserved" in row:
-                self._open[key] = (row["reserved"], row.get("owner", ""))
+                self._open[key] = (row["reserved"], row.get("owner", ""), row.get("recorded", False))
         stream.seek(0, os.SEEK_END)

@@ -292,8 +292,8 @@ class Sender:
             self.ledger.lose(key, lost * (self.endpoint.prices.cost(usage.prompt_tokens, completion_at_most) - amount))
         return payload, usage, self.endpoint.prices.of(usage)
 
-    async def _reserve(self, key: str, amount: float) -> None:
-        while not self.ledger.reserve(key, amount):
+    async def _reserve(self, key: str, amount: float, recorded: bool = False) -> None:
+        while not self.ledger.reserve(key, amount, recorded):
             if not self.ledger.waiting():  # nothing is in flight that could turn out cheaper than reserved
                 spent, lost, limit = self.ledger.spent(), self.ledger.lost(), self.ledger.limit
                 perhaps = f", at most {lost:.6g} on attempts without an answer" if lost else ""
