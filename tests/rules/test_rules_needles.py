@@ -1,5 +1,8 @@
 """The MINEA rules on a small document against a scripted endpoint: tables, plot, reruns, messages."""
 
+import json
+import re
+
 import pytest
 import yaml
 
@@ -45,6 +48,38 @@ def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
     assert counted == {"score_needles": 1, "merge_needle_scores": 1, "needle_table": 1, "needle_plot": 1}
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
     assert jobs(snakemake(study(fake.url), *dry_run, "--", *TARGETS))["make_needles"] == 1
+
+
+@pytest.mark.slow
+def test_samples_of_a_model_share_a_row(study):
+    """Three extractions, each with its own requests and seed; the second one misses what the others find."""
+
+    def answer(body):
+        shown = [turn["content"] for turn in body["messages"] if turn["content"].startswith("Part ")]
+        names = re.findall(r"[A-Z]\w+ [A-Z]\w+", shown[-1]) if shown and body["seed"] != 6 else []
+        return json.dumps({"entities": [{"type": "Person", "name": name} for name in dict.fromkeys(names)]})
+
+    with FakeEndpoint(answer) as fake:
+        folder = study(fake.url, samples=3, parts=0)
+        refused = snakemake(folder, "-n")
+        assert "needles/samples: 3 extractions at temperature 0 are one and the same" in refused.stdout + refused.stderr
+        config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
+        config["generative"]["endpoints"]["fake"] |= {"temperature": 0.7, "seed": 5}
+        (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        result = snakemake(folder, "--", TARGETS[0])
+        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        assert {body["seed"] for body in fake.requests} == {5, 6, 7}
+    lines = (folder / "results/own/needles/scores.csv").read_text(encoding="utf-8").splitlines()
+    scores = [dict(zip(lines[0].split(","), line.split(","), strict=False)) for line in lines[1:]]
+    found = {
+        row["seed"]: float(row["value"])
+        for row in scores
+        if (row["protocol"], row["stratum"], row["metric"]) == ("needles", "all", "minea")
+    }
+    assert list(found) == ["0", "1", "2"] and found["1"] == 0 < found["0"] == found["2"]
+    assert {row["extractor"] for row in scores} == {"fake"}
+    overall = next(line for line in (folder / TARGETS[0]).read_text(encoding="utf-8").splitlines() if "Overall" in line)
+    assert f"{2 * found['0'] / 3:.3f} ±" in overall
 
 
 def test_a_document_that_is_not_there(study):

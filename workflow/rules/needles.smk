@@ -7,7 +7,7 @@ NEEDLE_SCHEMA = jobs.chosen_code("needles corpus", files=[schema_file(NEEDLES.se
 
 
 wildcard_constraints:
-    lm="|".join(map(re.escape, dict.fromkeys([*NEEDLES.models, *NEEDLES.triple_models]))) or "none",
+    lm="|".join(map(re.escape, dict.fromkeys([*NEEDLES.runs, *NEEDLES.triple_models]))) or "none",
     needle_table="|".join(NEEDLES.tables()) or "none",
 
 
@@ -57,7 +57,7 @@ rule extract_needles:
     """Entities that one model extracts from the documents, and what is alike in them and the needles."""
     input:
         corpus=rules.make_needles.output,
-        model=lambda wildcards: STUDY.language_models.served(wildcards.lm),
+        model=lambda wildcards: STUDY.language_models.served(NEEDLES.endpoint_of(wildcards.lm)),
         judge=lambda wildcards: STUDY.language_models.served(NEEDLES.other_judge(wildcards.lm)),
         tokenizer=[shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
     output:
@@ -75,7 +75,7 @@ rule extract_needles:
     benchmark:
         "<benchmarks>/extract_needles/{lm}.jsonl"
     priority: 20
-    localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.models))
+    localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.runs))
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards, input: config["threads"] if input.model else 1
@@ -88,13 +88,16 @@ rule extract_needles:
         code=NEEDLE_SCHEMA,
         plan=lambda wildcards, input: NEEDLES.plan_json,
         judge=lambda wildcards: ["--judge", judge] if (judge := NEEDLES.other_judge(wildcards.lm)) else [],
-        identity=lambda wildcards: STUDY.language_models.sampling(wildcards.lm, NEEDLES.other_judge(wildcards.lm)),
+        identity=lambda wildcards: STUDY.language_models.sampling(
+            NEEDLES.endpoint_of(wildcards.lm), NEEDLES.other_judge(wildcards.lm)
+        ),
+        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
         tokenizer=lambda wildcards, input: ["--tokenizer", str(input.tokenizer)] if input.tokenizer else [],
         section=section_for_job,
         study=STUDY.name,
     shell:
         "python -m tripleaudit needles extract --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
-        "--section {params.section:q} --budget-of {params.study:q} --endpoint {wildcards.lm:q} {params.judge:q} "
+        "--section {params.section:q} --budget-of {params.study:q} --endpoint {params.run[0]:q} --draw {params.run[1]} {params.judge:q} "
         "--model-config {input.model:q} --judge-config {input.judge:q} {params.tokenizer:q} --threads {threads} "
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
@@ -144,10 +147,11 @@ rule score_needles:
         name=NEEDLES.config.name,
         synonyms=["--synonyms"] if NEEDLES.config.synonyms else [],
         study=STUDY.name,
+        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
     shell:
         "python -m tripleaudit needles score --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
-        "--model {wildcards.lm:q} {params.synonyms:q} --out {output.scores:q} > {log:q} 2>&1"
+        "--model {params.run[0]:q} --draw {params.run[1]} {params.synonyms:q} --out {output.scores:q} > {log:q} 2>&1"
 
 
 include: "triple_needles.smk"
@@ -176,7 +180,7 @@ rule needle_table:
     """One of MINEA's tables in five formats."""
     input:
         scores="<study>/needles/scores.csv",
-        criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.models],
+        criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.runs],
     output:
         csv="<study>/tables/{needle_table}.csv",
         md="<study>/tables/{needle_table}.md",

@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     extract.add_argument("--judge", metavar="ENDPOINT", help="endpoint of the criterion llm (default: the same)")
     extract.add_argument("--judge-config", nargs="*", default=[], metavar="FILE", help="config.json of a served judge")
     extract.add_argument("--out", required=True, metavar="DIR", help="gets entities, calls and criteria")
+    extract.add_argument("--draw", type=Whole(), default=0, metavar="N", help="in another one all answers are new")
     extract.set_defaults(work=_extract)
 
     score = steps.add_parser("score", help="tidy scores of one model")
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     score.add_argument("--model", required=True, help="what the model is called in the scores")
     score.add_argument("--synonyms", action="store_true", help="relevance with WordNet synonyms, if it is installed")
     score.add_argument("--out", required=True, metavar="FILE")
+    score.add_argument("--draw", type=Whole(), default=0, metavar="N", help="of the extraction")
     score.set_defaults(work=_score)
 
     triples = steps.add_parser("triples", help="sentences with known triples in documents")
@@ -123,6 +125,7 @@ def _extract(args: argparse.Namespace) -> None:
     corpus = Corpus.load(args.corpus)
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(_client(args))
+        client.redraw(args.draw)
         judge = None
         if args.judge and args.judge != args.endpoint:
             judge = stack.enter_context(_client(args, args.judge, args.judge_config))
@@ -140,6 +143,8 @@ def _extract(args: argparse.Namespace) -> None:
 
 
 def _score(args: argparse.Namespace) -> None:
+    import dataclasses
+
     from tripleaudit.files import write_json
     from tripleaudit.needles import reference_free
     from tripleaudit.needles.scores import score_result
@@ -149,6 +154,7 @@ def _score(args: argparse.Namespace) -> None:
     stored = load_result(args.result)
     synonyms = reference_free.wordnet() if args.synonyms else None
     plan = _plan(args)
+    plan = dataclasses.replace(plan, seed=plan.seed + args.draw)  # tables show the mean of runs with several seeds
     scores = score_result(Corpus.load(args.corpus), stored, plan, args.study, args.name, args.model, synonyms)
     write_scores(args.out, scores)
     write_json(sidecar_of(args.out), {"settings": plan.to_json(), "report": stored.report, "software": software()})

@@ -45,7 +45,9 @@ class Ledger:
 
     def waiting(self) -> bool:
         """Whether a process that still lives has reservations, so that waiting may help."""
-        return any(owner == self._owner or self._lives(owner) for owner in {owner for _, owner, _ in self._open.values()})
+        return any(
+            owner == self._owner or self._lives(owner) for owner in {owner for _, owner, _ in self._open.values()}
+        )
 
     def spent(self) -> float:
         """Return the money spent on answers so far, by all processes."""

@@ -94,6 +94,13 @@ class Sender:
         """Return the cache key of a request at this endpoint, in this draw."""
         return canonical_key(self._canonical(request))
 
+    def redraw(self, number: int) -> None:
+        """Draw anew: every request is another one, with another seed where the endpoint has one."""
+        seed = self.endpoint.seed
+        if seed is not None:
+            self.endpoint = dataclasses.replace(self.endpoint, seed=seed + number - self.draw)
+        self.draw = number
+
     def _canonical(self, request: Request) -> dict[str, Any]:
         return request.canonical(self.endpoint) | ({"draw": self.draw} if self.draw else {})
 

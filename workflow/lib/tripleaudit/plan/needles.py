@@ -86,7 +86,10 @@ class _Needles(Section):
     max_chars: Number | None = None
     """Shorten every document to whole paragraphs within this many characters; null keeps them whole."""
     models: Annotated[list[str], Unique] = []
-    """Endpoints of generative/endpoints that extract; one row of each table, one run each."""
+    """Endpoints of generative/endpoints that extract; one row of each table."""
+    samples: Number = 1
+    """Extractions by each model, each a run with its own answers; tables show mean and deviation. Several need a
+    temperature above 0 and cost as many times the money of extraction and judging."""
     generator: str | None = None
     """Endpoint that invents the needles; null takes them all from the project's templates."""
     needle_file: str | None = None
@@ -117,6 +120,16 @@ class NeedleStudies:
         """The endpoints that extract entities."""
         return self.config.models
 
+    @cached_property
+    def runs(self) -> dict[str, tuple[str, int]]:
+        """``{run: (endpoint, number of the draw from 0)}``; the first run has the endpoint's name."""
+        draws = range(self.config.samples)
+        return {f"{lm}-sample{draw + 1}" if draw else lm: (lm, draw) for lm in self.models for draw in draws}
+
+    def endpoint_of(self, run: str) -> str:
+        """Return the endpoint of a run."""
+        return self.runs[run][0]
+
     @property
     def triples(self) -> NeedleTriples | None:
         """The settings of triple needles, if the study has them."""
@@ -137,6 +150,13 @@ class NeedleStudies:
         for key, name in asked:
             if name != SAME:
                 yield from self.study.language_models.unknown_endpoint(f"needles/{key}", name)
+        endpoints = self.study.language_models.config.endpoints
+        for lm in self.models if self.config.samples > 1 else ():
+            if lm in endpoints and endpoints[lm].temperature == 0:
+                said = f"{self.config.samples} extractions at temperature 0 are one and the same"
+                yield f"needles/samples: {said}; set a temperature for the endpoint '{lm}'"
+        if clash := sorted({run for run, (_, draw) in self.runs.items() if draw} & {*endpoints}):
+            yield f"needles/samples: '{clash[0]}' is an endpoint of its own"
         if self.models and not self.config.documents:
             yield "needles/documents: expected at least one text file or folder"
         yield from self._problems_of_files("documents", self.config.documents)
@@ -215,14 +235,14 @@ class NeedleStudies:
         """What decides triple needles, as canonical JSON."""
         return json.dumps(self.section["triples"] or {}, sort_keys=True)
 
-    def judge_of(self, model: str) -> str | None:
-        """Return the endpoint that judges what ``model`` extracted, ``None`` for nobody."""
-        return model if self.config.judge == SAME else self.config.judge
+    def judge_of(self, run: str) -> str | None:
+        """Return the endpoint that judges what a run extracted, ``None`` for nobody."""
+        return self.endpoint_of(run) if self.config.judge == SAME else self.config.judge
 
-    def other_judge(self, model: str) -> str | None:
-        """Return the endpoint that judges what ``model`` extracted, if it is another one."""
-        judge = self.judge_of(model)
-        return judge if judge != model else None
+    def other_judge(self, run: str) -> str | None:
+        """Return the endpoint that judges what a run extracted, if it is another one."""
+        judge = self.judge_of(run)
+        return judge if judge != self.endpoint_of(run) else None
 
     @cached_property
     def triple_runs(self) -> "list[Run]":
@@ -242,7 +262,7 @@ class NeedleStudies:
     def files(self) -> list[str]:
         """Return every scores file about needles."""
         return (
-            [f"{self.folder}/models/{lm}/scores.csv" for lm in self.models]
+            [f"{self.folder}/models/{run}/scores.csv" for run in self.runs]
             + [f"{self.folder}/triples/models/{lm}/scores.csv" for lm in self.triple_models]
             + [f"{self.folder}/triples/extractors/{run.path}/scores.csv" for run in self.triple_runs]
         )

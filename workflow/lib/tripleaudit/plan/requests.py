@@ -234,19 +234,22 @@ def _needles(study: Study, folder: Path) -> Iterator[Row | str]:
     corpus = Corpus.load(made) if (made / "corpus.json").is_file() else None
     generator = config.generator if corpus is None and not config.needle_file else None
     counted = False
-    for lm in needles.models:
-        judge = needles.judge_of(lm)
+    for run, (lm, draw) in needles.runs.items():
+        judge = needles.judge_of(run)
         with (
             Client(settings.endpoint(section, lm), cache) as client,
             Client(settings.endpoint(section, judge or lm), cache) as judging,
             Client(settings.endpoint(section, generator or lm), cache) as generating,
         ):
+            client.redraw(draw)
+            if judge == lm:
+                judging.redraw(draw)
             context = client.endpoint.context if values.get("context") is None else values["context"]
             plan_ = Plan.from_mapping({**values, "context": context})
             own = corpus
             if own is None and config.needle_file:
                 own = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), plan_)
-            report = folder / "needles" / "models" / lm / "report.json"
+            report = folder / "needles" / "models" / run / "report.json"
             done = report.is_file() and _same_plan(report, plan_, client.endpoint.model)
             stages: dict[str, Estimate] = {}
             if not done:
@@ -258,7 +261,7 @@ def _needles(study: Study, folder: Path) -> Iterator[Row | str]:
                 continue
             counted |= stage == "needles"
             if name is not None and (stage in stages or done and stage == "extraction"):
-                yield _row("needles", f"{lm} ({stage})", name, done, stages.get(stage, Estimate()))
+                yield _row("needles", f"{run} ({stage})", name, done, stages.get(stage, Estimate()))
 
 
 def _same_plan(report: Path, plan_: Plan, model: str) -> bool:

@@ -1,0 +1,213 @@
+"""A whole study of language models, killed again and again while its services fail, next to one that was left alone.
+
+``python -m tests.benchmarks.bench_faults [KILLS]`` runs extraction (open, closed, two samples), judging by a model that
+reasons, and MINEA with ``snakemake``, each time until a random moment of its sending, and prints one JSON object. It
+fails unless the tables are the same byte for byte, nothing that was stored was asked again, and the ledger agrees with
+the services' books.
+"""
+
+import hashlib
+import json
+import math
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.fake_endpoint import FakeEndpoint, Fault, Reply, Rules, cut, drop, hang, malformed, status  # noqa: E402
+from support.killing import Running, unlock  # noqa: E402
+from support.needle_model import NeedleModel, make_document  # noqa: E402
+from tripleaudit.corpora.model import Sentence, Span, Triple  # noqa: E402
+from tripleaudit.corpora.store import save_sentences  # noqa: E402
+from tripleaudit.llm.ledger import Ledger  # noqa: E402
+
+SEED, KILLS, CONCURRENCY, TEXTS = 20261122, 17, 3, 40
+FAULTS = (
+    status(429, retry_after=0.05), status(500), status(503), status(408), drop(), cut(), malformed(), hang(8.0),
+)  # fmt: skip
+SHARE = 0.3  # of the requests that meet one
+PRICES = {"plain": {"input": 3.0, "output": 7.0}, "thinker": {"input": 1.0, "output": 9.0}}
+RESULTS = ("tables/*.*", "gre/scores.csv", "needles/scores.csv", "generative/**/predictions.jsonl", "plots/*.svg")
+needles = NeedleModel()
+
+
+def answer(body: dict[str, Any]) -> str | Reply:
+    """What a model says depends on nothing but the question; a tenth each is cut off, refused, filtered, unreadable."""
+    text = body["messages"][-1]["content"]
+    if "These records were extracted" in text or any("Part " in turn["content"][:5] for turn in body["messages"]):
+        return needles(body)
+    digest = hashlib.sha256(json.dumps(body["messages"]).encode()).digest()[0]
+    if body["model"] == "thinker":
+        return ("true" if digest % 3 else "false") if "Claim" in text else '{"parts": [["a", "is", "b"]]}'
+    if "Passage: " not in text:
+        return "I would rather not."
+    if "Subject: " in text:
+        return "leader of" if digest % 4 else "no idea at all"
+    words = text.rsplit("Passage: ", 1)[-1].split()
+    triples = json.dumps({"triples": [[words[0], "leads", words[-1]], [words[-1], "employs", words[0]]]})
+    kinds = {0: Reply(triples[:-20], "length"), 1: Reply(None, refusal="no"), 2: Reply("", "content_filter")}
+    return kinds.get(digest % 10, "what?" if digest % 10 == 3 else triples)
+
+
+class Service(FakeEndpoint):
+    """A service that keeps its books request by request."""
+
+    def __init__(self, model: str, faulty: bool, **options: Any) -> None:
+        super().__init__(answer, faults=self._fault if faulty else (), latency=0.15, **options)
+        self.model, self.paid = model, []
+        self._draw = random.Random(SEED)
+
+    def _fault(self, number: int, body: dict[str, Any]) -> Fault | None:
+        with self.lock:
+            return self._draw.choice(FAULTS) if self._draw.random() < SHARE else None
+
+    def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
+        payload = super()._completion(position, body)
+        usage, price = payload["usage"], PRICES[self.model]
+        money = usage["prompt_tokens"] * price["input"] + usage["completion_tokens"] * price["output"]
+        question = json.dumps([body["messages"], body.get("seed"), body.get("temperature")])
+        with self.lock:
+            self.paid.append((question, payload["choices"][0]["finish_reason"], money / 1e6))
+        return payload
+
+
+def study(folder: Path, plain: str, thinker: str) -> Path:
+    """Write a study with every stage that asks a language model."""
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes" / "report.txt").write_text(make_document(60).text, encoding="utf-8")
+    sentences = []
+    for number in range(TEXTS):
+        text, cut_at = f"Person{number} leads Company{number}.", len(f"Person{number}")
+        ends = Span(0, cut_at, text[:cut_at]), Span(cut_at + 7, len(text) - 1, text[cut_at + 7 : -1])
+        sentences.append(Sentence(str(number), text, (Triple(ends[0], "leaderOf", ends[1]),)))
+    for name in ("train", "test"):
+        save_sentences(folder / f"{name}.jsonl", sentences)
+    common = {"concurrency": CONCURRENCY, "timeout": 5, "max_retries": 25, "backoff": 0.02, "max_backoff": 0.1}
+    config = {
+        "study": "faults",
+        "corpora": {"mine": {"files": {"train": "train.jsonl", "test": "test.jsonl"}, "format": "jsonl"}},
+        "generative": {
+            "budget": 100,
+            "endpoints": {
+                name: {"base_url": url, "model": name, "prices": PRICES[name], "context": 60000, **common}
+                for name, url in (("plain", plain), ("thinker", thinker))
+            },
+            "datasets": {"few": {"corpus": "mine", "verbalise": {"leaderOf": "leader of"}}},
+            "systems": {
+                "open": {"endpoint": "plain"},
+                "closed": {"endpoint": "plain", "setting": "closed"},
+                "warm": {"endpoint": "plain", "samples": 2, "temperature": 0.7, "seed": 1},
+            },
+        },
+        "grescores": {
+            "embedder": None,
+            "bootstrap": 20,
+            "judge": {"endpoint": "thinker"},
+            "datasets": {"few": {"level": "sentence", "generative": "few", "extractors": False}},
+        },
+        "needles": {
+            "documents": ["notes"], "models": ["plain"], "schema": "demo", "parts": 2, "iterations": 1,
+            "piece_chars": 3000, "reserve": 300,
+        },
+    }  # fmt: skip
+    (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All results that must not depend on what happened on the way."""
+    base = folder / "results" / "faults"
+    return {
+        str(path.relative_to(base)): path.read_bytes()
+        for pattern in RESULTS
+        for path in sorted(base.glob(pattern))
+        if path.is_file()
+    }
+
+
+def stored(folder: Path) -> set[str]:
+    """What identifies the requests whose answers lie in the cache."""
+    found = set()
+    for path in (folder / "results" / "cache" / "llm").glob("??/*.json"):
+        request = json.loads(path.read_text(encoding="utf-8"))
+        sent = request["sent"]
+        found.add(json.dumps([request["request"]["messages"], sent.get("seed"), sent.get("temperature")]))
+    return found
+
+
+def kill_again_and_again(folder: Path, services: list[Service], kills: int) -> tuple[Counter, int]:
+    """Run the study and kill it while it sends; returns where it was, and how often a stored answer was asked again."""
+    draw, at, again = random.Random(SEED), Counter(), 0
+    while at.total() < kills:
+        kept = stored(folder)
+        before = [len(service.requests) for service in services]
+        run = Running(folder)
+
+        def sending(run: Running = run, before: list[int] = before) -> bool:
+            return any(len(service.requests) > count for service, count in zip(services, before, strict=True))
+
+        if run.wait_until(sending):
+            time.sleep(draw.uniform(0, 2.0))
+        place = run.kill()
+        if not place:
+            raise SystemExit(f"the study came to its end after {at.total()} kills: {run.text[-2000:]}")
+        at[place] += 1
+        for service, count in zip(services, before, strict=True):
+            for body in service.requests[count:]:
+                again += json.dumps([body["messages"], body.get("seed"), body.get("temperature")]) in kept
+        unlock(folder)
+        print(f"kill {at.total()}: {place}; {len(kept)} answers stored", file=sys.stderr, flush=True)
+    return at, again
+
+
+def main(kills: int = KILLS) -> int:
+    """Print what happened; 1 if something does not hold."""
+    rules = Rules(reasoning=30)
+    with tempfile.TemporaryDirectory() as work:
+        with Service("plain", False) as plain, Service("thinker", False, rules=rules) as thinker:
+            calm = study(Path(work) / "calm", plain.url, thinker.url)
+            run = Running(calm)
+            assert run.wait() == 0, run.text[-4000:]
+            alone = len(plain.paid) + len(thinker.paid)
+        with Service("plain", True) as plain, Service("thinker", True, rules=rules) as thinker:
+            services = [plain, thinker]
+            folder = study(Path(work) / "killed", plain.url, thinker.url)
+            at, again = kill_again_and_again(folder, services, kills)
+            run = Running(folder)
+            assert run.wait() == 0, run.text[-4000:]
+        paid = [row for service in services for row in service.paid]
+        times, reasons = Counter(question for question, _, _ in paid), {row[0]: row[1] for row in paid}
+        twice = Counter(reasons[question] for question, count in times.items() for _ in range(count - 1))
+        ledger = Ledger(folder / "results" / "cache" / "llm" / "ledger-faults.jsonl")
+        books, spent, committed = sum(money for _, _, money in paid), ledger.spent(), ledger.committed()
+        once = sum({question: money for question, _, money in paid}.values())
+        ours, theirs = contents(folder), contents(calm)
+        differ = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+    held = {
+        "results the same": not differ and len(ours) > 5,
+        "stored answers asked again": again == 0,
+        "paid twice at most what was in flight": twice.total() <= kills * CONCURRENCY,
+        "ledger = books without those": math.isclose(spent, once, abs_tol=1e-12),
+        "books within what is committed": books <= committed + 1e-12,
+    }
+    said = {
+        "kills": dict(at), "requests": sum(service.count for service in services), "answers": len(times),
+        "answers_left_alone": alone, "finish_reasons": dict(Counter(reasons.values())),
+        "in_flight_when_killed_and_paid_again": dict(twice), "stored_asked_again": again, "books": books,
+        "once": once, "ledger": spent, "committed": committed, "files_compared": len(ours), "differ": differ,
+        "held": held,
+    }  # fmt: skip
+    print(json.dumps(said, indent=2))
+    return 0 if all(held.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
