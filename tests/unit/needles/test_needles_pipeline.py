@@ -161,7 +161,8 @@ def test_iteration_table(study):
     expected = precision * recall / (0.9 * precision + 0.1 * recall)
     assert value(study, "iterations", "1", "", "relevance") == pytest.approx(expected)
     table = build_table("iterations", TableInputs(scores=ScoreIndex(study["scores"])))
-    assert table.cell("relevance ↑", "1").bold and table.cell("relevance ↑", "Turning point").text == "1"
+    assert not table.cell("relevance ↑", "1").bold  # one value alone is no best one
+    assert table.cell("relevance ↑", "Turning point").text == "1"
     assert table.cell("relevance ↑", "0").reported == "0.3409"
 
 
@@ -374,7 +375,7 @@ def test_bad_documents_are_refused_in_one_sentence(tmp_path):
         ("latin.txt", "not UTF-8"),
         ("none.txt", "no such file"),
     ):
-        with pytest.raises(UserError, match=f"{name}: .*{message}"):
+        with pytest.raises(UserError, match=f"{name}.*{message}"):
             read_document(tmp_path / name)
     (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match="no .txt or .md file"):

@@ -128,7 +128,7 @@ class NeedleStudies:
 
     def endpoint_of(self, run: str) -> str:
         """Return the endpoint of a run."""
-        return self.runs[run][0]
+        return self.runs.get(run, (run, 0))[0]
 
     @property
     def triples(self) -> NeedleTriples | None:
