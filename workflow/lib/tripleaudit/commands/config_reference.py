@@ -23,13 +23,23 @@ def run(args: argparse.Namespace) -> int:
 
 
 def reference() -> Iterator[str]:
-    """Yield the lines of a Markdown table with one row for each key: name, type, default, meaning."""
+    """Yield Markdown: links to the sections, then a table for each, with one row a key: name, type, default, meaning."""
     from tripleaudit.plan.configuration import load_schema
 
     schema = load_schema()
-    yield "| key | type | default | meaning |"
-    yield "|---|---|---|---|"
-    yield from _rows(schema, schema, "")
+    parts = {
+        key: list(_rows({**schema, "properties": {key: each}}, schema, ""))
+        for key, each in schema["properties"].items()
+    }
+    sections = {key: rows for key, rows in parts.items() if len(rows) > 1}
+    yield f"Sections: {', '.join(f'[`{key}`](#{key})' for key in sections)}."
+    yield from _table("The study itself", [row for key, rows in parts.items() if key not in sections for row in rows])
+    for key, rows in sections.items():
+        yield from _table(key, rows)
+
+
+def _table(title: str, rows: list[str]) -> Iterator[str]:
+    yield from ("", f"### {title}", "", "| key | type | default | meaning |", "|---|---|---|---|", *rows)
 
 
 def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[str]:
