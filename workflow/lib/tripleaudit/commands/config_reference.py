@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def reference() -> Iterator[str]:
-    """Yield Markdown: links to the sections, then a table for each, with one row a key: name, type, default, meaning."""
+    """Yield Markdown: links to the sections, then a table for each with a row a key: name, type, default, meaning."""
     from tripleaudit.plan.configuration import load_schema
 
     schema = load_schema()
