@@ -1,5 +1,6 @@
 """The profiles for clusters: known options, known rules, and jobs that ask for what they need and see no network."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -48,15 +49,17 @@ def folder(tmp_path, encoder) -> Path:
     return tmp_path
 
 
-def test_there_are_profiles_for_slurm_kubernetes_and_any_other_scheduler():
-    assert PROFILES == ["default", "generic", "kubernetes", "slurm"]
+def test_there_are_profiles_for_schedulers_by_name_and_any_other_one():
+    assert PROFILES == ["default", "generic", "htcondor", "kubernetes", "kubernetes-s3", "lsf", "sge", "slurm"]
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_names_options_that_exist(name):
     from snakemake.cli import get_argument_parser
 
-    options = get_argument_parser()._option_string_actions
+    options, executor = get_argument_parser()._option_string_actions, profile(name).get("executor", "")
+    if importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None and executor:
+        options |= {f"--{key}": None for key in profile(name) if key.startswith(f"{executor}-")}  # unknown without it
     assert [key for key in profile(name) if f"--{key}" not in options] == []
 
 

@@ -1,9 +1,11 @@
 """The pipeline on Ray Data: from the files of a collection to finished blocks, on this machine or a cluster."""
 
 import contextlib
+import functools
 import json
 import logging
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -258,19 +260,23 @@ def connected(cluster: Cluster) -> Iterator[None]:
     Raises:
         UserError: the cluster does not answer, or lacks what was asked for.
     """
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
+    with _settings_of_ray(cluster):
+        import ray
+
+        if ray.is_initialized():
+            check_resources(cluster)
+            yield
+            return
+        yield from _joined(cluster)
+
+
+def _joined(cluster: Cluster) -> Iterator[None]:
     import ray
 
-    if ray.is_initialized():
-        check_resources(cluster)
-        yield
-        return
-    common = {"include_dashboard": False, "log_to_driver": True, "logging_level": logging.ERROR}
+    common: dict[str, Any] = {"log_to_driver": True, "logging_level": logging.ERROR}
     folder = None
     try:
         if cluster.address:
-            common = {"log_to_driver": True, "logging_level": logging.ERROR}
             try:
                 ray.init(address=cluster.address, runtime_env={"env_vars": _environment()}, **common)
             except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -282,6 +288,7 @@ def connected(cluster: Cluster) -> Iterator[None]:
                 address="local",
                 num_cpus=cluster.workers + cluster.tokenisers + 2,
                 object_store_memory=STORE,
+                include_dashboard=False,
                 _temp_dir=str(folder),
                 **common,
             )
@@ -291,6 +298,25 @@ def connected(cluster: Cluster) -> Iterator[None]:
         ray.shutdown()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _settings_of_ray(cluster: Cluster) -> Iterator[None]:
+    """Let Ray be quiet, report nothing to anybody, and obey nobody but this process."""
+    names = {name: value for name, value in QUIET.items() if name not in os.environ}
+    if not cluster.address and "RAY_AUTH_TOKEN" not in os.environ:
+        names |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        for name in names:
+            os.environ.pop(name, None)
+
+
+@functools.cache
+def _token() -> str:
+    return secrets.token_hex(32)  # Ray reads it once in a process
 
 
 def check_resources(cluster: Cluster) -> None:
