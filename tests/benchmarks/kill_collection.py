@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             others = psutil.Process(run.pid).children(recursive=True)
             run.kill()
             run.wait()
-            left += psutil.wait_procs(others, timeout=120)[1]
+            left += psutil.wait_procs(others, timeout=300)[1]
             run = subprocess.Popen(commands["killed"])
         elif found := _processes(run.pid, victim):
             rng.choice(found).kill()

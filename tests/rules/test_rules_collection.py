@@ -72,6 +72,29 @@ def test_a_collection_is_extracted_and_changed_texts_cost_only_their_blocks(home
     assert jobs(snakemake(home, *dry_run, *TARGET)) == {}
 
 
+@pytest.mark.slow
+def test_a_system_of_the_study_reads_a_collection_once(home):
+    (home / "own.py").write_text(
+        "class Own:\n"
+        "    def extract(self, texts):\n"
+        "        open('asked.txt', 'a').write('x' * len(texts))\n"
+        "        return [[text.split()[:1] + ['precedes'] + text.split()[1:2]] for text in texts]\n",
+        encoding="utf-8",
+    )
+    section = {"files": "texts/a.txt", "extractor": "own", "gate": None}
+    config = {"study": "asked", "gpu": 0, "systems": {"own": {"python": "own.py:Own", "batch_size": 10}}}
+    (home / "study.yaml").write_text(yaml.safe_dump({**config, "collections": {"toys": section}}), encoding="utf-8")
+    result = snakemake(home, *TARGET)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    rows = [row for _, row in read_jsonl(home / "results/asked/collections/toys")]
+    assert len(rows) == 100 and all(row["triples"][0]["relation"] == "precedes" for row in rows)
+    assert "own without a gate" in (home / "results/asked/tables/collection.md").read_text(encoding="utf-8")
+    assert len((home / "asked.txt").read_text()) == len({row["text"] for row in rows})
+    config["systems"]["own"] |= {"timeout": 90, "threads": 2}
+    (home / "study.yaml").write_text(yaml.safe_dump({**config, "collections": {"toys": section}}), encoding="utf-8")
+    assert jobs(snakemake(home, "-n", "--quiet", "rules", *TARGET)) == {}
+
+
 def test_what_is_not_there_is_said_before_anything_runs(home):
     sections = {
         "a": {"files": "models/casrel", "extractor": "models/casrel", "gate": None},

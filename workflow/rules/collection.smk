@@ -6,6 +6,13 @@ wildcard_constraints:
     collection="|".join(map(re.escape, COLLECTIONS)) or "none",
 
 
+def extracting_code(wildcards):
+    """The code of a collection's extractor, or of its kind of system."""
+    if system := COLLECTIONS.system(wildcards.collection):
+        return jobs.described_code("collection run", SYSTEM_KINDS, STUDY.systems.kinds[system].name)
+    return jobs.extractor_code("collection run", COLLECTIONS.extractor(wildcards.collection))
+
+
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
     input:
@@ -31,10 +38,12 @@ rule extract_collection:
         addresses=lambda wildcards: COLLECTIONS.addresses(wildcards.collection),
         deciding=lambda wildcards: COLLECTIONS.deciding_options(wildcards.collection),
         speed=lambda wildcards, input: COLLECTIONS.speed_options(wildcards.collection),
+        who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
         gate=lambda wildcards, input: ["--gate", str(Path(str(input.gate)).parent)] if input.gate else [],
-        code=lambda wildcards: jobs.extractor_code("collection run", COLLECTIONS.extractor(wildcards.collection)),
+        system=lambda wildcards: COLLECTIONS.identity(wildcards.collection),
+        code=extracting_code,
     shell:
-        "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} --model $(dirname {input.model:q}) "
+        "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} {params.who:q} "
         "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} --replace "
         "--name {wildcards.collection:q} --out $(dirname {output:q}) > {log:q} 2>&1"
 

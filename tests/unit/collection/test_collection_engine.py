@@ -19,7 +19,7 @@ from tripleaudit.collection import engine
 from tripleaudit.collection.blocks import Reading
 from tripleaudit.collection.engine import Cluster, Collection, run_collection
 from tripleaudit.collection.finished import folder_of
-from tripleaudit.collection.pipeline import Models, tokens_of, with_tokens
+from tripleaudit.collection.pipeline import Models, System, tokens_of, with_tokens
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
 from tripleaudit.errors import UserError
@@ -251,7 +251,7 @@ def test_a_driver_that_is_killed_goes_on_from_its_blocks(extracted, models, text
     driver.communicate()
     before = blocks_of(tmp_path)
     assert 2 <= len(before) < COPIES * len(toy_sentences()), "the driver had finished"
-    gone, alive = psutil.wait_procs(own, timeout=60)
+    gone, alive = psutil.wait_procs(own, timeout=300)
     assert gone and not alive
     work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
     before = blocks_of(tmp_path)
@@ -387,3 +387,48 @@ def test_extract_prints_a_stream_behind_a_gate(models, tmp_path, capsys):
         printed.append([json.loads(line) for line in capsys.readouterr().out.splitlines()])
     assert [row["triples"] for row in printed[0]] == [row["triples"] for row in printed[1]]
     assert 0 < sum(bool(row["triples"]) for row in printed[0]) <= 4
+
+
+CLASS = """
+import os
+class Upper:
+    def __init__(self, missing=""):
+        self.missing = missing
+    def extract(self, texts):
+        with open(os.environ["ASKED"], "a") as file:
+            file.write("".join(text + "\\n" for text in texts))
+        words = [text.split() for text in texts]
+        return [[{"subject": each[0], "relation": "precedes", "object": each[1]}] for each in words]
+"""
+
+
+@pytest.mark.parametrize("gate", [True, False])
+def test_any_system_reads_a_collection_behind_the_gate(models, texts, tmp_path, monkeypatch, gate):
+    (tmp_path / "upper.py").write_text(CLASS)
+    monkeypatch.setenv("ASKED", str(tmp_path / "asked.txt"))
+    settings = {
+        "python": f"{tmp_path}/upper.py:Upper",
+        "timeout": 60,
+        "restarts": 0,
+        "relations": False,
+        "batch_size": 8,
+    }
+    system = System("upper", "python", settings, {"threads": 1}, files=(f"{tmp_path}/upper.py",))
+    work = collection(texts / "gold.jsonl", models, tmp_path / "out", gate)
+    work = replace(work, models=replace(work.models, extractor="", system=system))
+    manifest = run_collection(work, HERE)
+    rows, known = rows_of(tmp_path / "out"), [each.text for each in toy_sentences()]
+    scores = dict(zip(known, ZCC.from_pretrained(models / "zcc").decide(known), strict=True))
+    for row in rows:
+        words, score = row["text"].split(), scores[row["text"]]
+        said = [(t["subject"]["text"], t["relation"], t["object"]["text"]) for t in row["triples"]]
+        assert said == ([(words[0], "precedes", words[1])] if score > 0.5 or not gate else [])
+        assert ("gate" in row) is gate
+    assert manifest["extractor"] == "upper" and manifest["money"] == 0
+    asked = (tmp_path / "asked.txt").read_text().splitlines()
+    assert len(asked) < len(rows)  # equal texts of a block once
+    run_collection(work, HERE)
+    assert (tmp_path / "asked.txt").read_text().splitlines() == asked  # nothing is asked twice
+    (tmp_path / "upper.py").write_text(CLASS.replace("precedes", "follows"))
+    with pytest.raises(UserError, match="was made with system"):
+        run_collection(work, HERE)

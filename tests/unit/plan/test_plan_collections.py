@@ -1,4 +1,5 @@
 import copy
+import json
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_the_models_of_a_study_are_found():
     plan = Study(collection()).collections
     assert plan.model_run("news") == "webnlg/original-nz/casrel/none/seed7"
     assert plan.gate_run("news") == "webnlg/original-wz/zcc-binary/none/seed7"
-    assert plan.model("news") == "results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"
+    assert plan.model("news") == ["results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"]
     assert plan.files() == ["results/s/collections/news/collection.json"]
     other = Study(collection(seed=8, trainset="original-wz", gate=None)).collections
     assert other.model_run("news") == "webnlg/original-wz/casrel/none/seed8"
@@ -93,3 +94,15 @@ def test_addresses_are_told_from_files_that_the_plan_can_see():
     plan = Study(collection(files=["texts", "s3://bucket/more/*.parquet"])).collections
     assert plan.texts("news") == ["texts/a.txt"]
     assert plan.addresses("news") == ["s3://bucket/more/*.parquet"]
+
+
+def test_a_system_of_the_study_may_extract(tmp_path):
+    (tmp_path / "own.py").write_text("class Own: ...")
+    systems = {"own": {"python": "own.py:Own"}, "said": {"predictions": "texts/a.txt"}}
+    plan = Study({**collection(extractor="own"), "systems": systems}).collections
+    option, said = plan.who_options("news", 2)
+    assert option == "--system" and json.loads(said)["name"] == "own" and json.loads(said)["files"] == ["own.py"]
+    assert "own.py" in plan.model("news") and plan.gate_run("news")
+    assert plan.identity("news")["python"] == "own.py:Own"
+    problems = found({**collection(extractor="said"), "systems": systems})
+    assert "collections/news/extractor: 'said' is stored predictions and cannot be asked" in problems

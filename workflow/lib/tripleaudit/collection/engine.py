@@ -75,6 +75,7 @@ class Collection:
         reading: how rows are read.
         write: ``all`` rows, or those with ``triples``.
         code: digest of the code that decides the triples.
+        deciding: of a system's settings, those that decide its answers.
     """
 
     name: str
@@ -84,14 +85,18 @@ class Collection:
     reading: Reading = Reading()
     write: str = "all"
     code: str = ""
+    deciding: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self) -> dict[str, Any]:
         """What decides the content of a block besides its text."""
         from tripleaudit.files import sha256
 
-        models = {"extractor": self.models.extractor, "gate": self.models.gate}
+        models, system = {"extractor": self.models.extractor, "gate": self.models.gate}, self.models.system
+        files = [] if system is None else [file for file in (*system.files, system.train) if file]
+        asked = system and digest([system.kind, self.deciding, {Path(file).name: sha256(file) for file in files}])
         return {
             **{role: folder and sha256(Path(folder) / "model.safetensors") for role, folder in models.items()},
+            **({"system": asked} if asked else {}),
             "threshold": self.models.threshold if self.models.gate else None,
             "write": self.write,
             "reading": asdict(self.reading),
@@ -161,11 +166,13 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
     """Yield the facts about blocks as they are finished, all stages in this process."""
     import pyarrow as pa
 
-    tokenise, extract = pipeline.Tokenise(collection.models), pipeline.Extract(collection.models)
+    models = collection.models
+    tokenise = [pipeline.Tokenise(models)] if models.first else []
+    extract = pipeline.Extract(models)
     for file, blocks in work:
         batches = pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading)
         for batch in batches:
-            for stage in (tokenise, extract, lambda rows: pipeline.write(rows, collection.target, settings)):
+            for stage in (*tokenise, extract, lambda rows: pipeline.write(rows, collection.target, settings)):
                 (batch,) = stage(batch)
             yield json.loads(batch["facts"][0].as_py())
 
@@ -179,10 +186,10 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     from tripleaudit.descriptors import EXTRACTORS
     from tripleaudit.extractors.registry import saved_extractor_name
 
-    extractor = saved_extractor_name(models.extractor)
+    extractor = models.system.name if models.system else saved_extractor_name(models.extractor)
     gate = saved_extractor_name(models.gate) if models.gate else None
     classifiers = {spec.base or name for name, spec in EXTRACTORS.items() if spec.classifier}
-    if extractor in classifiers:
+    if not models.system and extractor in classifiers:
         raise UserError(f"{models.extractor}: holds the classifier {extractor}, expected an extractor")
     if gate and gate not in classifiers:
         raise UserError(f"{models.gate}: holds the extractor {gate}, expected a zero-cardinality classifier")
@@ -391,13 +398,14 @@ class Engine:
             num_cpus=0.5,
             **plain,
         )
-        found = found.map_batches(
-            pipeline.Tokenise,
-            fn_constructor_args=(models,),
-            compute=ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, max_tasks_in_flight_per_actor=2),
-            num_cpus=0.75,
-            **plain,
-        )
+        if models.first:
+            found = found.map_batches(
+                pipeline.Tokenise,
+                fn_constructor_args=(models,),
+                compute=ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, max_tasks_in_flight_per_actor=2),
+                num_cpus=0.75,
+                **plain,
+            )
         found = found.map_batches(
             pipeline.Extract,
             fn_constructor_args=(models,),

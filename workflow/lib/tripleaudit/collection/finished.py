@@ -224,6 +224,7 @@ def write_manifest(
         "settings": dict(settings),
         "device": sorted({facts["device"] for facts in blocks}),
         "rows": sum(facts["rows"] for facts in blocks),
+        "money": round(sum(facts.get("money", 0.0) for facts in blocks), 6),
         "bytes": sum(facts["bytes"] for facts in blocks),
         "counts": dict(sums["counts"]),
         "relations": dict(sorted(sums["relations"].items(), key=lambda item: (-item[1], item[0]))),

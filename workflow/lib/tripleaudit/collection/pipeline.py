@@ -31,24 +31,52 @@ COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
 
 @dataclass(frozen=True)
+class System:
+    """A system that is asked instead of a trained extractor, as an entry under ``systems`` of a study.
+
+    Attributes:
+        name: of the system.
+        kind: of :data:`tripleaudit.descriptors.SYSTEM_KINDS`: ``command``, ``python`` …
+        settings: its entry.
+        job: what decides no answer: threads, budgets, endpoints.
+        train: stored sentences whose relations it is told, and which a language model is shown; empty for none.
+        files: that its answers depend on.
+    """
+
+    name: str
+    kind: str
+    settings: dict[str, Any]
+    job: dict[str, Any]
+    train: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Models:
     """What extracts.
 
     Attributes:
-        extractor: folder of the trained extractor.
+        extractor: folder of the trained extractor; empty where a system extracts.
         gate: folder of the classifier before it, or None.
         batch_size: sentences at a time on a CPU.
         threshold: of the gate.
         gpu: ``0`` for the CPU, ``1`` for the GPU that the process was given.
         threads: of PyTorch on a CPU.
+        system: that extracts, None for a trained extractor.
     """
 
-    extractor: str
+    extractor: str = ""
     gate: str | None = None
     batch_size: int = 64
     threshold: float = 0.5
     gpu: str = "0"
     threads: int = 1
+    system: System | None = None
+
+    @property
+    def first(self) -> str:
+        """Folder of the first model that reads a sentence; empty where there is none."""
+        return self.gate or self.extractor
 
 
 class Clock:
@@ -128,7 +156,7 @@ class Tokenise:
         from tripleaudit.extractors.base import saved_aligner
 
         _quiet()
-        self.aligner = saved_aligner(Path(models.gate or models.extractor))
+        self.aligner = saved_aligner(Path(models.first))
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         for facts, table in unpacked(batch):
@@ -183,10 +211,13 @@ class Extract:
         set_up(models.threads)
         _quiet()
         where = device(models.gpu)
-        extractor = load_extractor(models.extractor).to(where)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
         self.device = str(where)
-        self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
+        if models.system is None:
+            extractor = load_extractor(models.extractor).to(where)
+            self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
+        else:
+            self.stream = AskedStream(models, gate)
         self.start: tuple[float, float] | None = (time.perf_counter() - began, time.process_time() - cpu)
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
@@ -197,12 +228,13 @@ class Extract:
             began, cpu = time.perf_counter(), time.process_time()
             texts = table["text"].to_pylist()
             window = list(map(Sentence, table["id"].to_pylist(), texts))
-            known = dict(zip(texts, tokens_of(table), strict=True))
+            known = dict(zip(texts, tokens_of(table), strict=True)) if "input_ids" in table.column_names else {}
             self.stream.account = account
             with memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size):
                 extracted = list(self.stream.predict(window, known))
             facts["counts"] |= {key: account.counts[key] for key in COUNTED}
             facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
+            facts["money"] = getattr(self.stream, "money", 0.0)
             found = predictions(facts["block"]["file"], table["line"], extracted)
             for part, value in account.seconds.items():
                 clock.add(part, value, account.cpu_seconds[part])
@@ -212,6 +244,66 @@ class Extract:
             self.start = None  # once, however many blocks follow
             facts["peak_mb"] = peak_mb()
             yield row(facts, found)
+
+
+class AskedStream:
+    """A system of a study behind the gate, in the form of :class:`tripleaudit.training.stream.Stream`.
+
+    Attributes:
+        money: that the answers to the last window cost.
+    """
+
+    def __init__(self, models: Models, gate: Any):
+        from tripleaudit.corpora.store import load_sentences
+
+        self.system, self.gate = models.system, gate
+        self.batch_size, self.threshold, self.money = models.batch_size, models.threshold, 0.0
+        self.account: Any = None
+        self.train = load_sentences(self.system.train) if self.system.train else []
+
+    def predict(self, window: list[Sentence], known: dict[str, Alignment]) -> Iterator[Any]:
+        """Yield sentences with the triples that the system says of them; equal texts are asked about once.
+
+        Raises:
+            UserError: the system does not answer all of them.
+        """
+        from tripleaudit.training.stream import Extracted
+
+        account, texts = self.account, [each.text for each in window]
+        scores: list[float | None] = [None] * len(window)
+        if self.gate is not None:
+            with account.timed("gate"):
+                scores = self.gate.decide(texts, self.batch_size, known)
+        passed = {text for text, score in zip(texts, scores, strict=True) if score is None or score > self.threshold}
+        with account.timed("extraction"):
+            found = self._asked([text for text in dict.fromkeys(texts) if text in passed])
+        account.counts.update(sentences=len(window), let_through=sum(text in passed for text in texts), cut=0)
+        for sentence, score in zip(window, scores, strict=True):
+            triples = found.get(sentence.text, ())
+            account.counts.update(with_triples=bool(triples), triples=len(triples))
+            account.relations.update(triple.relation for triple in triples)
+            yield Extracted(Sentence(sentence.id, sentence.text, triples), score)
+
+    def _asked(self, texts: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+        from tripleaudit.descriptors import SYSTEM_KINDS
+        from tripleaudit.systems.asked import Asked
+
+        self.money = 0.0
+        if not texts:
+            return {}
+        system = self.system
+        relations = dict.fromkeys(sorted({triple.relation for each in self.train for triple in each.triples}), "")
+        asked = Asked(
+            system.name,
+            system.settings,
+            [Sentence(str(number), text) for number, text in enumerate(texts)],
+            {**relations, **system.job.get("relations", {})},
+            self.train,
+            {**system.job, "files": list(system.files)},
+        )
+        answered = SYSTEM_KINDS.need(system.kind).answer(asked)
+        self.money = float(answered.facts.get("money") or 0.0)
+        return {each.text: tuple(each.triples) for each in answered.sentences}
 
 
 def predictions(source: str, lines: pa.ChunkedArray, extracted: Sequence[Any]) -> pa.Table:
@@ -250,10 +342,12 @@ def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process has held, megabytes."""
+    """Return the most memory that this process has held, megabytes, without what Ray shares among processes."""
     status = Path("/proc/self/status")
-    if status.exists():  # of this program alone; what getrusage says may be that of the process which started it
-        return round(int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text())[1]) * 1024 / 1e6, 1)
+    if status.exists():
+        kb = {key: int(value) for key, value in re.findall(r"(VmHWM|Rss\w+):\s+(\d+) kB", status.read_text())}
+        own = kb["RssAnon"] + kb["RssFile"]
+        return round(max(kb["VmHWM"] - kb["RssShmem"], own) * 1024 / 1e6, 1)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
 

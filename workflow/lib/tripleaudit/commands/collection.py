@@ -1,8 +1,10 @@
 """``tripleaudit collection``: triples of large text collections on Ray Data, and what they cost."""
 
 import argparse
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SHARE, Real, add_gpus
 
@@ -19,7 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files, folders, patterns and addresses (s3://…): .txt, .jsonl, .csv, .tsv, also .gz or .zst, .parquet",
     )
-    run.add_argument("--model", required=True, metavar="DIR", help="folder of the trained extractor")
+    who = run.add_mutually_exclusive_group(required=True)
+    who.add_argument("--model", metavar="DIR", help="folder of the trained extractor")
+    who.add_argument("--system", metavar="JSON", help="a system that is asked instead: name, kind, settings, job …")
     run.add_argument("--gate", metavar="DIR", help="folder of the trained classifier that reads every sentence first")
     run.add_argument("--out", required=True, metavar="DIR", help="folder or address of the result")
     run.add_argument("--name", help="of the collection (default: the folder's)")
@@ -74,6 +78,7 @@ def _run(args: argparse.Namespace) -> None:
     from tripleaudit.collection.engine import Cluster, Collection, run_collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
+    from tripleaudit.descriptors import SYSTEM_KINDS
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
     from tripleaudit.machine.devices import devices, gpu_slot, policy
 
@@ -81,28 +86,51 @@ def _run(args: argparse.Namespace) -> None:
     wanted = policy(args.gpu, args.gpus)
     elsewhere = os.environ.get("RAY_ADDRESS")
     on_gpu = wanted != "0" and (wanted == "1" or args.gpu == "1" or bool(not elsewhere and devices()))
-    references = [class_reference(saved_extractor_name(folder)) for folder in (args.model, args.gate) if folder]
-    places = {reference.rpartition(":")[0] for reference in references}
+    folders = [folder for folder in (args.model, args.gate) if folder]
+    places = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
+    system, deciding = _system(args.system)
+    places |= {SYSTEM_KINDS.need(system.kind).module} if system else set()
     own = {place for place in places if place.endswith(".py")}
     collection = Collection(
         name=args.name or Path(args.out).name,
         files=args.files,
         target=folder_of(args.out, args.jsonl),
         models=Models(
-            extractor=str(Path(args.model).absolute()),
+            extractor=str(Path(args.model).absolute()) if args.model else "",
             gate=str(Path(args.gate).absolute()) if args.gate else None,
             batch_size=args.batch_size,
             threshold=args.threshold,
             gpu="1" if on_gpu else "0",
             threads=args.threads,
+            system=system,
         ),
         reading=Reading(args.block, Columns(args.text_column, args.id_column), args.max_chars, args.skip_broken),
         write="triples" if args.only_triples else "all",
         code=code.digest_of("collection.pipeline", "training.stream", *sorted(places - own), files=sorted(own)),
+        deciding=deciding,
     )
     cluster = Cluster(args.workers, args.share if on_gpu else 0.0, args.tokenisers or args.workers)
     with gpu_slot("0" if elsewhere else wanted, args.gpus):
         run_collection(collection, cluster, replace=args.replace)
+
+
+def _system(text: str | None) -> tuple[Any, dict[str, Any]]:
+    """Return the system that ``--system`` says, and what of its settings decides its answers.
+
+    Raises:
+        UserError: it is no such object.
+    """
+    from tripleaudit.collection.pipeline import System
+    from tripleaudit.errors import UserError
+
+    if text is None:
+        return None, {}
+    try:
+        given = json.loads(text)
+        deciding = given.pop("deciding", given["settings"])
+        return System(**{**given, "files": tuple(given.get("files", ()))}), deciding
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"--system: expected an object with name, kind, settings and job, got {text[:80]}") from error
 
 
 def _cost(args: argparse.Namespace) -> None:

@@ -1,9 +1,10 @@
 """The section ``collections``: which texts are read by which of the study's models, and where the triples lie."""
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -29,7 +30,7 @@ class Collection(Section):
     id_column: Text = "id"
     """The same for the id; rows without one are called by file and number."""
     extractor: Text
-    """An extractor that the study trains, or the folder of a trained one."""
+    """An extractor that the study trains, the folder of a trained one, or one of its `systems` that can be asked."""
     gate: str | None
     """The zero-cardinality classifier that reads every sentence first, zcc-binary or zcc-mcml of the study or the
     folder of a trained one; null for none."""
@@ -92,6 +93,12 @@ class Collections:
                 yield f"collections/{name}/files: {error}"
 
     def _problems_of_models(self, name: str, section: Collection) -> Iterator[str]:
+        if section.extractor in self.study.systems.given:
+            kind = self.study.systems.kinds.get(section.extractor)
+            if kind is not None and kind.name == "predictions":
+                yield f"collections/{name}/extractor: '{section.extractor}' is stored predictions and cannot be asked"
+            if section.gate is None:
+                return
         if not section.corpus and len(self.study.corpora) != 1 and not is_folder(section.extractor):
             known = ", ".join(self.study.corpora) or "none"
             yield f"collections/{name}/corpus: expected the corpus whose extractor reads it; known are {known}"
@@ -106,7 +113,7 @@ class Collections:
                     f"collections/{name}/{key}: the study has no training {run}; expected one of its trainings "
                     f"({_some(known)}) or the folder of a trained model"
                 )
-            elif run is None and model is not None:
+            elif run is None and model is not None and model not in self.study.systems.given:
                 try:
                     saved_extractor_name(shipped(model))
                 except UserError as error:
@@ -132,7 +139,7 @@ class Collections:
     def model_run(self, name: str) -> str | None:
         """Return the path of the run whose model extracts (:attr:`.study.Run.path`), None for a folder."""
         section = self.section[name]
-        if is_folder(section.extractor):
+        if is_folder(section.extractor) or self.system(name):
             return None
         return f"{self._corpus(section)}/{section.trainset}/{section.extractor}/{section.noise}/{self._seed(section)}"
 
@@ -143,9 +150,47 @@ class Collections:
             return None
         return f"{self._corpus(section)}/original-wz/{section.gate}/none/{self._seed(section)}"
 
-    def model(self, name: str) -> str:
-        """Return the weights of the extractor."""
-        return self._weights(self.model_run(name), self.section[name].extractor)
+    def system(self, name: str) -> str | None:
+        """Return the system of the study that extracts, None where a trained extractor does."""
+        extractor = self.section[name].extractor
+        return extractor if extractor in self.study.systems.given else None
+
+    def model(self, name: str) -> list[str]:
+        """Return the weights of the extractor, or the files that a system's answers depend on."""
+        if system := self.system(name):
+            return self._programs(system) + self._shown(name)
+        return [self._weights(self.model_run(name), self.section[name].extractor)]
+
+    def _programs(self, system: str) -> list[str]:
+        systems = self.study.systems
+        settings = systems.settings(system)
+        return sorted({*systems.kinds[system].files(settings), *(settings.get("files") or ())})
+
+    def _shown(self, name: str) -> list[str]:
+        """Return the training sentences whose relations a system is told."""
+        corpus = self._corpus(self.section[name])
+        return [self.study.set_file(corpus, "original", "nz", "train")] if corpus else []
+
+    def who_options(self, name: str, threads: int) -> list[str]:
+        """Return the options of ``tripleaudit collection run`` that say what extracts."""
+        system, systems = self.system(name), self.study.systems
+        if system is None:
+            return ["--model", str(Path(self.model(name)[0]).parent)]
+        said = {
+            "name": system,
+            "kind": systems.kinds[system].name,
+            "settings": systems.settings(system),
+            "deciding": systems.identity(system),
+            "job": json.loads(systems.job(self._corpus(self.section[name]), system, threads)),
+            "train": next(iter(self._shown(name)), ""),
+            "files": self._programs(system),
+        }
+        return ["--system", json.dumps(said, sort_keys=True)]
+
+    def identity(self, name: str) -> dict[str, Any]:
+        """Return what decides the answers of a collection's system, if it has one."""
+        system = self.system(name)
+        return self.study.systems.identity(system) if system else {}
 
     def gate(self, name: str) -> list[str]:
         """Return the weights of the classifier before it, if there is one."""
