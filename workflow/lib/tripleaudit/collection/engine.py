@@ -167,14 +167,15 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
     import pyarrow as pa
 
     models = collection.models
-    tokenise = [pipeline.Tokenise(models)] if models.first else []
+    tokenise: list[Any] = [pipeline.Tokenise(models)] if models.first else []
     extract = pipeline.Extract(models)
     for file, blocks in work:
         batches = pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading)
         for batch in batches:
-            for stage in (*tokenise, extract, lambda rows: pipeline.write(rows, collection.target, settings)):
+            for stage in (*tokenise, extract):
                 (batch,) = stage(batch)
-            yield json.loads(batch["facts"][0].as_py())
+            (written,) = pipeline.write(batch, collection.target, settings)
+            yield json.loads(written["facts"][0].as_py())
 
 
 def model_names(models: pipeline.Models) -> dict[str, str | None]:

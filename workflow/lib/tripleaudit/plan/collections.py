@@ -180,7 +180,7 @@ class Collections:
             "name": system,
             "kind": systems.kinds[system].name,
             "settings": systems.settings(system),
-            "deciding": systems.identity(system),
+            "deciding": systems.identity(self._corpus(self.section[name]), system),
             "job": json.loads(systems.job(self._corpus(self.section[name]), system, threads)),
             "train": next(iter(self._shown(name)), ""),
             "files": self._programs(system),
@@ -190,7 +190,7 @@ class Collections:
     def identity(self, name: str) -> dict[str, Any]:
         """Return what decides the answers of a collection's system, if it has one."""
         system = self.system(name)
-        return self.study.systems.identity(system) if system else {}
+        return self.study.systems.identity(self._corpus(self.section[name]), system) if system else {}
 
     def gate(self, name: str) -> list[str]:
         """Return the weights of the classifier before it, if there is one."""

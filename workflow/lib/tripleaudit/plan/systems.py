@@ -294,8 +294,12 @@ class Systems:
         if self.kinds[name].name == "endpoint":
             found |= identity(self.study.language_models.section, settings)
         if self.kinds[name].told and (settings.get("relations") or settings.get("setting") not in (None, "open")):
-            found["described"] = dict(self.study.data.section[corpus].relations)
+            found["described"] = self._described(corpus)
         return found
+
+    def _described(self, corpus: str) -> dict[str, str]:
+        """Return relation -> description as the study has them; none for a text collection without a corpus."""
+        return dict(self.study.data.section[corpus].relations) if corpus else {}
 
     def json(self, name: str) -> str:
         """Return the settings for the job."""
@@ -303,8 +307,7 @@ class Systems:
 
     def job(self, corpus: str, name: str, threads: int) -> str:
         """Return what the job needs besides the settings."""
-        told = dict(self.study.data.section[corpus].relations)
-        job: dict[str, Any] = {"threads": threads, "study": self.study.name, "relations": told}
+        job: dict[str, Any] = {"threads": threads, "study": self.study.name, "relations": self._described(corpus)}
         if self.kinds[name].name == "endpoint":
             job["section"] = self.study.language_models.section
         return json.dumps(job, sort_keys=True)
