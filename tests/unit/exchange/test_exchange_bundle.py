@@ -16,8 +16,9 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.writers import write_parquet
 from tripleaudit.exchange.bundling import portable
 from tripleaudit.exchange.scored import read_sentences
-from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.files import read_json, write_json, write_jsonl
 from tripleaudit.scoring.sides import load_side
+from tripleaudit.systems.test_set import predict_system
 
 FAST = ["--bootstrap", "50", "--shuffles", "50"]
 
@@ -173,6 +174,12 @@ def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, caps
         assert main(["score", str(gold), str(path), "--json", "--bootstrap", "20"]) == 0
         scores.append(json.loads(capsys.readouterr().out))
     assert scores[0] == scores[1] == scores[2] and scores[0]["micro"]["f1"] > 0.5
+    train = study / "protocols/c/original/nz/train.jsonl"
+    for path in (one, unpacked):  # as a system of a study
+        out, report = tmp_path / "system.jsonl", tmp_path / "system.report.json"
+        predict_system("mine", "predictions", {"predictions": str(path)}, gold, train, {}, out, report, [str(path)])
+        assert read_json(report)["failed"] is None
+        assert [(s.id, set(s.triples)) for s in load_sentences(out)] == [(s.id, set(s.triples)) for s in original]
     with pytest.raises(Exception, match="has 2 prediction files .* expected one"):
         read_corpus(bundle)
 

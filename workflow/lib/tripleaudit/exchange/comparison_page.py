@@ -59,19 +59,20 @@ def to_text(result: Comparison, show: int) -> str:
 def to_page(result: Comparison, form: str) -> str:
     """Everything as ``md`` or ``html``."""
     tables = [overview(result), *(details(pair) for pair in result.pairs)]
+    most = MOST_SENTENCES // max(1, len(result.pairs))
     if form == "md":
         parts = ["# Comparison", to_markdown(tables[0])]
         for pair, table in zip(result.pairs, tables[1:], strict=True):
             parts += [f"## {markdown(pair.name)}", to_markdown(table)]
             if pair.changed:
-                parts += [f"### {_heading(pair)}", "\n".join(_markdown(one) for one in pair.changed[:MOST_SENTENCES])]
+                parts += [f"### {_heading(pair, most)}", "\n".join(_markdown(one) for one in pair.changed[:most])]
         return "\n\n".join(part.strip() for part in parts) + "\n"
     parts = ["<h1>Comparison</h1>", to_html(tables[0])]
     for pair, table in zip(result.pairs, tables[1:], strict=True):
         parts += [f"<h2>{html(pair.name)}</h2>", to_html(table)]
         if pair.changed:
-            items = "".join(_html(one) for one in pair.changed[:MOST_SENTENCES])
-            parts.append(f"<details><summary>{html(_heading(pair))}</summary><ol>{items}</ol></details>")
+            items = "".join(_html(one) for one in pair.changed[:most])
+            parts.append(f"<details><summary>{html(_heading(pair, most))}</summary><ol>{items}</ol></details>")
     body = "\n".join(parts).encode("ascii", "xmlcharrefreplace").decode("ascii")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Comparison</title>'
@@ -117,10 +118,11 @@ def _notes(result: Comparison) -> list[str]:
     return notes
 
 
-def _heading(pair: Compared) -> str:
+def _heading(pair: Compared, shown: int | None = None) -> str:
     changed = pair.changed or ()
     better, worse = (sum(one.gain * sign > 0 for one in changed) for sign in (1, -1))
-    return f"{len(changed)} of {pair.total.sentences} sentences changed: {better} for the better, {worse} for the worse"
+    text = f"{len(changed)} of {pair.total.sentences} sentences changed: {better} for the better, {worse} for the worse"
+    return text if shown is None or shown >= len(changed) else f"{text}; the {shown} that changed most"
 
 
 def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:

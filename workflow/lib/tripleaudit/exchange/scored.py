@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.bundled import read_parquet
+from tripleaudit.corpora.bundled import is_bundle, read_parquet
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
@@ -72,10 +72,11 @@ class ScoredRun:
         for start in range(len(parts)):
             path = Path(self.study or ".", *parts[start:])
             if path.is_file():
-                if sha256(path) != recorded.get("sha256"):
+                # files of a bundle were verified when it was opened, and may be written in another way
+                if not is_bundle(self.study) and sha256(path) != recorded.get("sha256"):
                     raise UserError(f"{path}: has changed since {self.name} was counted from it; score it again")
                 return path
-            if path.with_suffix(".parquet").is_file():  # of a bundle, whose files were verified when it was unpacked
+            if path.with_suffix(".parquet").is_file():  # of a bundle
                 return path.with_suffix(".parquet")
         return None
 
