@@ -269,10 +269,21 @@ def test_absurd_numbers_and_files_are_refused_each_in_a_line(tmp_path, monkeypat
         "scoring/seed: expected at most 4294967295, got 4294967296",
         "generative/endpoints/a/temperature: expected at most 2, got 55",
         "corpora/c/files/valid: nothing: the folder is empty, expected a data set or a file",
-        "corpora/c/files/test: ./t.jsonl: this file is the split 'train', too; expected each file in one split",
+        "corpora/c/files/test: ./t.jsonl: the model would be tested on its training sentences",
         "needles/documents: latin.txt line 3 (byte 2): not UTF-8 text",
         "needles/documents: empty.txt: the document is empty, expected plain text",
     ]
+
+
+def test_a_validation_set_that_is_the_test_set_is_noted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.jsonl", "u.jsonl"):
+        (tmp_path / name).write_text("{}\n")
+    files = {"train": "t.jsonl", "valid": "u.jsonl", "test": "u.jsonl"}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump({"study": "s", "corpora": {"c": {"files": files}}}))
+    assert main(["validate", "study.yaml"]) == 0
+    note = "note: corpora/c: u.jsonl is validation and test set; the best epoch is chosen on the test set"
+    assert note in capsys.readouterr().out.splitlines()
 
 
 def test_what_a_job_would_stumble_over_is_said_in_the_plan(tmp_path, monkeypatch):

@@ -225,14 +225,14 @@ def _problem_of_text(where: str, path: Path) -> Iterator[str]:
         yield f"{where}: {error}"
 
 
-def _problems_of_twice(where: str, files: Files) -> Iterator[str]:
-    """Yield a sentence for each file that is in several splits, so that a model would be tested on what it learned."""
+def _twice(files: Files) -> Iterator[tuple[str, str, str]]:
+    """Yield each file that stands in two splits: its path, and the splits."""
     first: dict[Path, str] = {}
     for split, paths in files:
         for path in paths or ():
             known = first.setdefault(Path(shipped(path)).resolve(), split)
             if known != split:
-                yield f"{where}/{split}: {path}: this file is the split '{known}', too; expected each file in one split"
+                yield path, known, split
 
 
 class Corpora:
@@ -253,7 +253,9 @@ class Corpora:
                             yield f"{where}/files/{split}: {path}: no such file"
                         elif corpus.format == "auto":
                             yield from _problem_of_text(f"{where}/files/{split}", place)
-                yield from _problems_of_twice(f"{where}/files", corpus.files)
+                for path, known, split in _twice(corpus.files):
+                    if known == "train":
+                        yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
                 yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
                 continue
             try:
@@ -284,7 +286,11 @@ class Corpora:
                     yield f"protocols/{name}: the key '{key}' is missing"
 
     def notes(self) -> Iterator[str]:
-        """Yield a sentence about raw files that must be got by hand before the study can run."""
+        """Yield a sentence about raw files that must be got by hand, and about epochs chosen on the test set."""
+        for name, corpus in self.section.items():
+            for path, known, _ in _twice(corpus.files) if corpus.files else ():
+                if known == "valid":
+                    yield f"corpora/{name}: {path} is validation and test set; the best epoch is chosen on the test set"
         entries = [self.registered(name) for name in self.section]
         yield from self.study.places.to_get(*(file for entry in entries if entry for file in _raw_files(entry)))
 
