@@ -37,7 +37,7 @@ STEPS_OF = 3  # static batches have a multiple of so many steps
 TILE = 8
 SHUT = -1e4  # to an input gate: nothing enters the cell
 POINTERS = "subject_start", "subject_end", "object_start", "object_end"
-ORDERS = ("epoch", "once")
+ORDERS = ("epoch", "once", "text")
 
 
 class PtrNetConfig(ExtractorConfig):
@@ -51,7 +51,8 @@ class PtrNetConfig(ExtractorConfig):
             ones, without the NONE that would follow (the official code drops such sentences).
         skip_equal: drop predictions whose subject and object are the same text, as the official code does.
         order: ``epoch`` shuffles the triples of a sentence anew in every epoch; ``once`` keeps one shuffled order for
-            all epochs and runs, as the official loader does.
+            all epochs and runs, as the official loader does; ``text`` writes them as their subjects, then their
+            objects begin in the text.
     """
 
     model_type = "tripleaudit-ptrnet"
@@ -179,14 +180,17 @@ class PtrNet(Extractor):
     def collate_targets(
         cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
-        """Return ``steps`` [n], the decoder step that writes each triple: a shuffled order of each sentence's.
+        """Return ``steps`` [n], the decoder step that writes each triple, in the order of the setting.
 
         Of a static batch instead what each step writes: ``classes`` [B, T], and ``places`` [B, T, 4], the tokens of
         subject start, subject end, object start and object end, 0 where there is no triple.
         """
         if config.order == "once":
             rngs = [generator(0, each.tobytes().hex(), "order") for each in rows]
-        steps = [rng.permutation(len(each)) for each, rng in zip(rows, rngs, strict=True)]
+        if config.order == "text":
+            steps = [np.lexsort(each[:, [4, 2, 1, 3, 0]].T).argsort() for each in rows]
+        else:
+            steps = [rng.permutation(len(each)) for each, rng in zip(rows, rngs, strict=True)]
         if not shape.static:
             return {"steps": torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *steps]))}
         most = config.max_triples
