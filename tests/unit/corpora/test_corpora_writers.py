@@ -1,5 +1,6 @@
 """What is written in other programs' forms is read back to the same triples."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.corpora.writers import WRITERS
+from tripleaudit.corpora.writers import WRITERS, write_csv
+from tripleaudit.errors import UserError
 
 SENTENCES = [
     Sentence("a", "Zoë , of Oslo , met Oslo FC .", (Triple(Span(20, 27, "Oslo FC"), "met", Span(0, 3, "Zoë")),)),
@@ -62,3 +64,13 @@ def test_what_a_form_cannot_say_is_refused(
     assert main(["export", f"train={tmp_path / 'in.jsonl'}", "--to", form, "--out", str(out)]) == 1
     assert message in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_csv_has_every_column_in_every_row_and_no_empty_entity(tmp_path):
+    nothing = Sentence("n", "Nothing , of note .", ())
+    write_csv(tmp_path / "a.csv", [nothing])
+    assert len(set(map(len, csv.reader((tmp_path / "a.csv").read_text().splitlines())))) == 1
+    assert read_corpus(tmp_path / "a.csv").sentences == [nothing]
+    empty = Triple(Span(None, None, ""), "r", Span(0, 3, "Ann"))
+    with pytest.raises(UserError, match="an entity of e is an empty string"):
+        write_csv(tmp_path / "a.csv", [Sentence("e", "Ann", (empty,))])

@@ -48,8 +48,8 @@ def test_a_docbin_without_relations_says_what_is_missing(tmp_path: Path) -> None
 NEAR = {
     '{"text": "a b", "predict": []}': r"near are .*predictions \(no 'truth'\)",
     '{"token": ["a"], "relation": "r"}': r"near are .*tacred \(no 'subj_start'",
-    '{"satz": "a b", "kanten": []}': r"columns are satz, kanten.*--column text=COLUMN, triples=COLUMN",
-    "satz,von,art,nach\na,b,c,d\n": r"columns are satz, von, art, nach.*--column text=COLUMN",
+    '{"satz": "a b", "kanten": []}': r"columns are satz, kanten.*--column text=COLUMN,triples=COLUMN",
+    "satz,von,art,nach\na,b,c,d\n": r"--column text=COLUMN,subject=COLUMN,relation=COLUMN,object=COLUMN",
 }
 
 

@@ -15,16 +15,22 @@ COLUMNS = ("id", "text", "subject", "relation", "object", "subject_start", "subj
 
 
 def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
-    """Write one triple a row; a sentence without triples is a row with its text alone."""
+    """Write one triple a row; a sentence without triples is a row with its text alone.
+
+    Raises:
+        UserError: an entity is an empty string, which a table cannot tell from a missing one.
+    """
     with atomic_write(path) as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(COLUMNS)
         for sentence in sentences:
             for triple in sentence.triples:
+                if not triple.subject.text or not triple.object.text:
+                    raise UserError(f"{path.name}: an entity of {sentence.id} is an empty string, expected some text")
                 places = (triple.subject.start, triple.subject.end, triple.object.start, triple.object.end)
                 rows.writerow((sentence.id, sentence.text, *triple.strings, *places))
             if not sentence.triples:
-                rows.writerow((sentence.id, sentence.text))
+                rows.writerow((sentence.id, sentence.text, *[""] * (len(COLUMNS) - 2)))
 
 
 def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:

@@ -83,7 +83,10 @@ def _advice(row: dict[str, Any]) -> str:
         if missing and len(missing) < len(format.keys):
             near.append((len(missing) / len(format.keys), f"{format.name} (no {', '.join(map(repr, missing))})"))
     close = f"; near are {', '.join(text for _, text in sorted(near)[:3])}" if near else ""
-    roles = ", ".join(f"{role}=COLUMN" for role in Mapped().lacks(row))
+    lacking = Mapped().lacks(row)
+    if "triples" in lacking and not any(isinstance(value, list | dict) for value in row.values()):
+        lacking[lacking.index("triples") :] = ["subject", "relation", "object"]  # one triple a row
+    roles = ",".join(f"{role}=COLUMN" for role in lacking)
     return (
         f": its columns are {', '.join(map(str, row))}{close}; say which column is what with --column {roles} "
         f"(in a study under 'columns'), or {name}"
