@@ -106,7 +106,7 @@ def _part(title: str, scores: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _cell(score: dict[str, Any], metric: str) -> str:
-    if not score["gold"] and metric != "precision" or not score["sentences"]:
+    if not score["gold"] and (metric != "precision" or not score["predicted"]):
         return "–"
     bounds = score["intervals"].get(metric)
     interval = f" [{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]" if bounds else ""
