@@ -155,6 +155,8 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
     half = tmp_path / "half.jsonl"
     save_sentences(half, load_sentences(files(one, "casrel"))[:40])
     assert "40 predictions for the 80 sentences" in error(files(one, "casrel"), half, gold)
+    assert "expected GOLD as third argument" in error(files(one, "casrel"), files(two, "prgc"))
+    assert "brings its own gold" in error(one, two, gold)
     assert "no such file" in error(one, tmp_path / "nowhere")
     assert "no scored run is here" in error(one, tmp_path)
     assert "expected a file that ends in" in error(one, two, "--out", tmp_path / "page.pdf")

@@ -74,6 +74,8 @@ def _side(args: argparse.Namespace, given: str, work: Path) -> "list[ScoredRun]"
     path = Path(given)
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
+    if (args.gold or args.train) and (path.is_dir() or is_bundle(path)):
+        raise UserError(f"{path}: brings its own gold triples; GOLD and --train go with prediction files")
     if is_bundle(path):
         return runs_of_study(open_bundle(path, work))
     if path.is_dir():

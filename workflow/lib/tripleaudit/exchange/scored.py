@@ -95,8 +95,10 @@ def runs_of_files(gold: Path | None, predictions: Path, name: str, train: Path |
     Raises:
         UserError: a file cannot be read, or the two do not belong together.
     """
-    from tripleaudit.corpora.readers import read_corpus
+    from tripleaudit.corpora.readers import detect_format, read_corpus
 
+    if gold is None and detect_format(predictions) != "predictions":
+        raise UserError(f"{predictions}: holds no gold triples beside the predictions; expected GOLD as third argument")
     right, guess = load_pair(gold or predictions, predictions, **options)
     seen = read_corpus(train, **options).sentences if train else None
     return ScoredRun(str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess))
