@@ -73,24 +73,38 @@ def test_a_context_too_short_for_the_prompt(tmp_path):
             "systems/a/prompt: schema: strict mode needs 'additionalProperties: false' in every object "
             "(endpoint 'mine' asks for json_schema; auto does without)",
         ),
+        (
+            {"context": 512},
+            {},
+            "systems/a/max_tokens: an answer of up to 800 leaves no room for a text in a context of 512",
+        ),
+        (
+            {"base_url": "https://h.example/v1/chat/completions"},
+            {},
+            "endpoints/mine: 'base_url' must end before /chat/completions",
+        ),
+        ({"extra": {"stream": True}}, {}, "endpoints/mine: 'extra' must not ask for a stream"),
+        ({"extra": {"n": 3}}, {}, "endpoints/mine: 'extra' must not ask for a stream or for several answers"),
     ],
-    ids=["budget", "schema"],
+    ids=["budget", "schema", "context", "address", "stream", "several"],
 )
-def test_a_budget_without_a_price_and_a_schema_that_strict_mode_refuses(tmp_path, monkeypatch, server, more, sentence):
+def test_what_is_said_of_a_study_before_anything_is_sent(tmp_path, monkeypatch, server, more, sentence):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.jsonl").write_text("{}\n")
+    for name in ("train", "test"):
+        (tmp_path / f"{name}.jsonl").write_text("{}\n")
     (tmp_path / "own.yaml").write_text("messages: [{role: user, content: '{{text}}'}]\n" + OPEN_SCHEMA)
     config = {
         "endpoints": {"mine": {"base_url": "https://h.example/v1", "model": "m", **server}},
         "datasets": {"d": {"corpus": "c"}},
         "systems": {"a": {"endpoint": "mine", "prompt": "./own.yaml"}},
     }
-    corpora = {"c": {"files": {"train": "t.jsonl", "test": "t.jsonl"}}}
+    corpora = {"c": {"files": {"train": "train.jsonl", "test": "test.jsonl"}}}
     with pytest.raises(UserError) as error:
         Study({"study": "s", "corpora": corpora, "generative": config | more})
     (found,) = str(error.value).splitlines()[1:]
     assert sentence in found
-    config["endpoints"]["mine"] |= {"structured": "auto", "prices": {"input": 1}}
+    good = {"base_url": "https://h.example/v1", "context": 2048, "extra": {"n": 1, "stream": False}}
+    config["endpoints"]["mine"] |= {"structured": "auto", "prices": {"input": 1}, **good}
     Study({"study": "s", "corpora": corpora, "generative": config | more})
 
 

@@ -95,11 +95,15 @@ class Endpoint:
             parts = urlsplit(self.base_url)
             if parts.username or parts.password or parts.query:
                 raise UserError(f"{where}: 'base_url' must not hold credentials or a query; name 'api_key_env' instead")
+            if parts.path.rstrip("/").endswith("/chat/completions"):
+                raise UserError(f"{where}: 'base_url' must end before /chat/completions, which is added to it")
         if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
             raise UserError(f"{where}: 'api_key_env' must be the name of an environment variable, not the key itself")
         for name, allowed in (("structured", STRUCTURED), ("token_field", TOKEN_FIELDS)):
             if getattr(self, name) not in allowed:
                 raise UserError(f"{where}: '{name}' must be one of {', '.join(allowed)}")
+        if self.extra.get("stream") or self.extra.get("n", 1) != 1:
+            raise UserError(f"{where}: 'extra' must not ask for a stream or for several answers; see 'samples'")
         for name, least in _LEAST.items():
             if getattr(self, name) is not None and getattr(self, name) < least:
                 raise UserError(f"{where}: '{name}' is {getattr(self, name)}, expected at least {least}")

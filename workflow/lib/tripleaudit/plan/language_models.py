@@ -244,6 +244,10 @@ class LanguageModels:
                 yield f"{where}/prompt: {error}"
                 continue
             server = self.config.endpoints.get(system.endpoint)
+            longest = system.max_tokens or (server.max_tokens if server is not None else 0)
+            if server is not None and server.context is not None and longest >= server.context:
+                told = f"an answer of up to {longest} leaves no room for a text in a context of {server.context}"
+                yield f"{where}/max_tokens: {told}"
             strict = server is not None and server.structured == "json_schema" and schema is not None
             if strict and (problem := strict_problem(closed(schema))):
                 told = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
