@@ -9,7 +9,7 @@ import pytest
 
 from support.report_study import EVIL, TABLES, write_finished_study
 from tripleaudit.cli import main
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.glance import matrix
@@ -17,7 +17,7 @@ from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json
 from tripleaudit.report.svg import inline_svg
-from tripleaudit.report.table_files import TableFile, load_table
+from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 
@@ -200,6 +200,28 @@ def test_raw_answers_of_a_language_model_stand_beside_their_text(study, tmp_path
     answered = next(one for one in embedded["sentences"] if "r" in one)
     assert list(answered["r"].values()) == [EVIL]
     assert embedded["systems"][int(*answered["r"])]["name"] == "talker"
+
+
+def test_infused_triples_are_found_with_their_records(study, tmp_path):
+    shutil.copytree(study, tmp_path / "s")
+    triples, run = tmp_path / "s/needles/triples", find_files(study).predicted[0]
+    records = load_sentences(run.predictions)[:5]
+    for name in ("extractors/demo/original-nz/casrel/none/seed1", "extractors/demo/original-nz/casrel/none/seed2"):
+        save_sentences(triples / name / "predictions.jsonl", records)
+    save_sentences(triples / "models/talker/predictions.jsonl", records[:2])
+    for name in ("sentences", "pieces"):
+        save_sentences(triples / f"{name}.jsonl", records)
+    files = find_files(tmp_path / "s")
+    assert len(files.infused) == 2
+    data = browser_data(files.predicted)
+    assert [one["key"] for one in data["sets"]][-2:] == ["demo/triple-needles", "demo/triple-needles-pieces"]
+    assert [one["key"] for one in data["systems"]][-2:] == ["casrel/nz", "talker"]
+    of = {"corpus": "demo", "protocol": "triple-needles", "training": "", "testing": "", "noise": "none"}
+    cell = Cell(1.0, of={**of, "extractor": "talker", "stratum": "relation:works for"})
+    assert Links.to(files.predicted).address(cell) == (
+        "#sentences?set=demo%2Ftriple-needles-pieces&system=talker&relation=works+for"
+    )
+    assert Links.to(files.predicted).address(Cell(1.0, of={**cell.of, "extractor": "other"})) == ""
 
 
 def test_two_steps_show_only_what_the_classifier_lets_through(study, tmp_path):

@@ -259,6 +259,12 @@ class NeedleStudies:
         """Return the options of one table as JSON."""
         return json.dumps((self.study.report.asked or {}).get(name, {}))
 
+    def infused(self) -> list[str]:
+        """Return the predictions about infused triples: of the first seed of every run, and of the models."""
+        runs = [run for run in self.triple_runs if run.seed == self.study.seeds[0]]
+        names = [*(f"extractors/{run.path}" for run in runs), *(f"models/{lm}" for lm in self.triple_models)]
+        return [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names]
+
     def files(self) -> list[str]:
         """Return every scores file about needles."""
         return (

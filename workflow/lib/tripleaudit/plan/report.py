@@ -195,6 +195,7 @@ class Report:
             "predictions": [predictions for predictions, _, _ in self.browsed],
             "gold": [gold for _, gold, _ in self.browsed],
             "browsed": [counts for _, _, counts in self.browsed],
+            "infused": study.needles.infused(),
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
             "provenance": self._of(every, "models/{}/provenance.json"),
         }

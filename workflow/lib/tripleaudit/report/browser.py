@@ -11,7 +11,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
-from tripleaudit.report.inputs import GENERATIVE, Predicted
+from tripleaudit.report.inputs import GENERATIVE, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.report.kinds import CORRECT, KINDS, kind_of
 from tripleaudit.report.table_files import set_key, system_key
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
@@ -21,6 +21,11 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.render.escape import clean
 
 STRATA = {**labels.TYPES, "zero": "Zero triples", "": "No stratum"}
+NAMES = {
+    GENERATIVE: "texts for language models",
+    TRIPLE_NEEDLES: "infused triples",
+    PIECES: "infused triples, whole pieces",
+}
 MAX_BYTES = 5_000_000
 """Room for the embedded sentences, so that a page with tables and plots stays below 10 MB."""
 RAW_CHARACTERS = 4_000  # of a raw answer; the rest lies in the answers' file
@@ -105,7 +110,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
 
 def set_label(run: Predicted, among: Sequence[Predicted]) -> str:
     """Name a test set: corpus and protocol, with the study where the page has several."""
-    protocol = "texts for language models" if run.protocol == GENERATIVE else labels.protocol(run.protocol).lower()
+    protocol = NAMES.get(run.protocol, run.protocol)
     where = f"{run.study}: " if len({one.study for one in among}) > 1 else ""
     return f"{where}{labels.corpus(run.corpus)}, {protocol}"
 

@@ -187,18 +187,22 @@ def _beside(name: str, of: Sequence[tuple[str, Table]]) -> Table:
             columns += [Column(text, group) for study, _ in others for text in (study, f"{study} − {first}")]
             picks.append((place, [_place(table, column) for _, table in others]))
     rows = []
-    for row in base.rows:
+    order = dict.fromkeys((row.group, row.label) for _, table in of for row in table.rows)
+    own = {(row.group, row.label): row for row in base.rows}
+    for group, label in order:
         cells: list[Cell] = []
         for place, elsewhere in picks:
-            cells.append(row.cells[place])
+            before = own[group, label].cells[place] if (group, label) in own else Cell()
+            cells.append(before)
             for rows_of, there in zip(known, elsewhere, strict=True):
-                other = rows_of.get((row.group, row.label))
+                other = rows_of.get((group, label))
                 cell = other.cells[there] if other and there is not None else Cell()
-                cells += [cell, _minus(cell, row.cells[place])]
-        if any(cell.value is not None for cell in cells[1:]):
-            rows.append(Row(row.label, tuple(cells), row.group))
+                cells += [cell, _minus(cell, before)]
+        if any(cell.value is not None for cell in cells):
+            rows.append(Row(label, tuple(cells), group))
+    notes = ["*: the 95 % intervals of the two values do not overlap.", *base.notes]
     return Table(
-        name, f"{base.caption} Differences to {first}.", columns, rows, base.row_header, base.group_header, base.notes
+        name, f"{base.caption} Differences to {first}.", columns, rows, base.row_header, base.group_header, notes
     )
 
 

@@ -18,6 +18,7 @@ class Predicted:
         corpus, protocol, training, extractor, noise: of the run, as the scores file names them.
         predictions, gold: files of sentences.
         counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
+        infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``).
         answers: raw answers of a language model, with its triples.
         study: name, where a page shows several.
     """
@@ -43,6 +44,7 @@ class ReportFiles:
         scores, counts, audits, runs, gre, needles: what the answers are computed from.
         predictions, gold, browsed: what the sentences show: prediction files, and of each the gold sentences and the
             per-sentence counts.
+        infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         provenance: sidecars of trainings, predictions and scores.
     """
@@ -58,6 +60,7 @@ class ReportFiles:
     predictions: Sequence[str | Path] = ()
     gold: Sequence[str | Path] = ()
     browsed: Sequence[str | Path] = ()
+    infused: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
     provenance: Sequence[str | Path] = ()
 
@@ -65,7 +68,12 @@ class ReportFiles:
     def predicted(self) -> list[Predicted]:
         """What the sentences show, extractors first."""
         runs = [predicted_of(*paths) for paths in zip(self.predictions, self.gold, self.browsed, strict=True)]
-        return [*runs, *(answered_by(path) for path in self.answers)]
+        corpus = next((run.corpus for run in runs), "")
+        return [
+            *runs,
+            *(infused_of(path, corpus) for path in self.infused),
+            *(answered_by(path) for path in self.answers),
+        ]
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,24 @@ def answered_by(answers: str | Path) -> Predicted:
     return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=path)
 
 
+def infused_of(predictions: str | Path, corpus: str) -> Predicted:
+    """Describe predictions about infused triples, beside the records that they were infused into.
+
+    Args:
+        predictions: file; of an extractor its path names the run, which a model has none of.
+        corpus: that the measurement of a model belongs to.
+    """
+    path = Path(predictions)
+    folder = next(parent for parent in path.parents if parent.name in ("extractors", "models"))
+    if folder.name == "models":
+        gold = folder.parent / "pieces.jsonl"
+        return Predicted(corpus, PIECES, "", path.parent.name, "none", path, gold)
+    corpus, trainset, extractor, noise = path.relative_to(folder).parts[:4]
+    gold = folder.parent / "sentences.jsonl"
+    return Predicted(corpus, TRIPLE_NEEDLES, trainset.rpartition("-")[2], extractor, noise, path, gold)
+
+
+TRIPLE_NEEDLES, PIECES = "triple-needles", "triple-needles-pieces"
 RUN = ("corpus", "protocol", "training", "extractor")
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
 PATTERNS = {
@@ -164,9 +190,21 @@ def find_files(folder: str | Path) -> ReportFiles:
         predictions=[paths[0] for paths in browsed],
         gold=[paths[1] for paths in browsed],
         browsed=[paths[2] for paths in browsed],
+        infused=[*first_seeds(folder / "needles/triples/extractors"), *sorted(folder.glob(MODELS))],
         answers=[path for path in sorted(folder.glob("generative/*/*/answers.jsonl")) if _has_texts(path)],
         **every,
     )
+
+
+MODELS = "needles/triples/models/*/predictions.jsonl"
+
+
+def first_seeds(folder: Path) -> list[Path]:
+    """Return the predictions of the first seed of every run below a folder."""
+    runs: dict[Path, Path] = {}
+    for path in sorted(folder.glob("*/*/*/*/seed*/predictions.jsonl"), key=lambda path: int(path.parent.name[4:])):
+        runs.setdefault(path.parents[1], path)
+    return sorted(runs.values())
 
 
 def _has_texts(answers: Path) -> bool:

@@ -73,6 +73,7 @@ class Drawn:
     def section(self, one: Section) -> str:
         """Return one question as HTML."""
         id_ = one.id or section_id(one.table.name)
+        asked = f"{one.study}: {one.question}" if one.study else one.question
         spec = chart(one.table, lambda cell: self.address(cell, one.study))
         if spec and not (self.studies and not one.study):
             self.charts[id_] = spec
@@ -90,7 +91,7 @@ class Drawn:
         beside = " beside" if figures and len(one.table.columns) <= ROOMY else ""
         made = f"<details><summary>Make this table again</summary><pre>{escape(one.command)}</pre></details>"
         return (
-            f'<article class="item" id="{id_}"><h3>{escape(one.question)}</h3>'
+            f'<article class="item" id="{id_}"><h3>{escape(asked)}</h3>'
             + (f'<p class="answer">{unbroken(escape(one.answer))}</p>' if one.answer else "")
             + (f'<p class="compared">{escape(one.compared)}</p>' if one.compared else "")
             + f'<div class="pair{beside}"><div>{self._table(one, id_)}</div>'

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tripleaudit.report.inputs import GENERATIVE, Predicted
+from tripleaudit.report.inputs import GENERATIVE, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.render.json_form import read_table
 
@@ -52,6 +52,9 @@ def load_table(path: str | Path) -> TableFile:
     return TableFile(Path(path), read_table(path))
 
 
+SAME = {TRIPLE_NEEDLES: (PIECES,)}  # test sets of one measurement: extractors read sentences, models whole pieces
+
+
 @dataclass(frozen=True)
 class Links:
     """Where the sentences behind a number are found: the address of a filter within the page.
@@ -78,12 +81,16 @@ class Links:
         if not of:
             return ""
         generative = of["protocol"].startswith("gre-")
-        place = (study, of["corpus"], GENERATIVE if generative else of["protocol"])
+        protocols = [GENERATIVE] if generative else [of["protocol"], *SAME.get(of["protocol"], ())]
         system = system_key("" if generative else of["training"], of["extractor"], of["noise"])
-        if system not in self.sets.get(place, ()):
+        places = [(study, of["corpus"], protocol) for protocol in protocols]
+        place = next((one for one in places if system in self.sets.get(one, ())), None)
+        if place is None:
             return ""
-        stratum = of["stratum"] if of["stratum"] != "all" else "with" if of["testing"] == "nz" else ""
-        chosen = {"set": set_key(*place), "system": system, "stratum": stratum}
+        kind, colon, name = of["stratum"].partition(":")
+        stratum = "" if colon else kind if kind != "all" else "with" if of["testing"] == "nz" else ""
+        relation = name if kind == "relation" else ""
+        chosen = {"set": set_key(*place), "system": system, "stratum": stratum, "relation": relation}
         return "#sentences?" + urlencode({name: value for name, value in chosen.items() if value})
 
 
