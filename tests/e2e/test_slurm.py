@@ -1,13 +1,18 @@
 """A small study on a real SLURM of this machine with the profile that ships: training, prediction, scores, tables."""
 
 import contextlib
+import os
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from support.slurm_box import NoSlurm, accounts, obstacle, slurm_box
 from support.workflow import ROOT, snakemake, write_study
+from tripleaudit.files import read_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))]
 
@@ -20,8 +25,8 @@ TABLES = {"type-f1": None, "triple-types": None}
 class Finished:
     """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by rule."""
 
-    def __init__(self, folder, output, jobs):
-        self.folder, self.output = folder, output
+    def __init__(self, folder, output, jobs, recipe):
+        self.folder, self.output, self.recipe = folder, output, recipe
         self.jobs = {}
         for job in jobs:
             name = re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"]).group(1)
@@ -51,12 +56,40 @@ def finished(tmp_path_factory, tiny_encoder):
             snakefile=ROOT / "tests/support/cluster.smk",
             HF_HUB_OFFLINE="0",
         )
+        recipe = ray_in_an_allocation(folder) if result.returncode == 0 else None
         jobs = accounts(
             "JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "MinMemoryNode", "TimeLimit"
         )
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
     print(f"{len(jobs)} jobs in {time.monotonic() - started:.0f} s")
-    return Finished(folder, result.stdout + result.stderr, jobs)
+    return Finished(folder, result.stdout + result.stderr, jobs, recipe)
+
+
+def ray_in_an_allocation(folder):
+    """Run the recipe for a Ray cluster inside an allocation, with the extractor that the study trained."""
+    (folder / "texts.txt").write_text("london is the capital of england\n" * 40, encoding="utf-8")
+    (model,) = folder.glob("results/small/models/*/*/*/*/*/model.safetensors")
+    command = [
+        sys.executable,
+        "-m",
+        "tripleaudit",
+        "collection",
+        "run",
+        "texts.txt",
+        "--out",
+        "extracted",
+        "--block",
+        "10",
+    ]
+    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    return subprocess.run(
+        ["sbatch", "--wait", "--partition", "cpu", "--comment", "rule_recipe", "--output", "recipe.log"]
+        + [str(ROOT / "workflow/profiles/slurm/ray.sh"), *command, "--model", str(model.parent), "--gpu", "0"],
+        cwd=folder,
+        env={**os.environ, "PATH": places, "RAY_START_OPTIONS": "--num-cpus 4 --object-store-memory 100000000"},
+        capture_output=True,
+        text=True,
+    )
 
 
 def test_tables_are_made_of_what_the_cluster_trained_and_predicted(finished):
@@ -86,3 +119,9 @@ def test_equal_jobs_are_one_array(finished):
     tasks = [job for rule, jobs in finished.jobs.items() for job in jobs if rule == "prepare_corpus"]
     assert sorted(job["ArrayTaskId"] for job in tasks) == ["1", "2", "3"]
     assert "Submitted array job" in finished.output
+
+
+def test_a_ray_cluster_inside_an_allocation_extracts_a_collection(finished):
+    log = (finished.folder / "recipe.log").read_text(encoding="utf-8")
+    assert finished.recipe.returncode == 0, finished.recipe.stderr + log[-4000:]
+    assert len(list(read_jsonl(finished.folder / "extracted"))) == 40

@@ -19,6 +19,7 @@ from tripleaudit.collection import engine
 from tripleaudit.collection.blocks import Reading
 from tripleaudit.collection.engine import Cluster, Collection, run_collection
 from tripleaudit.collection.finished import folder_of
+from tripleaudit.collection.forecast import forecast
 from tripleaudit.collection.pipeline import Models, System, tokens_of, with_tokens
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
@@ -432,3 +433,14 @@ def test_any_system_reads_a_collection_behind_the_gate(models, texts, tmp_path, 
     (tmp_path / "upper.py").write_text(CLASS.replace("precedes", "follows"))
     with pytest.raises(UserError, match="was made with system"):
         run_collection(work, HERE)
+
+
+def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp_path):
+    work = collection(texts / "gold.jsonl", models, tmp_path / "out")
+    lines = list(forecast(work, replace(HERE, workers=2), 24, price=3.0))
+    assert lines[0] == "5 blocks with 97 rows; 5 with 97 are to be made"
+    assert "sentences a second of one process on cpu, from 2" in lines[1]
+    assert "with 2 workers and 1 tokenisers" in lines[3] and lines[4].startswith("money: ")
+    assert not (tmp_path / "out").exists()
+    run_collection(work, HERE)
+    assert list(forecast(work, HERE, 24)) == ["5 blocks with 97 rows; 0 with 0 are to be made"]

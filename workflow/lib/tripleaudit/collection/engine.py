@@ -178,6 +178,14 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
             yield json.loads(written["facts"][0].as_py())
 
 
+def run_here(collection: Collection) -> dict[str, Any]:
+    """Extract a small collection in this process; returns its manifest."""
+    files, settings = text_files(collection.files), collection.settings()
+    work = [(file, blocks) for file in files for blocks in tasks(divide(file, collection.reading))]
+    facts = list(extracted_here(work, collection, settings))
+    return write_manifest(collection.target, collection.name, facts, settings)
+
+
 def model_names(models: pipeline.Models) -> dict[str, str | None]:
     """Return what the extractor and the gate are.
 

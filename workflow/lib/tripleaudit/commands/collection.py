@@ -46,6 +46,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of a GPU that a worker takes (default: 1)",
     )
     run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
+    run.add_argument("--dry-run", action="store_true", help="only say what it will take, from a sample")
+    run.add_argument("--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)")
+    run.add_argument("--price", type=MONEY, default=0.0, metavar="P", help="of an hour of a worker, for --dry-run")
     run.add_argument("--replace", action="store_true", help="make blocks of another configuration anew")
     add_gpus(run)
     run.set_defaults(work=_run)
@@ -77,6 +80,7 @@ def _run(args: argparse.Namespace) -> None:
     from tripleaudit.collection.blocks import Columns, Reading
     from tripleaudit.collection.engine import Cluster, Collection, run_collection
     from tripleaudit.collection.finished import folder_of
+    from tripleaudit.collection.forecast import forecast
     from tripleaudit.collection.pipeline import Models
     from tripleaudit.descriptors import SYSTEM_KINDS
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
@@ -111,7 +115,10 @@ def _run(args: argparse.Namespace) -> None:
     )
     cluster = Cluster(args.workers, args.share if on_gpu else 0.0, args.tokenisers or args.workers)
     with gpu_slot("0" if elsewhere else wanted, args.gpus):
-        run_collection(collection, cluster, replace=args.replace)
+        if args.dry_run:
+            print("\n".join(forecast(collection, cluster, args.sample, args.price)))
+        else:
+            run_collection(collection, cluster, replace=args.replace)
 
 
 def _system(text: str | None) -> tuple[Any, dict[str, Any]]:
