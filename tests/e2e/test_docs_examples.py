@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from support.answering import Answering
 from support.docs import every_block, sections
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
@@ -149,14 +150,27 @@ def test_inside_another_workflow(folder):
 
 @pytest.mark.slow
 def test_systems_of_every_kind(folder):
+    said = {"Finn Hale lives in Lima .": [["Finn Hale", "residence", "Lima"]]}
+
+    def answer(body):
+        shown = body["messages"][-1]["content"]
+        assert "- residence: where somebody lives" in shown
+        return json.dumps({"triples": said.get(shown.partition("Passage: ")[2], [])})
+
+    fake, service = FakeEndpoint(answer), Answering(said)
     for blocks in sections(ROOT / "docs" / "systems.md").values():
         for block in blocks:
+            text = block.text
+            for address, real in (("http://localhost:8000/v1", fake.url), ("http://localhost:8001", service.url)):
+                text = text.replace(address, real)
             if block.file:
-                (folder / block.file).write_text(block.text, "utf-8")
+                (folder / block.file).write_text(text, "utf-8")
     (commands,) = [block.text for block in every_block(ROOT / "docs" / "systems.md") if block.language == "bash"]
-    printed = shell(folder, commands)
+    with fake, service:
+        printed = shell(folder, commands)
     rows = {cells[2].strip(): cells for cells in (line.split("|") for line in printed.splitlines()) if len(cells) > 3}
     assert rows["rule"][5].split("<br>")[0].strip() == "0.667", "one of two triples, and no other"
+    assert rows["model"][5].split("<br>")[0].strip() == rows["service"][5].split("<br>")[0].strip() == "0.667"
     assert all(cell.strip() in ("–", "") for cell in rows["broken"][3:-1])
     assert "broken (people, Ori.) has no scores: ends with exit status 2" in printed
 

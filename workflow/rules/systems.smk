@@ -56,7 +56,8 @@ if STUDY.systems.networked():
 rule system_facts:
     """What every system took for its answers, and which of them failed."""
     input:
-        STUDY.systems.reports(),
+        reports=STUDY.systems.reports(),
+        predictions=[path for path, _ in STUDY.systems.timed],
     output:
         "<study>/systems.json",
     log:
@@ -68,6 +69,8 @@ rule system_facts:
         "../../envs/light.yaml"
     params:
         run_keys=lambda wildcards: json.dumps(STUDY.systems.keys()),
+        trained=lambda wildcards: json.dumps([keys for _, keys in STUDY.systems.timed]),
     shell:
-        "python -m tripleaudit system-facts --reports {input:q} --keys {params.run_keys:q} --out {output:q} "
+        "python -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "
+        "--predictions {input.predictions:q} --trained {params.trained:q} --out {output:q} "
         "> {log:q} 2>&1"

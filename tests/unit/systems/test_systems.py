@@ -3,13 +3,11 @@
 import json
 import re
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
+from support.answering import Answering
 from support.fake_endpoint import FakeEndpoint
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -175,36 +173,10 @@ def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")
 
 
-class Service(BaseHTTPRequestHandler):
-    """Answers as told by ``said``: text -> triples, or a status."""
-
-    said: ClassVar[dict] = {}
-    asked: ClassVar[list] = []
-
-    def do_POST(self):
-        row = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append((row, self.headers.get("Authorization")))
-        said = self.said.get(row["text"], [])
-        status = 200 if not isinstance(said, int) else said
-        body = b"no JSON" if said == 200 else json.dumps({"triples": said}).encode()
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def service():
-    kind = type("Own", (Service,), {"said": dict(SAID), "asked": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield kind, f"http://127.0.0.1:{server.server_port}/extract"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with Answering(dict(SAID)) as running:
+        yield running, f"{running.url}/extract"
 
 
 def test_a_service_gets_the_json_of_a_program(box, service, monkeypatch):
@@ -263,3 +235,11 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
     assert set(closed["money_of"]) == {"a", "b", "c"} and closed["sent"] == 3
     assert found["open"][0]["triples"] == 7 and "invented" in {t.relation for t in found["open"][1][1].triples}
     assert sum("- met: saw each other" in text for text in shown) == 3 and len(shown) == 6
+
+
+def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(box):
+    command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
+    report = box.ask("command", command, limit=2)
+    assert [sentence.id for sentence in load_sentences(box.out)] == ["a", "b"]
+    assert (report["asked"], report["of"]) == (2, 3)
+    assert [row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "recall")] == [1] * 4

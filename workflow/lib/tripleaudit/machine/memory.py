@@ -5,6 +5,7 @@ import ctypes
 import os
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterator
 
 from tripleaudit.errors import UserError
@@ -16,6 +17,14 @@ GPU = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED", "_STATUS_NOT_INITIAL
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of mallopt(3)
 VARIABLES = ("MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
+
+
+def peak_mb(children: bool = False) -> float:
+    """Return the most memory in MB that this process, or the largest of its ended children, has had at once."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF).ru_maxrss
+    return round(used / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
 def keep_freed_memory() -> bool:

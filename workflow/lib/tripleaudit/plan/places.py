@@ -31,7 +31,7 @@ class Places:
     def file(self, path: str) -> str:
         """Return where a file lies: under the raw root, registered there, shipped, or the user's own."""
         if self.raw_root and (Path(self.raw_root) / path).exists():
-            return f"{self.raw_root}/{path}"
+            return str(Path(self.raw_root) / path)
         return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
 
     def problems_of_file(self, where: str, path: str) -> Iterator[str]:

@@ -93,7 +93,7 @@ class Report:
         """Return the facts of trainings, and of systems that need none."""
         folder, study = self.study.places.study, self.study
         trained = [f"{folder}/trainings.json"] if study.runs or study.classifier_runs else []
-        return trained + ([f"{folder}/systems.json"] if study.systems.runs else [])
+        return trained + ([f"{folder}/systems.json"] if study.compared else [])
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""

@@ -20,8 +20,9 @@ from tripleaudit.systems.language_model import identity
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
-FOR_ALL = ("threads", "gpus", "mem_mb", "runtime")
-DECIDES_NOTHING = (*FOR_ALL, "timeout", "restarts", "address", "headers", "concurrency", "endpoint")
+WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
+FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit")
+DECIDES_NOTHING = (*WHERE_AND_WITH_WHAT, "timeout", "restarts", "address", "headers", "concurrency", "endpoint")
 
 
 def _paths(value: Any) -> bool:
@@ -98,6 +99,10 @@ class System(Section):
     """Seconds within which every answer must come; of a class, for each text of a batch."""
     restarts: Count = 2
     """How often it is started again after it ended, or was stopped, before its last answer."""
+    protocols: list[Text] | None = None
+    """Protocols on whose test sets it is asked; null is all."""
+    limit: Number | None = None
+    """Ask it about so many sentences of each test set, spread evenly; its row is about these alone."""
     threads: Number = 1
     """CPU threads that it may use (OMP_NUM_THREADS)."""
     gpus: int = Field(0, ge=0)
@@ -168,6 +173,9 @@ class Systems:
             yield from self._problems_of_stored(where, name)
         for sentence in kind.problems(settings):
             yield f"{where}/{sentence}"
+        for protocol in self.given[name].protocols or ():
+            if protocol not in self.study.protocols:
+                yield f"{where}/protocols: there is no protocol '{protocol}'{hint(protocol, self.study.protocols)}"
         for path in settings.get("files") or ():
             if not Path(path).is_file():
                 yield f"{where}/files: {path}: no such file"
@@ -223,11 +231,13 @@ class Systems:
 
     def testsets(self, corpus: str, trainset: str, name: str) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs that a system is scored on."""
-        pairs = self.study.testsets(trainset)
-        if self.kinds[name].name != "predictions":
-            return pairs
-        own, stored = trainset.removesuffix("-nz"), self.stored(name).get(corpus, {})
-        return [(test, testing) for test, testing in pairs if (own if test == "test" else test) in stored]
+        own, asked = trainset.removesuffix("-nz"), self.given[name].protocols
+        tested = self.stored(name).get(corpus, {}) if self.kinds[name].name == "predictions" else self.study.protocols
+        return [
+            (test, testing)
+            for test, testing in self.study.testsets(trainset)
+            if (set_ := own if test == "test" else test) in tested and (asked is None or set_ in asked)
+        ]
 
     @cached_property
     def predicted(self) -> list[tuple[str, str, str, str]]:
@@ -246,6 +256,21 @@ class Systems:
     def reports(self) -> list[str]:
         """Return the reports on all prediction files."""
         return [f"{self.path(*each)}.report.json" for each in self.predicted]
+
+    @cached_property
+    def timed(self) -> list[tuple[str, dict[str, Any]]]:
+        """``(prediction file, keys)`` of trainings and baselines that are compared with systems in what they take."""
+        study = self.study
+        runs = [run for run in study.runs if run.protocol == "original" and run.noise == "none"]
+        trained = [
+            (f"{study.places.study}/predictions/{run.path}/test.jsonl", study.run_keys([run])[0]) for run in runs
+        ]
+        keys = {"study": study.name, "protocol": "original", "training": "nz", "noise": "none", "seed": ""}
+        return trained + [
+            (f"{self.path(corpus, trainset, name)}.jsonl", {**keys, "corpus": corpus, "extractor": name})
+            for corpus, trainset, name in study.baseline_runs
+            if trainset == "original-nz" and not BASELINES[name].classifier
+        ]
 
     def keys(self) -> list[dict[str, Any]]:
         """Return the keys of each of :meth:`reports` as the scores file names them."""

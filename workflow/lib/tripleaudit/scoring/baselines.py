@@ -11,6 +11,7 @@
 They are deterministic: they have no seed, and no interval over runs.
 """
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,8 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.descriptors import BASELINES, Baseline
-from tripleaudit.files import write_jsonl
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.machine import memory
 from tripleaudit.protocols.types import Strings, distinct_triples
 
 
@@ -66,7 +68,10 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
         UserError: there is no such baseline, or a file cannot be read.
     """
     spec, sentences = BASELINES.need(baseline), load_sentences(test)
-    said = spec.predict(load_sentences(train), sentences)
+    start = time.monotonic()
+    said = list(spec.predict(load_sentences(train), sentences))
+    took = {"seconds": round(time.monotonic() - start, 3), "sentences": len(sentences), "device": "cpu"}
+    write_json(f"{out}.provenance.json", {**took, "peak_mb": memory.peak_mb()})
     rows: Iterable[dict[str, Any]]
     if spec.classifier:
         rows = ({"id": sentence.id, "score": score} for sentence, score in zip(sentences, said, strict=True))

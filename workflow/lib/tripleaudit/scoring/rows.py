@@ -117,10 +117,14 @@ def score_run(
     Raises:
         UserError: a file is bad, or the files do not belong together.
     """
-    if files.report is not None and read_json(files.report)["failed"]:
+    report = read_json(files.report) if files.report is not None else {}
+    if report.get("failed"):
         _write(files, [], SentenceCounts(_named(keys), [], []), provenance_of({"report": files.report}, {}))
         return []
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
+    if report and report["asked"] < report["of"]:
+        asked = {sentence.id for sentence in guess}
+        right = [sentence for sentence in right if sentence.id in asked]
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
     inputs = {"gold": files.gold, "predictions": files.predictions}
     settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}

@@ -5,7 +5,8 @@
 ``open``       nothing is given; a relation is right only if the model happens to use the corpus's name.
 """
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
-from tripleaudit.generative.extraction import Task, build_task, extract, summary
+from tripleaudit.files import read_json, write_json
+from tripleaudit.generative.extraction import Extraction, Task, build_task, extract, summary
 from tripleaudit.llm import section as settings_of
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.provenance import digest
 from tripleaudit.systems.asked import Answered, Asked
 
 PROMPTS = {"closed": "closed-list", "semi-open": "semi-open", "open": "open"}
@@ -58,8 +61,10 @@ def answer(asked: Asked) -> Answered:
     with settings_of.open_client(
         job["section"], settings["endpoint"], job["study"], folder, job.get("server_log"), job.get("threads")
     ) as client:
+        start = time.monotonic()
         results = extract(client, asked.sentences, task)
-        sent = client.totals.sent
+        sent, cache = client.totals.sent, client.cache.folder
+    seconds = _seconds(cache, results, time.monotonic() - start, sent)
     names, closed = set(task.relations.names), settings["setting"] == "closed"
     found = [item.prediction(task.relations) for item in results]
     kept = [_only(sentence, names) if closed else sentence for sentence in found]
@@ -67,6 +72,7 @@ def answer(asked: Asked) -> Answered:
     facts = {
         "requests": counts["requests"],
         "sent": sent,
+        "seconds": seconds,
         "prompt_tokens": counts["prompt_tokens"],
         "completion_tokens": counts["completion_tokens"],
         "money": counts["cost"],
@@ -76,6 +82,15 @@ def answer(asked: Asked) -> Answered:
         "device": "its own server" if folder else "a service",
     }
     return Answered(kept, facts)
+
+
+def _seconds(cache: Path, results: Sequence[Extraction], seconds: float, sent: int) -> float | None:
+    """Return how long the answers took when they were given, which is kept beside them; None where some are older."""
+    answers = [one.key for item in results for call in item.calls for one in call.paid]
+    path = cache / "times" / f"{digest(answers)}.json"
+    if sent >= len(set(answers)):
+        write_json(path, {"seconds": round(seconds, 3), "requests": sent})
+    return read_json(path)["seconds"] if path.is_file() else None
 
 
 def _only(sentence: Sentence, relations: set[str]) -> Sentence:

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import queue
-import resource
 import shlex
 import signal
 import subprocess
@@ -24,6 +23,7 @@ from typing import IO, Any
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
+from tripleaudit.machine import memory
 from tripleaudit.systems import child
 from tripleaudit.systems.asked import Answered, Answers, Asked
 
@@ -97,9 +97,7 @@ def _answered(asked: Asked, argv: Sequence[str], batch: int) -> Answered:
             again = f", started {restarts + 1} times" if restarts else ""
             raise UserError(f"{ended} at the sentence {next(iter(answers.open))!r}{again}; {done}")
         logger.warning("the program %s; %s; it is started again with the rest", ended, done)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return Answered(answers.sentences("its answers"), {"peak_mb": round(peak / unit, 1)})
+    return Answered(answers.sentences("its answers"), {"peak_mb": memory.peak_mb(children=True)})
 
 
 def _environment(asked: Asked) -> dict[str, str]:

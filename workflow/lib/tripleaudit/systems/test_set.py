@@ -16,6 +16,13 @@ from tripleaudit.systems.asked import Answered, Asked, counts_of
 logger = logging.getLogger(__name__)
 
 
+def spread(sentences: list[Sentence], limit: int | None) -> list[Sentence]:
+    """Return so many sentences from the first to the last, evenly spread; all where there is no limit."""
+    if limit is None or limit >= len(sentences):
+        return sentences
+    return [sentences[place * len(sentences) // limit] for place in range(limit)]
+
+
 def predict_system(
     name: str,
     kind: str,
@@ -47,7 +54,8 @@ def predict_system(
         model, server_log: configuration file of the model that a language model's server runs on, and its output.
         attempt: number of this try after tries that failed.
     """
-    sentences = [Sentence(each.id, each.text) for each in iterate_sentences(test)]
+    every = [Sentence(each.id, each.text) for each in iterate_sentences(test)]
+    sentences = spread(every, settings.get("limit"))
     seen = load_sentences(train)
     relations = dict.fromkeys(sorted({triple.relation for each in seen for triple in each.triples}), "")
     given = {**job, "files": files, "model": next(iter(model), None), "server_log": server_log}
@@ -61,6 +69,9 @@ def predict_system(
     seconds = time.monotonic() - start
     counts = counts_of(answered.sentences)
     logger.info("%d sentences, %d triples, %.1f s", counts["sentences"], counts["triples"], seconds)
-    facts = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
-    write_json(report, {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(sentences)})
+    facts: dict[str, Any] = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
+    write_json(
+        report,
+        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(sentences), "of": len(every)},
+    )
     save_sentences(out, answered.sentences)

@@ -110,6 +110,7 @@ def load_inputs(
                 raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
             facts.append(fact)
     index = ScoreIndex(read_scores(list(scores)), counts)
+    index.partial = {fact["system"] for fact in facts if "system" in fact and fact["asked"] < fact["of"]}
     index.unfinished, index.unequal = set(came_to(False, facts)), set(unequal(facts))
     index.unsettled = set(came_to(None, facts))
     return TableInputs(

@@ -36,6 +36,24 @@ def write_training_facts(provenances: Sequence[str | Path], keys: Sequence[Mappi
     write_json(out, [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)])
 
 
-def write_system_facts(reports: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path) -> None:
-    """Write a JSON list with the keys and the report of every system on every test set, in order."""
-    write_json(out, [{"keys": dict(named), **read_json(path)} for path, named in zip(reports, keys, strict=True)])
+def write_system_facts(
+    reports: Sequence[str | Path],
+    keys: Sequence[Mapping[str, Any]],
+    predictions: Sequence[str | Path],
+    trained: Sequence[Mapping[str, Any]],
+    out: str | Path,
+) -> None:
+    """Write a JSON list of what every prediction took, of systems without training and of trained ones.
+
+    Args:
+        reports: on systems, each on one test set.
+        keys: of each report.
+        predictions: files of trained extractors, whose sidecars say what they took.
+        trained: keys of each of these.
+    """
+    facts = [{"keys": dict(named), **read_json(path)} for path, named in zip(reports, keys, strict=True)]
+    for path, named in zip(predictions, trained, strict=True):
+        record = read_json(f"{path}.provenance.json")
+        took = {name: record.get(name) for name in ("seconds", "sentences", "peak_mb", "device")}
+        facts.append({"keys": dict(named), "predicted": took})
+    write_json(out, facts)

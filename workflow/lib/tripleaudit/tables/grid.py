@@ -72,7 +72,7 @@ def score_grid(
     ]
     contests: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
-        if row.run.extractor in BASELINES:
+        if row.run.extractor in BASELINES or row.run.extractor in index.partial:
             continue
         contests.setdefault(row.contest or row.group, []).append(number)
     for members in contests.values():
@@ -155,13 +155,17 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
     found = [BASELINES[name].note for name in names if name in BASELINES]
     found += ["Baselines are not compared with the other rows."] * bool(found)
     facts = [fact for fact in inputs.systems if fact["system"] in names and fact["keys"]["protocol"] in protocols]
-    if any(not fact["failed"] for fact in facts):
-        shown = dict.fromkeys(fact["system"] for fact in facts)
+    if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
         found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are told by its training set.")
     for fact in facts:
         where = (
             f"{fact['system']} ({labels.corpus(fact['keys']['corpus'])}, {labels.protocol(fact['keys']['protocol'])})"
         )
+        if fact["asked"] < fact["of"]:
+            found.append(
+                f"{where} was asked about {fact['asked']} of {fact['of']} sentences; its scores are about these alone "
+                "and are not compared with other rows."
+            )
         if fact["failed"]:
             found.append(f"{where} has no scores: {fact['failed']}.")
         elif fact["not_in_text"]:

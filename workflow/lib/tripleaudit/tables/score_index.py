@@ -58,6 +58,8 @@ class ScoreIndex:
             raise UserError(f"scores of several studies ({', '.join(sorted(studies))}) cannot share a table")
         self.runs: list[RunKey] = list(runs)
         self._count_files = list(counts)
+        self.partial: set[str] = set()
+        """Systems that were asked about a part of each test set, so that no row can be compared with theirs."""
         self.unfinished: set[RunKey] = set()
         """Runs (without their testing setting) of which a training had not converged."""
         self.unequal: set[RunKey] = set()
@@ -179,6 +181,10 @@ class ScoreIndex:
         if len({tuple(one.ids) for one in counts}) > 1:
             return None
         return np.stack([one.of(matching, stratum) for one in counts], axis=1)
+
+    def stacked(self, run: RunKey, matching: str) -> np.ndarray | None:
+        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where they are not at hand."""
+        return self._stacked(run, "all", matching, tuple(self._counts.get(run, {})))
 
     def winner(self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str) -> RunKey | None:
         """Return the run that beats all others significantly on the seeds that they share, ``None`` without one."""

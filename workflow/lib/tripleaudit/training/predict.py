@@ -12,6 +12,7 @@ from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.extractors.span_types import typed
 from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.machine import memory
 from tripleaudit.provenance import provenance
 from tripleaudit.training.run import report_unknown_relations
 from tripleaudit.training.stream import Stream
@@ -99,6 +100,7 @@ def predict_files(
     results = predict_sets(model, sets, batch_size, gate)
     seconds = time.monotonic() - start
     logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
+    took = {"sentences": sum(map(len, sets)), "peak_mb": memory.peak_mb()}
     for path, target, result in zip(data, out, results, strict=True):
         record = provenance(
             command="predict",
@@ -108,7 +110,7 @@ def predict_files(
             device=str(model.device),
             seconds=seconds,
         )
-        write_json(target.with_name(target.name + ".provenance.json"), {"extractor": model.name, **record})
+        write_json(target.with_name(target.name + ".provenance.json"), {"extractor": model.name, **record, **took})
         if model.kind == "classifier":
             write_jsonl(target, result)
         else:

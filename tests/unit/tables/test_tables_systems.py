@@ -1,0 +1,95 @@
+"""Systems that the study does not train, in the tables: rows, notes, what they take, and what they know by heart."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.rows import score_rows
+from tripleaudit.scoring.scores import write_scores
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.evidence import load_inputs
+
+RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
+KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}
+
+
+def fact(name: str, protocol: str = "original", **more) -> dict:
+    keys = {**KEYS, "protocol": protocol, "extractor": name, "seed": ""}
+    took = {"failed": None, "sentences": 20, "asked": 20, "of": 20, "triples": 20, "not_in_text": 0, "seconds": 5.0}
+    return {"keys": keys, "system": name, "kind": "command", "device": "cpu", "peak_mb": 12.0, **took, **more}
+
+
+@pytest.fixture
+def study(tmp_path: Path):
+    """(system, protocol, seed) -> counts of each sentence, as inputs of tables."""
+
+    def made(runs: dict, facts: list):
+        scores, paths = [], []
+        for number, ((name, protocol, seed), rows) in enumerate(runs.items()):
+            keys = {**KEYS, "protocol": protocol, "extractor": name, "seed": seed}
+            counts = SentenceCounts(keys, [f"{n}" for n in range(len(rows))], ["unseen"] * len(rows),
+                                    {"exact-string": np.array(rows)})  # fmt: skip
+            paths.append(tmp_path / f"{number}.csv")
+            counts.save(paths[-1])
+            scores += score_rows(counts, replicates=100)
+        write_scores(tmp_path / "scores.csv", scores)
+        (tmp_path / "systems.json").write_text(json.dumps(facts))
+        return load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+
+    return made
+
+
+def test_a_system_competes_with_trainings_and_one_that_failed_is_named(study):
+    trained = {("casrel", "original", seed): [WRONG] * 15 + [RIGHT] * 5 for seed in ("1", "2")}
+    facts = [fact("good"), fact("bad", failed="ends with exit status 1"), fact("odd", not_in_text=3)]
+    inputs = study({**trained, ("good", "original", ""): [RIGHT] * 20, ("odd", "original", ""): [WRONG] * 20}, facts)
+    table = build_table("type-f1", inputs)
+    assert [row.label for row in table.rows] == ["CasRel", "bad", "good", "odd"]
+    assert table.cell("good", "F1").bold and table.cell("bad", "F1").value is None
+    notes = " ".join(table.notes)
+    assert "bad (Demo, Ori.) has no scores: ends with exit status 1." in notes
+    assert "odd (Demo, Ori.): 3 of 20 triples name something that is not in the sentence" in notes
+    assert "Not trained by this study: good, odd" in notes
+
+
+def test_a_system_asked_about_a_part_is_compared_with_none(study):
+    runs = {("casrel", "original", "1"): [RIGHT] * 20, ("pfn", "original", "1"): [WRONG] * 20}
+    few = fact("few", asked=5, sentences=5)
+    table = build_table("type-f1", study({**runs, ("few", "original", ""): [RIGHT] * 5}, [few]))
+    assert table.cell("CasRel", "F1").bold and not table.cell("few", "F1").bold
+    assert any("few (Demo, Ori.) was asked about 5 of 20 sentences" in note for note in table.notes)
+
+
+def test_efficiency_has_what_was_measured_and_nothing_else(study):
+    runs = {(name, "original", ""): [RIGHT] * 20 for name in ("program", "model", "file", "memorise")}
+    runs |= {("casrel", "original", seed): [RIGHT] * 20 for seed in ("1", "2")}
+    facts = [fact("program"), fact("file", kind="predictions"), fact("model", kind="endpoint", money=0.5, seconds=None)]
+    for seed, seconds in (("1", 1.0), ("2", 3.0)):
+        took = {"seconds": seconds, "sentences": 20, "peak_mb": 100.0, "device": "cpu"}
+        facts.append({"keys": {**KEYS, "protocol": "original", "extractor": "casrel", "seed": seed}, "predicted": took})
+    table = build_table("efficiency", study(runs, facts))
+    assert [row.label for row in table.rows] == ["CasRel", "file", "model", "program"]
+    assert table.cell("program", "Sentences / s").value == 4 and table.cell("program", "s / 1,000").value == 250
+    assert table.cell("CasRel", "s / 1,000").value == 100  # the mean of two predictions
+    assert table.cell("model", "Money / 1,000").value == 25 and table.cell("model", "s / 1,000").value is None
+    assert [cell.value for cell in table.rows[1].cells[1:5]] == [None] * 4
+    assert table.cell("file", "Device").text == "stored"
+
+
+def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
+    by_heart = {("heart", "original", ""): [RIGHT] * 20, ("heart", "augmented", ""): [WRONG] * 40}
+    reads = {("reads", "original", ""): [RIGHT] * 12 + [WRONG] * 8,
+             ("reads", "augmented", ""): ([RIGHT] * 12 + [WRONG] * 8) * 2}  # fmt: skip
+    facts = [fact(name, protocol) for name in ("heart", "reads") for protocol in ("original", "augmented")]
+    inputs = study({**by_heart, **reads}, facts)
+    table = build_table("contamination", inputs)
+    lost, kept = table.cell("heart", "Difference"), table.cell("reads", "Difference")
+    assert lost.value == lost.low == lost.high == 100 and table.cell("heart", "p").value < 0.01
+    assert kept.value == kept.low == kept.high == 0 and table.cell("reads", "p").value == 1
+    swapped = {
+        (name, "augmented" if p == "original" else "original", s): rows for (name, p, s), rows in by_heart.items()
+    }
+    assert not build_table("contamination", study(swapped, [])).rows  # twenty variants of forty sentences pair nothing

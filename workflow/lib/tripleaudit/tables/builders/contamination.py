@@ -1,0 +1,130 @@
+"""``contamination``: what a system loses when names in the sentences that it is tested on are replaced.
+
+Every original test sentence has the same number of augmented ones, part after part in the order of the test set. The
+difference of F1 is taken over these pairs: a sentence is drawn, or exchanged, with all its variants.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tripleaudit.descriptors import BASELINES, TableSpec
+from tripleaudit.scoring.bootstrap import difference_intervals
+from tripleaudit.scoring.significance import holm, randomisation_test
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+
+REARRANGED = "rearranged"
+
+
+def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]]:
+    """Yield each run on the original test set with its counts ``[sentences, runs, 3]`` there, as often as a sentence
+    has variants, and those on its augmented variants together."""
+    for run in inputs.scores.runs:
+        if run[1:4] != ("original", "nz", "nz") or run.extractor in inputs.scores.partial:
+            continue
+        if not extracts(run.extractor) or run.noise != "none":
+            continue
+        first = inputs.scores.stacked(run, inputs.matching)
+        second = inputs.scores.stacked(run._replace(protocol="augmented"), inputs.matching)
+        if first is None or second is None or not len(first) or len(second) % len(first):
+            continue
+        times = len(second) // len(first)
+        yield run, first * times, second.reshape(times, *first.shape).sum(axis=0)
+
+
+def contamination(inputs: TableInputs) -> Table:
+    """Build from per-sentence counts on the original and the augmented test set."""
+    found = list(pairs(inputs))
+    tests = [randomisation_test(first, second) for _, first, second in found]
+    values = dict(zip([run for run, *_ in found], zip(found, tests, holm(tests), strict=True), strict=True))
+    runs = sorted(values, key=lambda run: run.corpus)
+    order = labels.ordered({run.extractor for run in runs}, labels.rte_order())
+    runs.sort(key=lambda run: (run.corpus, order.index(run.extractor)))
+    rows, again = [], any(_rearranged(inputs, run) for run in runs)
+    for run in runs:
+        (_, first, second), _, adjusted = values[run]
+        f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
+        bound = (difference_intervals(second, first) or {}).get("f1")
+        change = Cell(
+            None if f1[0].value is None or f1[1].value is None else f1[0].value - f1[1].value,
+            1,
+            low=bound and 100 * bound.low,
+            high=bound and 100 * bound.high,
+            cases=len(first),
+        )
+        cells = [*f1, change, Cell(adjusted, 4)]
+        if again:
+            cells.append(_rearranged(inputs, run) or Cell())
+        rows.append(Row(labels.extractor(run.extractor), tuple(cells), labels.corpus(run.corpus)))
+    columns = ["Original", "Augmented", "Difference", "p", *(["Rearranged"] if again else [])]
+    every = [cell for row in rows for cell in row.cells]
+    return Table(
+        "contamination",
+        inputs.caption("F1 (%) on original test sentences and on the same sentences with other names."),
+        [Column(label) for label in columns],
+        rows,
+        row_header="System",
+        group_header="Corpus",
+        notes=chosen(
+            "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
+            "original test sentences, each drawn with all its variants. p: of the paired randomisation test, "
+            "Holm-corrected over the rows.",
+            "A system that knows the triples of the benchmark by heart, from its training set or from pretraining, "
+            "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
+            "does not tell the two apart (docs/methods.md): compare it with the memorising baseline, which only knows "
+            "by heart, and between systems.",
+            again
+            and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
+            "come from the benchmark's training set; these are other sentences, so there is no pair.",
+            gaps_note(every),
+            *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
+        ),
+    )
+
+
+def _augmented(run: RunKey) -> RunKey:
+    return run._replace(protocol="augmented")
+
+
+def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
+    if run.extractor not in inputs.untrained:
+        return None
+    cell = inputs.scores.cell(run._replace(protocol=REARRANGED), "f1", matching=inputs.matching)
+    return cell if cell.value is not None else None
+
+
+def told_contamination(inputs: TableInputs) -> str:
+    found: list[tuple[float, str, Any]] = []
+    baseline = ""
+    for run, first, second in pairs(inputs):
+        f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching).value for one in (run, _augmented(run))]
+        if f1[0] is None or f1[1] is None:
+            continue
+        lost = f1[0] - f1[1]
+        if run.extractor == "memorise":
+            baseline = f" The memorising baseline loses {number(lost, 1)} points."
+        elif run.extractor not in BASELINES:
+            bound = (difference_intervals(second, first) or {}).get("f1")
+            found.append((lost, labels.extractor(run.extractor), bound))
+    if not found:
+        return NOT_MEASURED
+    lost, name, bound = max(found, key=lambda one: one[0])
+    sure = "" if bound is None else f" [{number(100 * bound.low, 1)}, {number(100 * bound.high, 1)}]"
+    most = " most" if len(found) > 1 else ""
+    return f"With names replaced, {name} loses{most}: {number(lost, 1)} points of F1{sure}.{baseline}"
+
+
+CONTAMINATION = TableSpec(
+    name="contamination",
+    order=4,
+    build=contamination,
+    possible=lambda study: study.compared and "augmented" in study.protocols,
+    question="Does a system know the benchmark's triples by heart?",
+    answer=told_contamination,
+)

@@ -1,0 +1,112 @@
+"""``efficiency``: what each system takes for the test set of the original split, beside its F1 there."""
+
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+from typing import Any
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.grid import ScoreRow, row_notes
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+
+COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
+NOT_TAKEN = "stored"
+
+
+def taken(inputs: TableInputs) -> dict[RunKey, list[dict[str, Any]]]:
+    """Return what the predictions of each run took, one record for each seed."""
+    testing = "wz" if any(run.testing == "wz" and run.protocol == "original" for run in inputs.scores.runs) else "nz"
+    found: dict[RunKey, list[dict[str, Any]]] = {}
+    for fact in inputs.runs:
+        keys = fact.get("keys", {})
+        record = fact.get("predicted") or (fact if "system" in fact else None)
+        if record is not None and keys.get("protocol") == "original" and not record.get("failed"):
+            run = RunKey(keys["corpus"], "original", keys["training"], testing, keys["extractor"], keys["noise"])
+            found.setdefault(run, []).append(record)
+    return found
+
+
+def efficiency(inputs: TableInputs) -> Table:
+    """Build from the facts of predictions; means over seeds."""
+    records = taken(inputs)
+    rows, runs = [], []
+    for corpus in labels.ordered({run.corpus for run in records}, tuple(labels.CORPORA)):
+        mine = [run for run in records if run.corpus == corpus]
+        order = labels.ordered({run.extractor for run in mine}, labels.rte_order())
+        for run in sorted(mine, key=lambda run: (order.index(run.extractor), run.training)):
+            several = len({one.training for one in mine}) > 1 and run.extractor not in inputs.untrained
+            name = labels.extractor(run.extractor) + (f" (trained {labels.SETTINGS[run.training]})" if several else "")
+            rows.append(Row(name, tuple(_cells(inputs, run, records[run])), labels.corpus(corpus)))
+            runs.append(ScoreRow(name, run, inputs.matching))
+    cells = [cell for row in rows for cell in row.cells]
+    where = "with zero-triple sentences" if any(run.testing == "wz" for run in records) else "of sentences with triples"
+    return Table(
+        "efficiency",
+        inputs.caption("What each system takes for the sentences of the original test set, beside its F1 (%)."),
+        [Column(label) for label in COLUMNS],
+        rows,
+        row_header="System",
+        group_header="Corpus",
+        notes=chosen(
+            f"F1: on the test set {where}, {inputs.matching} matching.",
+            "Seconds are wall time of this study's own jobs, with whatever else the machine did. Programs and classes: "
+            "from their start to their last answer. Trained extractors: from reading the sentences to the last triple, "
+            "without loading the model and without training. Language models: of the run that asked them; answers from "
+            "the cache keep their time, and have none where only some were asked then.",
+            "Stored outputs were made elsewhere: nothing is known of what they took.",
+            "Money: that of the answers at the endpoint's prices, in their currency, also where the cache had them.",
+            "Peak memory: of the process (trained extractors) or of the largest process that was started (programs).",
+            gaps_note(cells),
+            *row_notes(inputs, runs, "original"),
+        ),
+    )
+
+
+def _cells(inputs: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> Iterable[Cell]:
+    yield inputs.scores.cell(run, "f1", matching=inputs.matching)
+    stored = all(record.get("kind") == "predictions" for record in records)
+    each = [_per_sentence(record, "seconds") for record in records]
+    seconds = None if stored or None in each else fmean(filter(None, each))
+    yield Cell(None if not seconds else 1 / seconds, 1)
+    yield Cell(None if seconds is None else 1000 * seconds, 1)
+    money = [_per_sentence(record, "money") for record in records]
+    yield Cell(None if None in money or not money else 1000 * fmean(m for m in money if m is not None), 4)
+    peaks = [record["peak_mb"] for record in records if record.get("peak_mb") is not None]
+    yield Cell(max(peaks) if peaks and not stored else None, 0)
+    yield Cell(text=NOT_TAKEN if stored else labels.device(str(records[0].get("device"))))
+
+
+def _per_sentence(record: Mapping[str, Any], what: str) -> float | None:
+    value, sentences = record.get(what), record.get("sentences")
+    return None if value is None or not sentences else value / sentences
+
+
+def told_efficiency(inputs: TableInputs) -> str:
+    found = []
+    for run, records in taken(inputs).items():
+        each = [_per_sentence(one, "seconds") for one in records if one.get("kind") != "predictions"]
+        f1 = inputs.scores.cell(run, "f1", matching=inputs.matching)
+        if each and None not in each and f1.value is not None:
+            found.append((1000 * fmean(filter(None, each)), labels.extractor(run.extractor), f1))
+    if not found:
+        return NOT_MEASURED
+    fast, slow = min(found, key=lambda one: one[0]), max(found, key=lambda one: one[0])
+    if len(found) == 1:
+        return f"{fast[1]} takes {number(fast[0], 1)} s for 1,000 sentences (F1 {fast[2].shown} %)."
+    return (
+        f"1,000 sentences take from {number(fast[0], 1)} s ({fast[1]}, F1 {fast[2].shown} %) to {number(slow[0], 1)} s "
+        f"({slow[1]}, F1 {slow[2].shown} %)."
+    )
+
+
+EFFICIENCY = TableSpec(
+    name="efficiency",
+    order=14,
+    build=efficiency,
+    possible=lambda study: study.compared,
+    question="What does a system take, in time, money and memory?",
+    answer=told_efficiency,
+)
