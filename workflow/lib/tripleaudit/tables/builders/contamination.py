@@ -54,8 +54,8 @@ def contamination(inputs: TableInputs) -> Table:
         change = Cell(
             None if f1[0].value is None or f1[1].value is None else f1[0].value - f1[1].value,
             1,
-            low=bound and 100 * bound.low,
-            high=bound and 100 * bound.high,
+            low=None if bound is None else 100 * bound.low,
+            high=None if bound is None else 100 * bound.high,
             cases=len(first),
         )
         cells = [*f1, change, Cell(adjusted, 4)]
