@@ -124,6 +124,7 @@ def test_every_distinct_string_is_embedded_once():
 def test_thresholds_belong_to_encoders():
     assert default_phi("all-MiniLM-L6-v2@53aa5117") == 0.70
     assert default_phi("text-embedding-ada-002") == 0.95
+    assert default_phi("mpnet-base@78c0197b") == 0.74
     with pytest.raises(UserError, match="no similarity threshold is known"):
         default_phi("bert")
     with pytest.raises(UserError, match="phi is 1.2"):

@@ -21,7 +21,7 @@ from tripleaudit.files import read_json, sha256
 from tripleaudit.grescores.systems import StringTriple, System, clean
 
 # Similarity thresholds phi by encoder, for sums of element vectors; docs/grescores.md says how they were calibrated.
-PHI = {"minilm": 0.70, "text-embedding-ada-002": 0.95}
+PHI = {"minilm": 0.70, "mpnet-base": 0.74, "text-embedding-ada-002": 0.95}
 
 # Encoders that ship under other folder names, by the SHA-256 of their weights.
 KNOWN = {"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": "all-MiniLM-L6-v2"}
