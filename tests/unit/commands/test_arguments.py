@@ -8,6 +8,7 @@ import pytest
 
 from tripleaudit.arguments import Real, Whole, check_folder, check_places
 from tripleaudit.cli import build_parser, main
+from tripleaudit.commands.train import OWN
 from tripleaudit.errors import UserError
 
 
@@ -79,6 +80,9 @@ def test_a_filled_folder_needs_force(tmp_path: Path) -> None:
         check_folder(tmp_path, False)
     check_folder(tmp_path, True)
     check_folder(tmp_path, False, own=("train.jsonl",))
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/tokenizer.json").write_text("{}")  # what a workflow leaves of a training that it makes anew
+    check_folder(tmp_path / "model", False, own=OWN)
     with pytest.raises(UserError, match="is read and would be written over"):
         check_folder(tmp_path, True, [tmp_path / "train.jsonl"], ["train.jsonl"])
     with pytest.raises(UserError, match="this is a file, expected a folder"):

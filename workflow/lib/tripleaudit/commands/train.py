@@ -13,6 +13,10 @@ from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder
 HELP = "train an extractor on a corpus"
 
 
+# what shows that a training made a folder; a workflow that trains anew removes the declared outputs, not the tokenizer
+OWN = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=Path, required=True, metavar="FILE", help="training sentences (JSON lines)")
     parser.add_argument("--train-zero", type=Path, metavar="FILE", help="further training sentences with zero triples")
@@ -39,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if type(count) is not int or count < 1:
         raise UserError(f"training setting 'processes' is {count!r}, expected a whole number of at least 1")
     if os.environ.get("LOCAL_RANK") is None:  # of several processes, the one that starts them has looked
-        check_folder(args.out, args.force, own=("provenance.json", "checkpoints", ".lock"))
+        check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
     if args.train_zero:
         files["train_zero"] = args.train_zero

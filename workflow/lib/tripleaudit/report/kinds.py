@@ -7,12 +7,12 @@ from tripleaudit.corpora.model import Span, Triple
 CORRECT = "correct"
 KINDS = {
     "missed": "missed triple",
-    "zero": "triple on a sentence without any",
+    "zero": "invented where there is nothing",
     "relation": "wrong relation between a true pair",
     "swapped": "subject and object swapped",
     "boundary": "wrong boundary",
-    "argument": "one argument wrong",
-    "other": "other wrong triple",
+    "argument": "near miss: one argument wrong",
+    "other": "invented triple",
 }
 """Kind -> label; all but ``missed`` are kinds of a wrong prediction."""
 
