@@ -2,13 +2,15 @@
 
 import argparse
 
+from tripleaudit.arguments import POSITIVE
+
 HELP = "write the HTML report of a finished study, or of several with their differences"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("studies", nargs="+", metavar="FOLDER", help="folders of finished studies, results/<study>")
     parser.add_argument("--facts", metavar="JSON", help="name, description, seeds, … of a single study")
-    parser.add_argument("--megabytes", type=float, default=5, help="room for the sentences (default: 5)")
+    parser.add_argument("--megabytes", type=POSITIVE, default=5, help="room for the sentences (default: 5)")
     parser.add_argument("--out", required=True, metavar="FILE", help="HTML file to write")
 
 
