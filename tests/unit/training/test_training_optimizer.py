@@ -73,12 +73,12 @@ def test_schedules():
 def test_the_head_may_have_its_own_schedule(tiny_encoder):
     model = build(CasRel, tiny_encoder)
     settings = TrainingSettings(
-        encoder_learning_rate=1.0, head_learning_rate=2.0, schedule="linear", head_schedule="constant"
+        encoder_learning_rate=0.5, head_learning_rate=1.0, schedule="linear", head_schedule="constant"
     )
     optimizer = make_optimizer(model, settings)
     rates = Rates(optimizer, settings, 10, 5).at(5)
     roles = [group["role"] for group in optimizer.param_groups]
-    assert set(zip(roles, rates, strict=True)) == {("encoder", 0.5), ("head", 2.0)}
+    assert set(zip(roles, rates, strict=True)) == {("encoder", 0.25), ("head", 1.0)}
 
 
 def test_each_tensor_is_clipped_on_its_own():
