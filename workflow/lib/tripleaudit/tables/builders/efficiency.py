@@ -69,7 +69,7 @@ def _cells(inputs: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> I
     yield inputs.scores.cell(run, "f1", matching=inputs.matching)
     stored = all(record.get("kind") == "predictions" for record in records)
     each = [_per_sentence(record, "seconds") for record in records]
-    seconds = None if stored or None in each else fmean(filter(None, each))
+    seconds = None if stored or None in each else fmean(one for one in each if one is not None)
     yield Cell(None if not seconds else 1 / seconds, 1)
     yield Cell(None if seconds is None else 1000 * seconds, 1)
     money = [_per_sentence(record, "money") for record in records]
@@ -90,7 +90,7 @@ def told_efficiency(inputs: TableInputs) -> str:
         each = [_per_sentence(one, "seconds") for one in records if one.get("kind") != "predictions"]
         f1 = inputs.scores.cell(run, "f1", matching=inputs.matching)
         if each and None not in each and f1.value is not None:
-            found.append((1000 * fmean(filter(None, each)), labels.extractor(run.extractor), f1))
+            found.append((1000 * fmean(one for one in each if one is not None), labels.extractor(run.extractor), f1))
     if not found:
         return NOT_MEASURED
     fast, slow = min(found, key=lambda one: one[0]), max(found, key=lambda one: one[0])
