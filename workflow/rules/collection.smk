@@ -6,13 +6,6 @@ wildcard_constraints:
     collection="|".join(map(re.escape, COLLECTIONS)) or "none",
 
 
-def extracting_code(wildcards):
-    """The code of a collection's extractor, or of its kind of system."""
-    if system := COLLECTIONS.system(wildcards.collection):
-        return jobs.described_code("collection run", SYSTEM_KINDS, STUDY.systems.kinds[system].name)
-    return jobs.extractor_code("collection run", COLLECTIONS.extractor(wildcards.collection))
-
-
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
     input:
@@ -30,9 +23,7 @@ rule extract_collection:
     threads: lambda wildcards: COLLECTIONS[wildcards.collection].workers + 1
     resources:
         gpu=lambda wildcards: 0 if config["gpu"] == 0 else COLLECTIONS.gpus(wildcards.collection),
-        mem_mb=lambda wildcards, attempt: attempt
-        * COLLECTIONS[wildcards.collection].mem_mb
-        * COLLECTIONS[wildcards.collection].workers,
+        mem_mb=lambda wildcards, attempt: attempt * COLLECTIONS.mem_mb(wildcards.collection),
         runtime=lambda wildcards: COLLECTIONS[wildcards.collection].runtime,
     params:
         addresses=lambda wildcards: COLLECTIONS.addresses(wildcards.collection),
@@ -41,7 +32,11 @@ rule extract_collection:
         who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
         gate=lambda wildcards, input: ["--gate", str(Path(str(input.gate)).parent)] if input.gate else [],
         system=lambda wildcards: COLLECTIONS.identity(wildcards.collection),
-        code=extracting_code,
+        code=lambda wildcards: (
+            jobs.described_code("collection run", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
+            if COLLECTIONS.system(wildcards.collection)
+            else jobs.extractor_code("collection run", COLLECTIONS.extractor(wildcards.collection))
+        ),
     shell:
         "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} {params.who:q} "
         "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} --replace "

@@ -98,7 +98,6 @@ def test_split_writes_three_sets_and_a_report_that_audit_reads(files, tmp_path, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--protocol", "sifted", "--rule", "sample", "--percent", "101"], "from 0 to 100, got 101"),
         (["--protocol", "sifted"], "option 'rule' is missing"),
         (["--protocol", "rearranged", "--percent", "5"], "--percent belongs to protocol sifted, not rearranged"),
         (["--protocol", "rearranged", "--test-size", "99"], "too few"),
@@ -123,6 +122,15 @@ def test_an_encoder_alone_is_enough_to_augment(files, tmp_path, tiny_encoder):
     assert load_sentences(tmp_path / "one" / "train.jsonl") == SPLITS.train
 
 
+def test_split_refuses_a_share_over_all_in_one_line(files, tmp_path, capsys):
+    arguments = ["--protocol", "sifted", "--rule", "sample", "--percent", "101", "--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as caught:
+        main(["split", *files, *arguments])
+    error = capsys.readouterr().err
+    assert caught.value.code == 2 and error.count("\n") == 1
+    assert "--percent: expected a number of at least 0 and at most 100, got '101'" in error
+
+
 def test_the_workflow_command_takes_a_studys_options(files, tmp_path, tiny_encoder):
     lm, words = tmp_path / "lm", tmp_path / "words.txt"
     assert (
@@ -132,11 +140,11 @@ def test_the_workflow_command_takes_a_studys_options(files, tmp_path, tiny_encod
     vectors(ada=(1, 0), tim=(0, 1), apple=(1, 1)).save_word2vec_format(words)
     options = {"masked_lm": "hub:some/model", "vectors": None, "mlm_steps": 9, "options": {"k": 2}, "seed": 4}
     arguments = ["--protocol", "augmented", "--options", json.dumps(options), "--masked-lm", str(lm)]
-    arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "test.jsonl")]
+    arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "augmented.jsonl")]
     arguments += ["--report", str(tmp_path / "report.json")]
     arguments += ["--train", files[0], "--valid", files[1], "--test", files[2]]
     assert main(["protocol", *arguments]) == 0
-    assert len(load_sentences(tmp_path / "test.jsonl")) == 12
+    assert len(load_sentences(tmp_path / "augmented.jsonl")) == 12
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["options"] == {"k": 2, "mlm_steps": 9, "seed": 4}
     assert set(report["details"]["parts"]) == {"ss", "su", "us", "uu"}

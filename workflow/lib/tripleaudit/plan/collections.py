@@ -234,6 +234,14 @@ class Collections:
         }
         return [str(part) for item in values.items() for part in item]
 
+    def kind(self, name: str) -> str:
+        """Return the kind of the system that extracts."""
+        return self.study.systems.kinds[self.system(name) or ""].name
+
+    def mem_mb(self, name: str) -> int:
+        """Return the memory of all workers together."""
+        return self.section[name].workers * self.section[name].mem_mb
+
     def gpus(self, name: str) -> int:
         """Return how many GPUs the workers of a collection take, where they run on GPUs."""
         return math.ceil(self.section[name].workers * self.section[name].gpu_share)

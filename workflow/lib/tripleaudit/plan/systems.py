@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import BASELINES, EXTRACTORS, SYSTEM_KINDS, SystemKind
@@ -111,6 +111,16 @@ class System(Section):
     """Memory that a cluster job asks for."""
     runtime: Runtime = "4h"
     """Time that a cluster job asks for, minutes or '4h'."""
+
+    @model_serializer(mode="wrap")
+    def _said(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the keys of the ways in that it does not take, so that what is written reads the same."""
+        said = [name for name in ("trained", *SYSTEM_KINDS) if name in self.model_fields_set]
+        values = dump(self)
+        if len(said) != 1:
+            return values
+        known = said if said == ["trained"] else [*said, *SYSTEM_KINDS[said[0]].options, *FOR_ALL]
+        return {name: value for name, value in values.items() if name in known}
 
 
 class Systems:
