@@ -120,7 +120,7 @@ class System(Section):
         if len(said) != 1:
             return values
         known = said if said == ["trained"] else [*said, *SYSTEM_KINDS[said[0]].options, *FOR_ALL]
-        return {name: value for name, value in values.items() if name in known}
+        return {name: value for name, value in values.items() if name in {*known, *self.model_fields_set}}
 
 
 class Systems:
