@@ -166,16 +166,20 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
     """Yield the facts about blocks as they are finished, all stages in this process."""
     import pyarrow as pa
 
-    models = collection.models
-    tokenise: list[Any] = [pipeline.Tokenise(models)] if models.first else []
-    extract = pipeline.Extract(models)
-    for file, blocks in work:
-        batches = pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading)
-        for batch in batches:
-            for stage in (*tokenise, extract):
-                (batch,) = stage(batch)
-            (written,) = pipeline.write(batch, collection.target, settings)
-            yield json.loads(written["facts"][0].as_py())
+    models, log = collection.models, logging.getLogger("tripleaudit.extractors")
+    level = log.level  # which the stages raise, in a process that has other work, too
+    try:
+        tokenise: list[Any] = [pipeline.Tokenise(models)] if models.first else []
+        extract = pipeline.Extract(models)
+        for file, blocks in work:
+            batches = pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading)
+            for batch in batches:
+                for stage in (*tokenise, extract):
+                    (batch,) = stage(batch)
+                (written,) = pipeline.write(batch, collection.target, settings)
+                yield json.loads(written["facts"][0].as_py())
+    finally:
+        log.setLevel(level)
 
 
 def run_here(collection: Collection) -> dict[str, Any]:
