@@ -40,7 +40,9 @@ def read(path: str | Path) -> Iterator[RawSentence]:
                     if start not in entities:
                         raise UserError(f"{where}: {relation} points to token {start}, where no entity begins")
                 subject, object_ = (entities[start] for start in pair)
-                triples.append(RawTriple(subject.text, relation, object_.text, subject.start_char, object_.start_char))
+                places = subject.start_char, object_.start_char
+                types = subject.label_ or None, object_.label_ or None
+                triples.append(RawTriple(subject.text, relation, object_.text, *places, *types))
         yield RawSentence(str(number), document.text, triples, where, entities=len(entities))
 
 
