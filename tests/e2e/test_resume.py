@@ -215,7 +215,7 @@ def test_a_study_that_is_killed_at_any_moment_ends_with_the_same_tables(tmp_path
         )
     assert sum(victim.kills.values()) >= 10
     expected, found = contents(calm), contents(victim.folder)
-    assert len([name for name in expected if name.startswith("tables/")]) == 16
+    assert len([name for name in expected if name.startswith("tables/")]) == 20
     assert sorted(expected) == sorted(found)
     assert [name for name in expected if expected[name] != found[name]] == []
     assert victim.unlocked

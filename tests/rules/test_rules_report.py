@@ -19,6 +19,7 @@ def study(tmp_path_factory) -> Path:
     write_finished_study(folder / "results" / "small", plots=False)
     benchmark = folder / "results/small/benchmarks/train/demo/original-nz/casrel/none/seed1.jsonl"
     write_jsonl(benchmark, [{"s": 90.0, "max_rss": 512.0}])
+    (folder / "results/small/systems.json").write_text("[]", encoding="utf-8")
     (folder / "encoder").mkdir()
     (folder / "encoder" / "config.json").write_text("{}", encoding="utf-8")
     files = {split: str(DEMO / f"{split}.jsonl") for split in ("train", "valid", "test")}

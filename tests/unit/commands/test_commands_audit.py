@@ -84,7 +84,7 @@ def test_table_command(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     prefix = str(tmp_path / "out" / "type-f1")
     command = ["table", "type-f1", "--scores", str(made.scores[0]), "--counts", str(made.counts[0])]
     assert main([*command, "--options", '{"digits": 2}', "--out-prefix", prefix]) == 0
-    assert capsys.readouterr().out.split() == [f"{prefix}.{ending}" for ending in ("csv", "md", "tex", "html")]
+    assert capsys.readouterr().out.split() == [f"{prefix}.{ending}" for ending in ("csv", "md", "tex", "html", "json")]
     assert "CasRel" in Path(f"{prefix}.md").read_text()
     assert main(["table", "nothing", "--out-prefix", prefix]) == 1
     assert "there is no table 'nothing'" in capsys.readouterr().err

@@ -93,6 +93,7 @@ def test_the_split_command_adds_zero_sentences(raw_file, raw_nyt, tmp_path, caps
     sizes = json.loads((tmp_path / "wz" / "report.json").read_text())["sizes"]
     assert [size["zero_triple_sentences"] for size in sizes.values()] == [12, 3, 4]
     assert len(load_sentences(tmp_path / "wz" / "test.jsonl")) == 6
+    arguments[-1] = str(tmp_path / "other")
     for wrong, message in (("1,2", "three whole numbers"), ("nyt24", "expected at least 155705")):
         assert main([*arguments, "--zero-sizes", wrong]) == 1
         assert message in capsys.readouterr().err
