@@ -206,7 +206,7 @@ EDITS = {
         "descriptors.py",
         ("published: bool = False", "published: bool = 0"),
         BUILT | LABELLED,
-        {"train": 0},
+        {"train": 2},
     ),
     "a lock": ("machine/locks.py", MORE, NOTHING, {}),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), TABLES | {"plot"}, {"train": 0}),
