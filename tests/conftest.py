@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: the project's root, real data where it is at hand, and small encoders."""
 
 import fcntl
+import logging
 import os
 from pathlib import Path
 
@@ -27,6 +28,16 @@ def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registries, "_plugins", {})
     for registry in registries.REGISTRIES:
         monkeypatch.setattr(registry, "_found", dict(registry._all()))
+
+
+@pytest.fixture
+def logging_as_it_was():
+    """Leave the logging of the test run as it was."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
 
 
 @pytest.fixture(scope="session")

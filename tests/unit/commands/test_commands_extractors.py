@@ -1,7 +1,6 @@
 """``tripleaudit train``, ``predict`` and ``extract`` from the command line."""
 
 import json
-import logging
 import os
 from dataclasses import replace
 
@@ -17,14 +16,7 @@ from tripleaudit.extractors.casrel import CasRel
 SETTINGS = {"epochs": 25, "batch_size": 7, "encoder_learning_rate": 2e-3, "head_learning_rate": 5e-3, "patience": 0}
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    """Leave the logging of the test run as it was."""
-    root = logging.getLogger()
-    level, handlers = root.level, root.handlers[:]
-    yield
-    root.setLevel(level)
-    root.handlers[:] = handlers
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """ZCC: labels, the reduction of relations to one decision, and whole classifiers."""
 
 import json
-import logging
 from dataclasses import replace
 
 import pytest
@@ -27,14 +26,7 @@ from tripleaudit.extractors.zcc import ZCC, has_triples
 HEADS = ("binary", "mcml")
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    """Leave the logging of the test run as it was."""
-    root = logging.getLogger()
-    level, handlers = root.level, root.handlers[:]
-    yield
-    root.setLevel(level)
-    root.handlers[:] = handlers
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 
 def learnt(encoder, head, steps=60):

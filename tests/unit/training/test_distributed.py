@@ -1,7 +1,6 @@
 """Several processes train one extractor: shares of batches, one that writes, and the weights of one process."""
 
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -67,14 +66,7 @@ if "RANK" in os.environ:  # one of the processes: note what it sees, and which f
 SETTINGS = {"epochs": 2, "batch_size": 4, "encoder_learning_rate": 1e-3, "head_learning_rate": 3e-3, "save_every": 3}
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    """Leave the logging of the test run as it was."""
-    root = logging.getLogger()
-    level, handlers = root.level, root.handlers[:]
-    yield
-    root.setLevel(level)
-    root.handlers[:] = handlers
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 
 def test_shares_are_parts_of_the_batches_of_one_process():
