@@ -223,6 +223,13 @@ def test_filters_by_extractor_and_relation_hold_together(page):
     assert all("founded_in" in text for text in relations)
 
 
+def test_a_word_longer_than_a_phone_is_wide_breaks(page):
+    """Commits, digests and addresses have no blank, and how wide their digits are depends on the font."""
+    page.call("Emulation.setDeviceMetricsOverride", width=390, height=900, deviceScaleFactor=1, mobile=False)
+    page.evaluate("document.querySelectorAll('p, li, h1, h2, h3, figcaption').forEach(one => one.append('m'.repeat(90)))")
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
 @pytest.mark.parametrize(("media", "width"), [("screen", 1440), ("screen", 800), ("screen", 390), ("print", 660)])
 def test_nothing_is_wider_than_the_page(page, media, width):
     page.call("Emulation.setEmulatedMedia", media=media)
