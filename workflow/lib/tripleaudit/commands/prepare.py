@@ -40,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=SEED, default=0, help="of --divide (default: 0)")
     parser.add_argument("--limit", type=NUMBER, metavar="N", help="keep only the first N sentences")
     parser.add_argument(
+        "--limit-each", type=NUMBER, metavar="N", help="keep only the first N sentences of each file (registered corpora)"
+    )
+    parser.add_argument(
         "--uncased", action="store_true", help="lower-case and strip accents, as an uncased encoder reads the text"
     )
     parser.add_argument("--keep-duplicates", action="store_true", help="keep repeated triples of a sentence")
@@ -86,6 +89,7 @@ def _registered(args: argparse.Namespace):
         occurrence=args.occurrence,
         deduplicate=not args.keep_duplicates,
         limit=args.limit,
+        limit_each=args.limit_each,
         lower=args.uncased,
     )
 

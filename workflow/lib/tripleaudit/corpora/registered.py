@@ -1,6 +1,7 @@
 """Making the splits of registered corpora from their raw files (:mod:`tripleaudit.sources.registry`)."""
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, uncased
@@ -22,6 +23,7 @@ def read_registered(
     occurrence: str = "first",
     deduplicate: bool = True,
     limit: int | None = None,
+    limit_each: int | None = None,
     lower: bool = False,
 ) -> Corpus:
     """Read one split of a registered corpus.
@@ -32,6 +34,7 @@ def read_registered(
         raw_root: folder with the raw files under their registered names.
         occurrence, deduplicate: see :func:`tripleaudit.corpora.read_corpus`.
         limit: keep only the first sentences.
+        limit_each: keep only the first sentences of each file, as variants of a limited test set lie.
         lower: lower-case and strip accents (:mod:`tripleaudit.corpora.corpus`).
 
     Raises:
@@ -44,7 +47,8 @@ def read_registered(
         check_raw_file(file, file.path(raw_root))
 
     def read(file: str) -> Iterable[RawSentence]:
-        return read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)
+        found = read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)
+        return islice(found, limit_each)
 
     if entry.zero:
         members = _with_zero(entry, split, read)

@@ -401,7 +401,10 @@ class Corpora:
         return ["--raw-root", root or "."]
 
     def prepare_options(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
-        """Return options of ``tripleaudit prepare`` that decide what a split holds; a published test set is whole."""
+        """Return options of ``tripleaudit prepare`` that decide what a split holds.
+
+        A published test set is whole, but one of variants of the test set's sentences is as short as that one.
+        """
         chosen, published = self.section[corpus], self.published(corpus, protocol)
         result = ["--occurrence", chosen.occurrence]
         if chosen.files is None:
@@ -415,7 +418,9 @@ class Corpora:
                 result += ["--divide", "train=9,valid=1", "--part", split]
         if chosen.uncased:
             result.append("--uncased")
-        limit = None if published and split == "test" else getattr(chosen.limit, split, None)
+        limit = getattr(chosen.limit, split, None)
+        if published and split == "test":
+            return result + (["--limit-each", str(limit)] if limit and protocol in self.tests_only else [])
         return result + (["--limit", str(limit)] if limit else [])
 
     # protocols

@@ -29,6 +29,7 @@ from tripleaudit.systems.asked import Answered, Answers, Asked
 
 logger = logging.getLogger(__name__)
 LONGEST_LINE = 1 << 26  # characters of one answer; a program that never ends its line is stopped there
+TRAIN = "{train}"  # in a command: the training set of the corpus, as JSON lines
 GRACE = 10.0  # seconds that a program has to end after its last answer
 
 
@@ -57,7 +58,10 @@ def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def answer_command(asked: Asked) -> Answered:
-    return _answered(asked, argv_of(asked.settings), 1)
+    argv, train = argv_of(asked.settings), asked.job.get("train")
+    if train is None and any(TRAIN in word for word in argv):
+        raise UserError(f"the command asks for {TRAIN}, and there is no training set; expected a test set of a corpus")
+    return _answered(asked, [word.replace(TRAIN, str(train)) for word in argv], 1)
 
 
 def file_of_class(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -58,7 +58,7 @@ def predict_system(
     sentences = spread(every, settings.get("limit"))
     seen = load_sentences(train)
     relations = dict.fromkeys(sorted({triple.relation for each in seen for triple in each.triples}), "")
-    given = {**job, "files": files, "model": next(iter(model), None), "server_log": server_log}
+    given = {**job, "train": str(train), "files": files, "model": next(iter(model), None), "server_log": server_log}
     asked = Asked(name, settings, sentences, {**relations, **job.get("relations", {})}, seen, given)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
