@@ -99,6 +99,34 @@ rule score_two_step:
         "--out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"
 
 
+use rule score_two_step as score_two_step_system with:
+    input:
+        gold="<study>/protocols/{corpus}/original/wz/test.jsonl",
+        predictions="<study>/predictions/{corpus}/original-nz/{extractor}/test.jsonl",
+        decisions="<study>/predictions/{corpus}/original-wz/{gate}/none/seed{seed}/test.jsonl",
+        train="<study>/protocols/{corpus}/original/nz/train.jsonl",
+        report="<study>/predictions/{corpus}/original-nz/{extractor}/test.report.json",
+    output:
+        scores="<study>/scores/{corpus}/original-nz/{extractor}/{gate}-seed{seed}.csv",
+        counts="<study>/counts/{corpus}/original-nz/{extractor}/{gate}-seed{seed}.csv",
+    log:
+        "<logs>/score_two_step/{corpus}/{extractor}/{gate}-seed{seed}.log",
+    benchmark:
+        "<benchmarks>/score_two_step/{corpus}/{extractor}/{gate}-seed{seed}.jsonl"
+    wildcard_constraints:
+        gate="zcc-(binary|mcml)",
+        extractor=SYSTEMS,
+    params:
+        run_keys=lambda wildcards: score_keys(
+            wildcards,
+            protocol="original",
+            training="nz",
+            testing="wz",
+            extractor=two_step_name(wildcards.gate, wildcards.extractor),
+        ),
+        resampling=lambda wildcards, input: [*RESAMPLING, *GATE, "--report", input.report],
+
+
 rule predict_baseline:
     """What a system that learns nothing says of a test set: nothing, memorised triples, always yes."""
     input:

@@ -76,3 +76,7 @@ def test_limit_keeps_the_first_sentences(real_data):
     first = read_registered("webnlg", "test", real_data, limit=10)
     assert first.sentences == whole.sentences[:10]
     assert first.report.sentences == 10
+    whole = read_registered("webnlg-augmented", "test", real_data).sentences
+    parts = [whole[start : start + 3] for start in range(0, len(whole), 703)]
+    each = read_registered("webnlg-augmented", "test", real_data, limit_each=3).sentences
+    assert [sentence.text for sentence in each] == [sentence.text for part in parts for sentence in part]

@@ -27,6 +27,17 @@ def test_a_system_is_scored_on_every_test_set_that_an_extractor_is(tmp_path):
     assert {"type-f1", "rearranged", "augmented", "end-to-end"} <= set(plan.possible_tables)
 
 
+def test_a_system_is_scored_behind_each_trained_classifier(tmp_path):
+    heads = {"zcc": {"binary": {}}, "seeds": [1, 2], "baselines": []}
+    one, nz = {"command": "python -"}, {"predictions": str(tmp_path / "out.jsonl"), "protocols": []}
+    plan = study(tmp_path, {"mine": one, "elsewhere": nz}, **heads)
+    assert plan.two_step_systems == [("webnlg", "mine", "zcc-binary", seed) for seed in (1, 2)]
+    files = [file.partition("/webnlg/")[2] for file in plan.score_files() if "mine/zcc" in file]
+    assert files == [f"original-nz/mine/zcc-binary-seed{seed}.csv" for seed in (1, 2)]
+    assert "two-step" in plan.possible_tables
+    assert "two-step" not in study(tmp_path, {"mine": one}).possible_tables
+
+
 def test_stored_outputs_are_scored_where_there_are_some(tmp_path):
     out, more = str(tmp_path / "out.jsonl"), str(tmp_path / "more.jsonl")
     stored = {"webnlg": {"original": out, "augmented": [out, more]}}

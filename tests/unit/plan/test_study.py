@@ -184,6 +184,16 @@ def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
     assert plan.data.prepare_options("mine", "test")[-1] == "5"
 
 
+def test_published_variants_are_cut_like_the_test_set_whose_variants_they_are():
+    given = {
+        "study": "s",
+        "corpora": {"webnlg": {"limit": {"test": 5}}},
+        "protocols": {"augmented": {"source": "published"}},
+    }
+    plan = Study(given)
+    assert plan.data.prepare_options("webnlg", "test", "augmented")[-2:] == ["--limit-each", "5"]
+
+
 def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
     with pytest.raises(
         UserError, match="no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans"

@@ -226,7 +226,9 @@ def test_filters_by_extractor_and_relation_hold_together(page):
 def test_a_word_longer_than_a_phone_is_wide_breaks(page):
     """Commits, digests and addresses have no blank, and how wide their digits are depends on the font."""
     page.call("Emulation.setDeviceMetricsOverride", width=390, height=900, deviceScaleFactor=1, mobile=False)
-    page.evaluate("document.querySelectorAll('p, li, h1, h2, h3, figcaption').forEach(one => one.append('m'.repeat(90)))")
+    page.evaluate(
+        "document.querySelectorAll('p, li, h1, h2, h3, figcaption').forEach(one => one.append('m'.repeat(90)))"
+    )
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
 
 

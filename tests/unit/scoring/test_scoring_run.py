@@ -63,7 +63,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 def scored(files: dict[str, Path], tmp_path: Path, **options) -> dict[tuple[str, str, str], Score]:
     out = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
-    further = {name: options.pop(name) for name in ("train", "decisions") if name in options}
+    further = {name: options.pop(name) for name in ("train", "decisions", "report") if name in options}
     resampling = Resampling(**{name: options.pop(name) for name in ("replicates", "seed") if name in options})
     chosen = RunFiles(gold=files["gold"], predictions=files["predictions"], **out, **further)
     score_run(chosen, KEYS, resampling, **options)
@@ -115,6 +115,16 @@ def test_gate_empties_rejected_sentences(files: dict[str, Path], tmp_path: Path)
     assert [rows["all", "exact-string", n].value for n in ("correct", "predicted", "gold")] == [2, 3, 5]
     rows = scored(files, tmp_path, decisions=files["decisions"], threshold=0.4)
     assert [rows["all", "exact-string", n].value for n in ("correct", "predicted", "gold")] == [3, 4, 5]
+
+
+def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, Path], tmp_path: Path) -> None:
+    assert scored(files, tmp_path, decisions=files["decisions"])["all", "", "let_through"].value == 3
+    money = {"1": 1.0, "2": 2.0, "3": 4.0, "4": 8.0, "5": 16.0}
+    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "asked": 5, "of": 5, "money_of": money}))
+    given = {"decisions": files["decisions"], "report": tmp_path / "report.json"}
+    rows = scored(files, tmp_path, **given)
+    assert [rows["all", "", name].value for name in ("let_through", "money", "money_ungated")] == [3, 7, 31]
+    assert ("all", "", "money") not in scored(files, tmp_path, report=given["report"])  # without a gate
 
 
 def test_gate_needs_a_decision_for_every_sentence() -> None:

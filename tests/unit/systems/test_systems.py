@@ -110,6 +110,16 @@ def test_the_same_answers_give_the_same_numbers_by_every_way_in(box):
     assert all(other == first for other in found.values())
 
 
+def test_a_command_gets_the_file_of_the_training_set(box):
+    box.write("program.py", "import sys\nsys.argv[1:] = [sys.argv[2]]\n" + PROGRAM.replace(
+        "said = json.load(open(sys.argv[1]))",
+        "said = {row['text']: [[t[k] if k == 'relation' else t[k]['text'] for k in ('subject', 'relation', 'object')]"
+        " for t in row['triples']] for row in map(json.loads, open(sys.argv[1]))}"))  # fmt: skip
+    report = box.ask("command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"])
+    assert (report["failed"], report["triples"]) == (None, 2)
+    assert [row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")] == [1] * 4
+
+
 def test_what_is_told_of_relations_reaches_the_system(box):
     box.write("classes.py", CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"))
     said = {"options": {"path": str(box.folder / "said.json")}, "batch_size": 2}

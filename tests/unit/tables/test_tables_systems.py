@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import score_rows
-from tripleaudit.scoring.scores import write_scores
+from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
 
@@ -61,6 +62,31 @@ def test_a_system_asked_about_a_part_is_compared_with_none(study):
     table = build_table("type-f1", study({**runs, ("few", "original", ""): [RIGHT] * 5}, [few]))
     assert table.cell("CasRel", "F1").bold and not table.cell("few", "F1").bold
     assert any("few (Demo, Ori.) was asked about 5 of 20 sentences" in note for note in table.notes)
+
+
+def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
+    gate, tested = "zcc-binary+model", {"testing": "wz"}
+    keys = {**KEYS, **tested, "protocol": "original", "noise": "none"}
+    scores, paths, half = [], [], [RIGHT] * 10 + [(0, 1, 0)] * 10
+    for name, seed, rows in (("model", "", half), (gate, "1", [RIGHT] * 10 + [(0, 0, 0)] * 10), (gate, "2", half)):
+        counts = SentenceCounts({**keys, "extractor": name, "seed": seed}, [str(n) for n in range(20)],
+                                ["unseen"] * 20, {"exact-string": np.array(rows)})  # fmt: skip
+        paths.append(tmp_path / f"{name}{seed}.csv")
+        counts.save(paths[-1])
+        scores += score_rows(counts, replicates=10)
+        more = {"let_through": 10 if seed == "1" else 20, "money": 1.0 if seed == "1" else 2.0, "money_ungated": 2.0}
+        scores += [Score(keys_of(counts.keys), "all", "", one, value) for one, value in more.items() if seed]
+    write_scores(tmp_path / "scores.csv", scores)
+    (tmp_path / "systems.json").write_text(json.dumps([fact("model"), fact("free")]))
+    inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+    table = build_table("two-step", inputs)
+    row = {column.label: cell.value for column, cell in zip(table.columns, table.rows[0].cells, strict=True)}
+    assert (row["Asked (%)"], row["Money / 1,000"], row["Saved (%)"]) == (75, 75, 25)
+    assert row["Change (points)"] == pytest.approx(
+        (100 + 200 / 3) / 2 - 200 / 3
+    )  # against itself, the same for each seed
+    told = TABLES["two-step"].answer(inputs)
+    assert "leaves model 75.0 % of the sentences and saves 25.0 % of its money; its F1 changes by 16.7 points" in told
 
 
 def test_efficiency_has_what_was_measured_and_nothing_else(study):

@@ -40,7 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=SEED, default=0, help="of --divide (default: 0)")
     parser.add_argument("--limit", type=NUMBER, metavar="N", help="keep only the first N sentences")
     parser.add_argument(
-        "--limit-each", type=NUMBER, metavar="N", help="keep only the first N sentences of each file (registered corpora)"
+        "--limit-each",
+        type=NUMBER,
+        metavar="N",
+        help="keep only the first N sentences of each registered file",
     )
     parser.add_argument(
         "--uncased", action="store_true", help="lower-case and strip accents, as an uncased encoder reads the text"

@@ -162,6 +162,10 @@ class Report:
             if run.seed == first:
                 gold = study.set_file(run.corpus, "original", "wz", "test")
                 found.append((f"predictions/{run.path}/test.jsonl", gold, f"counts/{run.path}/{gate}.csv"))
+        for corpus, system, gate, seed in study.two_step_systems:
+            if seed == first:
+                gold, where = study.set_file(corpus, "original", "wz", "test"), f"{corpus}/original-nz/{system}"
+                found.append((f"predictions/{where}/test.jsonl", gold, f"counts/{where}/{gate}-seed{seed}.csv"))
         for corpus, trainset, system in study.systems.runs:
             testsets = study.systems.testsets(corpus, trainset, system)
             add(corpus, trainset, f"{corpus}/{trainset}/{system}", testsets)

@@ -201,6 +201,17 @@ class Study:
         return [(run, classifier) for run in first for classifier in self.classifiers]
 
     @cached_property
+    def two_step_systems(self) -> list[tuple[str, str, str, int]]:
+        """``(corpus, system, classifier, seed)``: each system without training behind each trained classifier."""
+        return [
+            (corpus, system, run.extractor, run.seed)
+            for corpus, trainset, system in self.systems.runs
+            if ("test", "wz") in self.systems.testsets(corpus, trainset, system)
+            for run in self.classifier_runs
+            if run.corpus == corpus
+        ]
+
+    @cached_property
     def baseline_runs(self) -> list[tuple[str, str, str]]:
         """``(corpus, trainset, baseline)`` for each training set of extractors, and classifiers', that the study has.
 
@@ -326,6 +337,10 @@ class Study:
             ]
             + [f"{folder}/{run.path}/classification.csv" for run in self.classifier_runs]
             + [f"{folder}/{run.path}/{gate}.csv" for run, gate in self.two_step_runs]
+            + [
+                f"{folder}/{corpus}/original-nz/{system}/{gate}-seed{seed}.csv"
+                for corpus, system, gate, seed in self.two_step_systems
+            ]
             + [
                 f"{folder}/{corpus}/{trainset}/{baseline}/{name}.csv"
                 for corpus, trainset, baseline in self.baseline_runs

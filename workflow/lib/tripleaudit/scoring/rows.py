@@ -128,8 +128,11 @@ def score_run(
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
     inputs = {"gold": files.gold, "predictions": files.predictions}
     settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}
+    saved = {}
     if files.decisions is not None:
-        guess = gate.gated(guess, gate.load_decisions(files.decisions), threshold)
+        decisions = gate.load_decisions(files.decisions)
+        saved = _let_through(guess, decisions, threshold, report.get("money_of"))
+        guess = gate.gated(guess, decisions, threshold)
         inputs["decisions"] = files.decisions
         settings["threshold"] = threshold
     if files.train is not None:
@@ -137,8 +140,25 @@ def score_run(
     settings["bootstrap"] = asdict(resampling)
     counts = count_run(right, guess, keys, load_sentences(files.train) if files.train is not None else None)
     rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
+    rows += [Score(keys_of(keys), "all", "", name, value) for name, value in saved.items()]
     _write(files, rows, counts, provenance_of(inputs, settings))
     return rows
+
+
+def _let_through(
+    sentences: Sequence[Sentence],
+    decisions: Mapping[str, float],
+    threshold: float,
+    money_of: Mapping[str, float] | None,
+) -> dict[str, float]:
+    """Say how many sentences a classifier lets through, what their answers cost, and what those of all do."""
+    accepted = gate.scores_for(sentences, decisions) > threshold
+    found = {"let_through": float(accepted.sum())}
+    if money_of:
+        costs = [money_of.get(sentence.id, 0.0) for sentence in sentences]
+        found |= {"money": sum(one for one, asked in zip(costs, accepted, strict=True) if asked)}
+        found |= {"money_ungated": sum(costs)}
+    return found
 
 
 @dataclass(frozen=True)

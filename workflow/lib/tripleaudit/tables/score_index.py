@@ -204,8 +204,12 @@ class ScoreIndex:
 
 
 def mean_difference(first: dict[str, float], second: dict[str, float], *, scale: float = 100, digits: int = 1) -> Cell:
-    """Return the mean over shared seeds of ``first - second``, with its deviation; a gap without shared seeds."""
-    differences = [first[seed] - second[seed] for seed in first if seed in second]
+    """Return the mean over shared seeds of ``first - second``, with its deviation; a gap without shared seeds.
+
+    What is not trained has the empty seed and is the same for every seed.
+    """
+    second = {seed: second.get(seed, second.get("")) for seed in first if seed in second or "" in second}
+    differences = [first[seed] - second[seed] for seed in second]
     if not differences:
         return Cell(digits=digits)
     return Cell(

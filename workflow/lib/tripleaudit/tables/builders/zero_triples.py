@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from tripleaudit.descriptors import BASELINES, Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
@@ -34,6 +35,15 @@ PARTIAL_EXTRACTOR = "pfn"
 PARTIAL_NOTE = (
     "PFN*: partial matching, as the paper scores it: entities are compared by their last word. It is not compared with "
     "the other rows."
+)
+SAVED = ("Asked (%)", "Money / 1,000", "Saved (%)")
+SAVED_NOTE = (
+    "Asked: the share of sentences that the classifier lets through. Systems without training were asked about all "
+    "sentences, for the tables without a classifier; behind it, these would do."
+)
+PAID_NOTE = (
+    "Money: of the answers about these sentences at the endpoint's prices, for 1,000 sentences of the test set; saved: "
+    "the share that the other answers cost."
 )
 SETTINGS_NOTE = (
     "NZ: sentences with triples only; WZ: with zero-triple sentences too. Zero-triple sentences can add wrong triples "
@@ -241,13 +251,18 @@ def two_step(inputs: TableInputs) -> Table:
     shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
     columns: list[Column] = []
     cells: list[list[Cell]] = [[] for _ in rows]
+    untrained = any(split_two_step(row.run.extractor)[1] in inputs.untrained for row in rows)
+    paid = untrained and any(inputs.scores.values(run, "all", "", "money_ungated") for run in runs)
     for corpus in corpora:
         scores = prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
         grid = score_grid(inputs.scores, rows, scores, reported=_reported_two_step, **shape)
         columns += [Column(column.label, column.group) for column in scores]
-        columns.append(Column("Change (points)", labels.corpus(corpus)))
+        more = ("Change (points)", *(SAVED if paid else SAVED[:1] if untrained else ()))
+        columns += [Column(label, labels.corpus(corpus)) for label in more]
         for row, row_cells, whole in zip(rows, grid, cells, strict=True):
-            whole += [*row_cells, _change(inputs, row, corpus)]
+            whole += [*row_cells, _change(inputs, row, corpus), *_saved(inputs, row, corpus)][
+                : len(row_cells) + len(more)
+            ]
     table_rows = [Row(row.label, tuple(whole), row.group) for row, whole in zip(rows, cells, strict=True)]
     return Table(
         "two-step",
@@ -263,8 +278,12 @@ def two_step(inputs: TableInputs) -> Table:
             inputs.matching,
             "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
             "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
-            "that the paper heads with %).",
+            "that the paper heads with %)"
+            + ("; of a system without training, minus its own F1 without a classifier." if untrained else "."),
             PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
+            *([SAVED_NOTE] if untrained else []),
+            *([PAID_NOTE] if paid else []),
+            *row_notes(inputs, [_alone(row) for row in rows], "original"),
         ),
     )
 
@@ -286,9 +305,30 @@ def _reported_two_step(row: ScoreRow, column: ScoreColumn) -> str | None:
     return _paper_two_step(row, column.of(row.run).corpus, reported.METRICS[column.metric])
 
 
+def _alone(row: ScoreRow) -> ScoreRow:
+    """Return the row of the extractor or system without its classifier."""
+    return replace(row, run=row.run._replace(extractor=split_two_step(row.run.extractor)[1]))
+
+
+def _saved(inputs: TableInputs, row: ScoreRow, corpus: str) -> list[Cell]:
+    """Return what remains to be asked behind the classifier: of the sentences, of the money, and the share saved."""
+    run = row.run._replace(corpus=corpus)
+    cases = inputs.scores.cases(run, "all", row.matching)
+    asked, paid, whole = (
+        list(inputs.scores.values(run, "all", "", name).values()) for name in ("let_through", "money", "money_ungated")
+    )
+    if not cases or not asked:
+        return [Cell()] * len(SAVED)
+    share = Cell(100 * fmean(asked) / cases, 1)
+    if not paid or not fmean(whole):
+        return [share, Cell(), Cell()]
+    return [share, Cell(1000 * fmean(paid) / cases, 4), Cell(100 * (1 - fmean(paid) / fmean(whole)), 1)]
+
+
 def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
     run = row.run._replace(corpus=corpus)
-    end_to_end = run._replace(training="wz", extractor=split_two_step(run.extractor)[1])
+    alone = split_two_step(run.extractor)[1]
+    end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
     gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
     return replace(gain, reported=_paper_two_step(row, corpus, "F1_gain_points"))
 
@@ -349,9 +389,30 @@ def told_two_step(inputs: TableInputs) -> str:
     pairs = []
     for run in runs:
         gate, extractor = split_two_step(run.extractor)
+        if extractor in inputs.untrained:
+            continue
         alone = run._replace(training="wz", extractor=extractor)
         pairs.append(pair_of(inputs, f"{name_of(alone, runs)} behind {labels.extractor(gate)}", alone, run))
-    return contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
+    trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
+    return sentences(trained if pairs else "", _told_saved(inputs, runs))
+
+
+def _told_saved(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
+    """Say what the classifier saves of the system without training that costs most, or of the first one."""
+    found = []
+    for run in runs:
+        gate, system = split_two_step(run.extractor)
+        if system in inputs.untrained:
+            row = ScoreRow("", run, inputs.matching)
+            share, money, saved = _saved(inputs, row, run.corpus)
+            if share.value is not None:
+                found.append((money.value or 0.0, run, gate, system, share, saved, _change(inputs, row, run.corpus)))
+    if not found:
+        return ""
+    _, run, gate, system, share, saved, change = max(found, key=lambda one: one[0])
+    less = f" and saves {saved.shown} % of its money" if saved.value is not None else ""
+    points = f"; its F1 changes by {number(change.value, 1)} points" if change.value is not None else ""
+    return f"{labels.extractor(gate)} leaves {labels.extractor(system)} {share.shown} % of the sentences{less}{points}."
 
 
 END_TO_END = TableSpec(
@@ -379,7 +440,7 @@ TWO_STEP = TableSpec(
     name="two-step",
     order=12,
     build=two_step,
-    possible=lambda study: bool(study.classifiers and study.extractors),
+    possible=lambda study: bool(study.two_step_runs or study.two_step_systems),
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     answer=told_two_step,
     glance=(Headline("F1", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": "Change (points)"})),
