@@ -114,38 +114,28 @@ def test_a_training_in_the_device_formulation_learns_what_the_other_does(tiny_en
     assert losses[1] == pytest.approx(losses[0], rel=0.02)
 
 
-class Graph:
-    """A graph that cannot be captured."""
+class Generator:
+    """A GPU's random numbers: a capture that fails leaves them unusable, as PyTorch's do."""
 
-    def capture_begin(self, **options):
-        raise RuntimeError("operation not permitted when stream is capturing\nmore")
+    def __init__(self, usable=True):
+        self.usable = usable
 
-    def capture_end(self):
-        raise AssertionError("never begun")
+    def clone_state(self):
+        return Generator(self.usable)
+
+    def graphsafe_set_state(self, other):
+        self.usable = other.usable
 
 
-def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(tiny_encoder, monkeypatch, caplog):
+@pytest.fixture
+def gpu(monkeypatch):
+    """What a step asks of CUDA around a capture; returns the device's random numbers."""
+    generator = Generator()
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
-    settings = TrainingSettings()
-    model = build(CasRel, tiny_encoder).train()
-    data = TrainingSentences(toy_sentences(), model)
-    optimizer = make_optimizer(model, settings)
-    with device_formulation():
-        update = CapturedStep(model, optimizer, settings, bf16=False)
-        collator = Collator(CasRel, model.config, 0, seed=0, static=10)
-        batch = collator([data[0, number] for number in range(len(data))])
-        batch = pack(batch | scalars(model, [1e-3, 1e-3, 1e-3, 1e-3][: len(optimizer.param_groups)], 0), pinned=False)
-        losses = []
-        for _ in range(4):
-            before = update.total.item()
-            update(batch)
-            losses.append(update.total.item() - before)
-    assert losses == sorted(losses, reverse=True)
-    assert not update.possible
-    (record,) = (each for each in caplog.records if each.levelname == "WARNING")
-    assert "cannot be captured, so operators are launched one by one: operation not permitted" in record.message
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "default_generators", (generator,))
+    return generator
 
 
 class Replayed:
@@ -165,6 +155,7 @@ class ReplayedStep(CapturedStep):
 
     def _run(self, batch, share, last):
         if Replayed.capturing is None:
+            assert all(each.usable for each in torch.cuda.default_generators)
             super()._run(batch, share, last)
             return
         own = super()._run
@@ -177,45 +168,118 @@ class ReplayedStep(CapturedStep):
         Replayed.capturing.replay = replay
 
 
+class Refused(Replayed):
+    """A graph that cannot be captured, but for the first one; its end says less than what went wrong inside."""
+
+    begun = 0
+
+    def capture_begin(self, **options):
+        Refused.begun += 1
+        super().capture_begin(**options)
+
+    def capture_end(self):
+        super().capture_end()
+        if Refused.begun > 1:
+            raise RuntimeError("operation failed due to a previous error during capture")
+
+
+class RefusedStep(ReplayedStep):
+    """A step that looks at a value, which no capture but the first one forgives."""
+
+    def _run(self, batch, share, last):
+        super()._run(batch, share, last)
+        if Replayed.capturing is not None and Refused.begun > 1:
+            torch.cuda.default_generators[0].usable = False
+            raise RuntimeError("operation not permitted when stream is capturing\nmore")
+
+
 def packed_batches(model, optimizer, settings):
     """Batches of two layouts, each several times, with their learning rates and scheduled numbers."""
     data = TrainingSentences(toy_sentences() * 2, model)
     collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0, static=4)
     rates = Rates(optimizer, settings, 10, 5)
-    for number in range(6):
-        model.step = number
+    for number in range(6 * settings.accumulation):
+        model.step = number // settings.accumulation
         length = 4 if number % 2 else 3
-        batch = collator([data[number, place] for place in range(number, number + length)])
+        batch = collator([data[number % 6, place] for place in range(number % 6, number % 6 + length)])
         batch |= {"unused": torch.zeros(number % 2 + 1)}  # makes the layouts differ for certain
-        yield pack(batch | scalars(model, rates.at(number), number), pinned=False)
+        yield pack(batch | scalars(model, rates.at(model.step), model.step), pinned=False)
 
 
-def trained(name, encoder, kind, wrapped=None, **options):
+def trained(name, encoder, kind, wrapped=None, accumulation=1, **options):
     """The weights after some steps in the device's formulation."""
     extractor, implied = resolve(name)
     model = build(extractor, encoder, **implied).train()
     loss = model.device_loss
     model.device_loss = lambda unused, **batch: loss(**batch)
-    settings = TrainingSettings(encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global")
+    settings = TrainingSettings(
+        encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global", accumulation=accumulation
+    )
     with device_formulation():
         optimizer = make_optimizer(model, settings)
         update = kind(model, optimizer, settings, False, wrapped(Objective(model)) if wrapped else None)
         torch.manual_seed(1)
-        for batch in packed_batches(model, optimizer, settings):
-            update(batch)
+        for number, batch in enumerate(packed_batches(model, optimizer, settings)):
+            update(batch, accumulation, number % accumulation == accumulation - 1)
     return update, [value.detach() for value in model.parameters()]
 
 
 @pytest.mark.parametrize("name", STATIC)
-def test_replayed_and_eager_steps_give_equal_weights(tiny_encoder, monkeypatch, name):
+def test_replayed_and_eager_steps_give_equal_weights(tiny_encoder, monkeypatch, gpu, name):
     """Bit by bit: the buffers of a layout carry everything that differs from step to step."""
-    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
     update, replayed = trained(name, tiny_encoder, ReplayedStep)
     assert (update.possible, update.graphs) == (True, 2)
     _, eager = trained(name, tiny_encoder, Step)
     assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
+
+
+def test_replayed_steps_of_several_batches_give_the_weights_of_eager_ones(tiny_encoder, monkeypatch, gpu):
+    """Each place in a step has its graph, and all of them add to one gradient; three batches are one step."""
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
+    update, replayed = trained("casrel", tiny_encoder, ReplayedStep, accumulation=3)
+    assert (update.possible, update.graphs) == (True, 4)
+    _, eager = trained("casrel", tiny_encoder, Step, accumulation=3)
+    assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
+    tiny_encoder, monkeypatch, gpu, caplog, accumulation
+):
+    """With the weights that eager steps give: no random number, graph or sum of gradients of before is in its way."""
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Refused)
+    monkeypatch.setattr(Refused, "begun", 0)
+    update, fallen = trained("casrel", tiny_encoder, RefusedStep, accumulation=accumulation)
+    assert Refused.begun == 2
+    assert gpu.usable
+    assert not update.possible
+    assert [bucket.graph for bucket in update.buckets.values()] == [None] * len(update.buckets)
+    (record,) = (each for each in caplog.records if each.levelname == "WARNING")
+    assert record.message.endswith("launched one by one: operation not permitted when stream is capturing")
+    _, eager = trained("casrel", tiny_encoder, Step, accumulation=accumulation)
+    assert all(torch.equal(own, other) for own, other in zip(fallen, eager, strict=True))
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
+    """Else the optimiser would make its moments inside a graph, which would clear them at each replay."""
+    kind, implied = resolve(name)
+    model = build(kind, tiny_encoder, **implied).train()
+    data = TrainingSentences(toy_sentences(), model)
+    examples = [data[0, number] for number in range(len(data))]
+    without = [each for each in examples if not len(each.rows)]
+    assert without
+    reached = []
+    with device_formulation():
+        for chosen in (examples, without):
+            batch = Collator(kind, model.config, model.aligner.pad_id, 0, static=len(examples))(chosen)
+            schedule = {key: torch.tensor(value) for key, value in model.schedule(0).items()}
+            model.zero_grad(set_to_none=True)
+            model.device_loss(**batch, **schedule).loss.backward()
+            reached.append([own for own, parameter in model.named_parameters() if parameter.grad is not None])
+    assert reached[0] == reached[1]
+    assert reached[0] == [own for own, _ in model.named_parameters()]
 
 
 @pytest.mark.parametrize("name", STATIC)

@@ -202,6 +202,8 @@ class CapturedStep(Step):
     def _capture(self, bucket: _Bucket, share: int, last: bool) -> None:
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
+        generator = torch.cuda.default_generators[torch.cuda.current_device()]
+        before = generator.clone_state()
         try:
             # other threads may allocate page-locked memory meanwhile
             graph.capture_begin(pool=self.pool, capture_error_mode="thread_local")
@@ -210,10 +212,9 @@ class CapturedStep(Step):
             finally:
                 graph.capture_end()
         except RuntimeError as error:
-            self.possible = False
-            self._clear()
-            reason = str(error).strip().splitlines()[0]
-            logger.warning("a training step cannot be captured, so operators are launched one by one: %s", reason)
+            # a capture that failed leaves the random numbers to itself: neither operators nor graphs may draw any more
+            generator.graphsafe_set_state(before)
+            self._give_up(error.__context__ or error)
             return
         bucket.graph = graph
         self.graphs += 1
@@ -221,6 +222,16 @@ class CapturedStep(Step):
             logger.info(
                 "%d shapes of batches are captured; further ones are launched operator by operator", self.graphs
             )
+
+    def _give_up(self, error: BaseException) -> None:
+        """Go on without graphs, those included that were captured before; nothing of the failed one was computed."""
+        self.possible = False
+        for bucket in self.buckets.values():
+            bucket.graph = None
+        if self.settings.accumulation == 1:  # else they are sums that the graph would have added to
+            self.optimizer.zero_grad(set_to_none=True)
+        reason = str(error).strip().splitlines()[0]
+        logger.warning("a training step cannot be captured, so operators are launched one by one: %s", reason)
 
     def _clear(self) -> None:
         if self.settings.accumulation > 1:
