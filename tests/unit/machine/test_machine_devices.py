@@ -90,19 +90,23 @@ def test_a_killed_job_frees_its_device(machine):
 
 def test_jobs_of_a_study_share_a_device(machine, monkeypatch):
     """Two halves fit beside each other, a third one and a whole device do not."""
-    machine(TWO.splitlines(keepends=True)[0])
-    context = multiprocessing.get_context("fork")
+
+    class Waits(Exception):
+        pass
+
+    def wait(seconds):
+        raise Waits
 
     def free(share: int) -> bool:
         monkeypatch.setenv(devices.SHARE, str(share))
-        job = context.Process(target=take, args=(0, context.Queue()))
-        job.start()
-        job.join(0.5)
-        waited = job.is_alive()
-        job.terminate()
-        job.join()
-        return not waited
+        try:
+            with devices.gpu_slot() as names:
+                return names == ["0"]
+        except Waits:
+            return False
 
+    machine(TWO.splitlines(keepends=True)[0])
+    monkeypatch.setattr(devices.time, "sleep", wait)
     monkeypatch.setenv(devices.SHARE, "2")
     with devices.gpu_slot() as first:
         assert (free(2), free(4), free(1)) == (True, True, False)

@@ -136,6 +136,15 @@ def test_two_processes_train_as_one_and_one_of_them_writes(tmp_path, tiny_encode
     assert main(arguments("one", 1)) == 0
     one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "two"))
     assert one.keys() == two.keys()
+    logged = [
+        [
+            row["loss"]
+            for row in map(json.loads, (tmp_path / name / "history.jsonl").read_text().splitlines())
+            if "loss" in row
+        ]
+        for name in ("one", "two")
+    ]
+    assert logged[1] == pytest.approx(logged[0], rel=0.2)  # the mean over both processes, not their sum
     # not equal: a mean over the tokens of a share weighs its sentences differently from one over the batch
     assert max((one[name] - two[name]).abs().max().item() for name in one) < 0.012 < 8 * SETTINGS["head_learning_rate"]
     capsys.readouterr()

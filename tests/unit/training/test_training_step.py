@@ -243,6 +243,26 @@ def test_replayed_steps_of_several_batches_give_the_weights_of_eager_ones(tiny_e
     assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
 
 
+def test_the_first_batch_of_a_layout_warms_up_and_later_ones_are_replayed(tiny_encoder, monkeypatch, gpu):
+    """Of six batches of two layouts each layout's first is launched eagerly; beyond the most graphs all are."""
+    eager, run = [], Step._run
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
+    monkeypatch.setattr(Replayed, "replay", lambda self: eager.append("replayed"), raising=False)
+
+    class Noted(CapturedStep):
+        def _run(self, batch, share, last):
+            if Replayed.capturing is None:
+                eager.append("eager")
+                run(self, batch, share, last)
+
+    trained("casrel", tiny_encoder, Noted)
+    assert eager == ["eager"] * 2 + ["replayed"] * 4
+    eager.clear()
+    monkeypatch.setattr(steps, "MOST_GRAPHS", 1)
+    trained("casrel", tiny_encoder, Noted)
+    assert eager == ["eager"] * 2 + ["replayed", "eager"] * 2
+
+
 @pytest.mark.parametrize("accumulation", [1, 2])
 def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
     tiny_encoder, monkeypatch, gpu, caplog, accumulation

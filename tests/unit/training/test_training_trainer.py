@@ -1,5 +1,6 @@
 """Whole training runs on a tiny encoder: resuming, early stopping, equal seeds, noise in every epoch."""
 
+import contextlib
 import functools
 import json
 import math
@@ -19,15 +20,17 @@ from safetensors.torch import load_file
 from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising
-from tripleaudit.training import checkpoints
+from tripleaudit.training import checkpoints, trainer
 from tripleaudit.training import run as training_run
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.run import train_to
 from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.step import Step
 from tripleaudit.training.trainer import ExtractorTrainer, Progress, train_extractor
 
 SETTINGS = {
@@ -88,8 +91,9 @@ def home(tmp_path_factory) -> Path:
     return folder
 
 
-def run(home: Path, out: Path, seed: int = 5, scorer=score, **changes):
+def run(home: Path, out: Path, seed: int = 5, scorer=score, on=None, **changes):
     values = {**SETTINGS, **changes}
+    options = {} if on is None else {"on": on}
     return train_to(
         out,
         name="casrel",
@@ -100,6 +104,7 @@ def run(home: Path, out: Path, seed: int = 5, scorer=score, **changes):
         seed=seed,
         score=scorer,
         inputs={"train": home / "train.jsonl"},
+        **options,
     )
 
 
@@ -360,7 +365,9 @@ def test_bad_runs_fail_before_training(home, tmp_path):
         train_extractor(model, nothing, TrainingSettings(), seed=1, folder=tmp_path / "d")
 
 
-def test_divergence_is_one_clear_sentence(home, tmp_path, monkeypatch):
+@pytest.mark.parametrize("bf16", [False, True])
+def test_divergence_is_one_clear_sentence(home, tmp_path, monkeypatch, bf16):
+    """Which names the precision where that can be the cause."""
     forward = CasRel.forward
 
     def diverging(self, *arguments, **inputs):
@@ -370,5 +377,62 @@ def test_divergence_is_one_clear_sentence(home, tmp_path, monkeypatch):
         return result
 
     monkeypatch.setattr(CasRel, "forward", diverging)
-    with pytest.raises(UserError, match="training diverged; expected settings with a lower learning rate"):
+    monkeypatch.setattr(trainer, "half_precision", lambda device, wanted: bf16)
+    with pytest.raises(UserError, match="training diverged; expected settings with a lower learning rate") as caught:
         run(home, tmp_path / "model")
+    assert str(caught.value).endswith(", or bf16: false (float32)") == bf16
+
+
+@pytest.mark.parametrize("formulation", ["", "device"])
+def test_steps_of_several_batches_go_on_where_they_were_interrupted(home, tmp_path, monkeypatch, formulation):
+    """Seven batches make two steps of three and one of the one that is left."""
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
+    sizes, call = [], Step.__call__
+
+    def noted(self, batch, share, last):
+        sizes.append((share, last))
+        call(self, batch, share, last)
+
+    monkeypatch.setattr(Step, "__call__", noted)
+    changes = {"accumulation": 3, "epochs": 3, "save_every": 4}
+    whole = run(home, tmp_path / "whole", **changes)
+    assert whole.steps == 9
+    assert sizes[:7] == sizes[7:14] == [(3, False), (3, False), (3, True)] * 2 + [(1, True)]
+    complete = checkpoints.complete
+
+    def interrupted(folder, progress):
+        complete(folder, progress)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "complete", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(home, tmp_path / "resumed", **changes)
+    resumed = run(home, tmp_path / "resumed", **changes)
+    assert same(weights(tmp_path / "resumed"), weights(tmp_path / "whole"))
+    assert [row.get("loss") for row in resumed.history] == [row.get("loss") for row in whole.history]
+
+
+def test_a_device_is_taken_when_all_is_aligned_and_given_back_before_the_model_is_saved(home, tmp_path, monkeypatch):
+    """Jobs that share a GPU must not hold it while they only use the processor."""
+    order = []
+
+    def noted(name, function):
+        def call(*arguments, **options):
+            order.append(name)
+            return function(*arguments, **options)
+
+        return call
+
+    @contextlib.contextmanager
+    def on():
+        order.append("taken")
+        yield torch.device("cpu")
+        order.append("given back")
+
+    monkeypatch.setattr(Aligner, "align", noted("aligned", Aligner.align))
+    monkeypatch.setattr(training_run, "train_extractor", noted("trained", training_run.train_extractor))
+    monkeypatch.setattr(training_run, "_save", noted("saved", training_run._save))
+    run(home, tmp_path / "model", epochs=1, noising=None, on=on)
+    assert order == [*["aligned"] * order.count("aligned"), "taken", "trained", "given back", "saved"]
+    assert "aligned" in order

@@ -1,0 +1,54 @@
+"""Which formulation runs where, how large its tables are, and in which precision; CUDA is made up."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tripleaudit.extractors import formulation
+from tripleaudit.extractors.formulation import Chunks, cells_at_once, half_precision, on_device
+
+GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
+
+
+def test_the_variable_decides_on_a_cpu_alone(monkeypatch):
+    monkeypatch.delenv(formulation.VARIABLE, raising=False)
+    assert [on_device(where) for where in (GPU, CPU, torch.zeros(1))] == [True, False, False]
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    assert [on_device(where) for where in (GPU, CPU, torch.zeros(1))] == [True, True, True]
+    monkeypatch.setenv(formulation.VARIABLE, "gpu")
+    with pytest.raises(ValueError, match="TRIPLEAUDIT_FORMULATION is 'gpu', expected 'device' or nothing"):
+        on_device(CPU)
+
+
+@pytest.mark.parametrize("part", [1.0, 0.25])
+def test_a_table_takes_a_part_of_what_a_job_has_of_the_memory(monkeypatch, part):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda device: part)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=2**36))
+    assert cells_at_once(GPU) == part * 2**36 * formulation.SHARE / 4
+    assert cells_at_once(CPU) == formulation.CPU_CELLS
+
+
+@pytest.mark.parametrize(
+    ("device", "able", "wanted", "bf16", "tf32"),
+    [
+        (GPU, True, True, True, True),
+        (GPU, True, False, False, False),  # a study that wants float32 gets no other products, either
+        (GPU, False, True, False, False),
+        (CPU, True, True, False, None),
+    ],
+)
+def test_precision(monkeypatch, device, able, wanted, bf16, tf32):
+    matmul = SimpleNamespace(allow_tf32=None)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: able)
+    monkeypatch.setattr(torch.backends.cuda, "matmul", matmul)
+    assert half_precision(device, wanted) is bf16
+    assert matmul.allow_tf32 is tf32
+
+
+def test_chunks_are_few_and_equal():
+    chunks = Chunks(limit=4)
+    assert [chunks.size(10, fitting) for fitting in (100, 3, 0)] == [4, 3, 1]
+    assert chunks.largest == 4
+    assert Chunks().size(10, 100) == 10
