@@ -1,8 +1,12 @@
 """The ways in which a system comes into a study: the same answers give the same numbers, a bad one loses its row."""
 
+import contextlib
 import json
 import re
+import socket
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -148,19 +152,93 @@ BAD = {
         "sentence 'a'.*reads 'Ada', expected 'Bob'",
     ),
     "an unknown text": ('print(\'{"id": "z", "triples": []}\')', "an answer about 'z', which is no id of the test set"),
+    "half a character": (
+        '[print(\'{"triples": [["\\\\ud800", "r", "x"]]}\') for _ in range(3)]',
+        "its answers, sentence 'a': .* has half a character",
+    ),
+    "no number": (
+        '[print(\'{"triples": [{"subject": "a", "relation": "r", "object": "x", "score": NaN}]}\') for _ in range(3)]',
+        "its answers, sentence 'a': the score of a triple is nan, expected a number",
+    ),
+    "bytes": ("import os; os.write(1, bytes(range(256)))", "line 1 of its standard output is no JSON"),
+    "a deep list": ("print('[' * 100000)", "line 1 of its standard output is no JSON"),
+    "a closed output": (
+        "import os, time; os.close(1); time.sleep(99)",
+        "closes its standard output and goes on at the sentence 'a'",
+    ),
     "one too many": ("[print('{\"triples\": []}') for _ in range(4)]", "a second answer about the sentence 'c'"),
 }
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_system_that_does_not_answer_loses_its_row_with_one_sentence(box, kind):
+def test_a_system_that_does_not_answer_loses_its_row_with_one_sentence(box, kind, monkeypatch):
     text, expected = BAD[kind]
     box.write("program.py", text)
     timeout = 0.5 if kind == "hang" else 20.0
+    monkeypatch.setattr("tripleaudit.systems.programs.GRACE", 5.0 if "closed" not in kind else 0.2)
     command = [sys.executable, str(box.folder / "program.py")]
     report = box.ask("command", command, timeout=timeout, restarts=0 if kind == "hang" else 1)
     assert re.search(expected, report["failed"]), report["failed"]
     assert "\n" not in report["failed"]
+    assert load_sentences(box.out) == [] and box.scores() == []
+
+
+BAD_CLASSES = {
+    "no import": ("raise ImportError('no such extra')", r"exit status 1 .*ImportError: no such extra.*; 0 of 3 sent"),
+    "no class": ("x = 1", "exit status 1 .*has no class 'Bad'"),
+    "the third text": (
+        "class Bad:\n n = 0\n def extract(self, texts):\n  self.n += 1\n  assert self.n < 3, 'tired'\n  return [[]]",
+        "exit status 1 .*AssertionError: tired.* at the sentence 'c'; 2 of 3 sentences are answered",
+    ),
+    "nothing": ("class Bad:\n def extract(self, texts): return None", "exit status 1 .*'NoneType' object is not iter"),
+    "no JSON": ("class Bad:\n def extract(self, texts): return [[{1}]]", "exit status 1 .*set is not JSON serial"),
+    "half a batch": ("class Bad:\n def extract(self, texts): return []", "extract returned 0 lists of triples for 1"),
+    "an exit": ("import os\nclass Bad:\n def extract(self, texts): os._exit(0)", "exit status 0 .*last words: none"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_CLASSES)
+def test_a_class_that_breaks_loses_its_row_with_its_own_words(box, kind):
+    text, expected = BAD_CLASSES[kind]
+    report = box.ask("python", f"{box.write('bad.py', text)}:Bad", restarts=0)
+    assert re.search(expected, report["failed"]) and "\n" not in report["failed"], report["failed"]
+    assert load_sentences(box.out) == [] and box.scores() == []
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (b"garbage\r\n\r\n", "answers with no HTTP (BadStatusLine)"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "answers with no JSON"),
+        (b"HTTP/1.1 200 OK\r\n\r\n<html>Log in</html>", "answers with no JSON"),
+        (b"HTTP/1.1 503 Busy\r\n\r\n", "answers with status 503"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 40, "gives no answer within 0.3 s"),
+        (b"", "cannot be reached"),
+    ],
+)
+def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
+    """The fifth one trickles, one byte at a time."""
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection, contextlib.suppress(OSError):
+                    connection.recv(1 << 16)
+                    head, blank, rest = said.partition(b" " * 40)
+                    connection.sendall(head)
+                    for _ in blank:
+                        time.sleep(0.05)
+                        connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        failed = box.ask("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)[
+            "failed"
+        ]
+        listener.shutdown(socket.SHUT_RDWR)
+    assert failed.startswith(f"{address} {expected}") and "\n" not in failed, failed
     assert load_sentences(box.out) == [] and box.scores() == []
 
 

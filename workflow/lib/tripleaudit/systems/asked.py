@@ -6,6 +6,7 @@ are strings or spans ``{"start", "end", "text"}``, as in the format ``jsonl`` of
 where answers come in the order of the texts.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -103,14 +104,20 @@ class Answers:
             for number, sentence in enumerate(self.asked.sentences)
         ]
         found = build_corpus(raw, source=source, format="answers").sentences if raw else []
-        return [_scored(sentence, self.rows[sentence.id]["triples"]) for sentence in found]
+        return [_scored(sentence, self.rows[sentence.id]["triples"], source) for sentence in found]
 
 
-def _scored(sentence: Sentence, listed: Sequence[Any]) -> Sentence:
-    """Give a sentence's triples the scores that came with them, where every one has its own."""
+def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
+    """Give a sentence's triples the scores that came with them, where every one has its own.
+
+    Raises:
+        UserError: a score is infinite or no number, which no file of predictions can hold.
+    """
     scores = [triple.get("score") if isinstance(triple, dict) else None for triple in listed]
     if len(scores) != len(sentence.triples) or not all(isinstance(score, int | float) for score in scores):
         return sentence
+    if odd := [score for score in scores if not math.isfinite(score)]:
+        raise UserError(f"{source}, sentence {sentence.id!r}: the score of a triple is {odd[0]}, expected a number")
     pairs = zip(sentence.triples, scores, strict=True)
     return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))
 

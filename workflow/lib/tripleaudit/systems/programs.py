@@ -139,11 +139,12 @@ class _Run:
             _started(self._receive, self.process.stdout),
             _started(self._repeat, self.process.stderr),
         ]
-        number, waited = 0, False
+        number, waited, deaf = 0, False, False
         try:
             while answers.open:
                 line = self.lines.get(timeout=limit)
                 if line is None:
+                    deaf = not self._ends()
                     break
                 number += 1
                 if line.strip():
@@ -157,6 +158,8 @@ class _Run:
                 thread.join()
         if waited:
             return f"gives no answer within {limit:g} s"
+        if deaf:
+            return "closes its standard output and goes on"
         said = f": {self.last_words[:200]}" if self.last_words else ""
         return f"ends with exit status {self.process.returncode} (its last words{said or ': none'})"
 
@@ -170,6 +173,14 @@ class _Run:
                     answers.add(_decoded(line, 0), "after its last answer")
         except queue.Empty:
             logger.warning("the program does not end by itself after its last answer and is stopped")
+
+    def _ends(self) -> bool:
+        """Whether a program that says no more ends by itself, so that its exit status is its own."""
+        try:
+            self.process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _stop(self) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -1,5 +1,6 @@
 """``address``: a service that gets ``{"id", "text"}`` by POST and answers with ``{"triples"}``, over HTTP."""
 
+import http.client
 import json
 import logging
 import os
@@ -60,6 +61,20 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def _read(reply: http.client.HTTPResponse, deadline: float) -> bytes:
+    """Read an answer; one that trickles in has no longer than another.
+
+    Raises:
+        TimeoutError: it is not whole in time.
+    """
+    parts = []
+    while part := reply.read1(1 << 16):
+        parts.append(part)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return b"".join(parts)
+
+
 def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[str, Any]) -> Any:
     """Return the decoded answer about one text; tried again where that may help."""
     address, limit = settings["address"], settings["timeout"]
@@ -69,7 +84,7 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             time.sleep(PAUSE * 2 ** (attempt - 1))
         try:
             with urllib.request.urlopen(urllib.request.Request(address, body, dict(headers)), timeout=limit) as reply:
-                data = reply.read()
+                data = _read(reply, time.monotonic() + limit)
             break
         except urllib.error.HTTPError as error:
             problem = f"answers with status {error.code}"
@@ -79,6 +94,8 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             problem = f"gives no answer within {limit:g} s"
         except OSError as error:
             problem = f"cannot be reached ({getattr(error, 'reason', error)})"
+        except http.client.HTTPException as error:
+            problem = f"answers with no HTTP ({type(error).__name__})"
         logger.warning("%s %s", address, problem)
         if attempt == settings["restarts"]:
             raise UserError(f"{address} {problem} at the sentence {row['id']!r}")
