@@ -24,7 +24,16 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, mean_at, relation_term, tagger_term
+from tripleaudit.extractors.birte import (
+    BiRTE,
+    decode,
+    distinct,
+    draw_pairs,
+    given_logits,
+    mean_at,
+    relation_term,
+    tagger_term,
+)
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.training import data
 from tripleaudit.training.data import Collator, TrainingSentences
@@ -305,3 +314,15 @@ def test_its_three_stages_draw_apart(tiny_encoder):
     for name in ("object_given_subject", "subject_given_object", "relation"):
         changed = {term for term in terms["none"] if terms[name][term] != terms["none"][term]}
         assert changed == {name}
+
+
+def test_distinct_pairs_are_those_of_whole_rows():
+    """Places up to the length of the longest sentences; a sentence and a place never make the number of another one."""
+    torch.manual_seed(0)
+    length = 512
+    pairs = torch.cat([torch.randint(0, 3, (300, 5)), torch.randint(length - 2, length, (300, 5))])
+    expected, number = torch.unique(pairs, dim=0, return_inverse=True)
+    rows, places = distinct(pairs, length)
+    assert torch.equal(rows, expected)
+    assert torch.equal(places, number)
+    assert [len(each) for each in distinct(pairs[:0], length)] == [0, 0]

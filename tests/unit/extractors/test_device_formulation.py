@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from benchmarks.bench_operators import counted, device_formulation, faults
+from benchmarks import speed
+from benchmarks.bench_operators import Counted, counted, device_formulation, faults
 from support.extractors import build, save_tiny_encoder, sentence, toy_sentences
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training.data import Collator, TrainingSentences
@@ -84,3 +85,24 @@ def test_a_look_at_a_value_is_found(encoder, monkeypatch):
     (row,) = counted("casrel", encoder, relations=7, sizes=(2,), length=24)
     assert row.synchronisations > 0
     assert not row.capturable
+
+
+@pytest.mark.parametrize("name", extractor_names())
+def test_a_prediction_waits_no_more_often_for_a_large_batch(name, encoder):
+    """What is decoded of 30 sentences is decoded together: as many operators and waits as for the same ten alone."""
+    kind, implied = resolve(name)
+    if not kind.static:
+        pytest.skip(f"{name} has no device formulation")
+    counts = []
+    with device_formulation():
+        prior = {"prior": 0.5} if kind.sparse_outputs else {}
+        model = build(kind, encoder, **prior, **implied).double().eval()
+        data = TrainingSentences(sentences(), model)
+        for copies in (1, 3):
+            examples = [data[0, number] for number in range(len(data))] * copies
+            batch = Collator(kind, model.config, model.aligner.pad_id, 0, static=len(examples))(examples)
+            batch = {key: value for key, value in batch.items() if key not in speed.wanted_only(batch)}
+            with torch.inference_mode(), Counted() as counted_:
+                rows, _ = model.predict_rows(**batch)
+            counts.append((len(rows) / copies, counted_.operators, sum(counted_.synchronisations.values())))
+    assert counts[0] == counts[1]

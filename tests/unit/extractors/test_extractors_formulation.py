@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tripleaudit.extractors import formulation
-from tripleaudit.extractors.formulation import Chunks, cells_at_once, half_precision, on_device
+from tripleaudit.extractors.formulation import Chunks, at_once, cells_at_once, half_precision, on_device
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 
@@ -52,3 +52,10 @@ def test_chunks_are_few_and_equal():
     assert [chunks.size(10, fitting) for fitting in (100, 3, 0)] == [4, 3, 1]
     assert chunks.largest == 4
     assert Chunks().size(10, 100) == 10
+
+
+def test_a_cpu_scores_as_many_candidates_at_once_as_its_caches_like_and_a_gpu_as_fit(monkeypatch):
+    monkeypatch.delenv(formulation.VARIABLE, raising=False)
+    assert [at_once(CPU, each, 100) for each in (7, 200, 0)] == [14, 1, 100]
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    assert at_once(CPU, 2**10, 100) == formulation.CPU_CELLS // 2**10

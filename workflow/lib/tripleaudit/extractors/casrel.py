@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, span_mean, stack_triples
 from tripleaudit.extractors.decoding import nearest_tail, spans_from_tags
+from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import binary_cells
 from tripleaudit.fields import among
 
@@ -239,7 +240,7 @@ def decode(
     sentence, start, end = spans_from_tags(subject[..., 0] > 0, subject[..., 1] > 0)  # [N]
     found = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
     scores = [torch.zeros(0, device=content.device)]
-    step = max(1, ROWS_AT_ONCE // (content.shape[1] * relations))
+    step = at_once(content.device, content.shape[1] * relations, ROWS_AT_ONCE)
     for at in range(0, len(sentence), step):
         s, a, b = sentence[at : at + step], start[at : at + step], end[at : at + step]
         logits = object_logits(s, a, b)  # [N, L, 2, R]

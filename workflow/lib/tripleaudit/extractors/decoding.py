@@ -21,17 +21,21 @@ def nearest_tail(tails: Tensor, dim: int = -1) -> Tensor:
     return marked.flip(dim).cummin(dim).values.flip(dim)
 
 
-def spans_from_tags(heads: Tensor, tails: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def spans_from_tags(heads: Tensor, tails: Tensor, most: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Pair every head with the nearest tail at or after it (tails may be reused; heads without a tail are dropped).
 
     Args:
         heads, tails: [N, L] bool.
+        most: spans of a row, the first ones; None for all.
 
     Returns:
         row, start, end: three [n] int64 tensors in row-major order of the heads.
     """
     ends = nearest_tail(tails)
-    row, start = torch.nonzero(heads & (ends < tails.shape[-1]), as_tuple=True)
+    heads = heads & (ends < tails.shape[-1])
+    if most is not None:
+        heads &= heads.cumsum(dim=1) <= most
+    row, start = torch.nonzero(heads, as_tuple=True)
     return row, start, ends[row, start]
 
 

@@ -43,6 +43,11 @@ def cells_at_once(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).total_memory * share * SHARE) // 4
 
 
+def at_once(device: torch.device, each: int, cells: int) -> int:
+    """How many candidates of ``each`` numbers a prediction scores together, where a CPU holds ``cells`` numbers."""
+    return max(1, (max(cells, cells_at_once(device)) if on_device(device) else cells) // max(1, each))
+
+
 @dataclass
 class Chunks:
     """How many columns (relations) of a table an extractor scores at once.

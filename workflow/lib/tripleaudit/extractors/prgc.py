@@ -19,14 +19,14 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import Shape, last_rows, sentences_of, stack_triples
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
 from tripleaudit.extractors.dropping import Dropout, exact_rate, kept
-from tripleaudit.extractors.formulation import cells_at_once, on_device
+from tripleaudit.extractors.formulation import at_once, cells_at_once, on_device
 from tripleaudit.extractors.losses import binary_cells, raise_precision
 from tripleaudit.extractors.tdeer import WEIGHTINGS, relation_term
 from tripleaudit.fields import Number, Rate, Share, among
 
 OUTSIDE, BEGIN, INSIDE = range(3)
 CELLS_AT_ONCE = 2**20  # numbers of [B, rows, L, H] held at a time: bounds memory, changes nothing else
-PAIRS_AT_ONCE = 2**14
+PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU
 ROWS_PER_SENTENCE = 1000
 
 
@@ -217,6 +217,7 @@ class PRGC(Extractor):
             pairs,
             content_mask.bool(),
             self.config,
+            self.hidden_size,
         )
 
 
@@ -359,6 +360,7 @@ def decode(
     pair_logits: Callable[[Tensor], Tensor],
     content: Tensor,
     config: PRGCConfig,
+    width: int = 1,
 ) -> tuple[Tensor, Tensor]:
     """Relations, then chunks of the likeliest tags, then pairs of chunks whose heads correspond.
 
@@ -371,6 +373,7 @@ def decode(
         pair_logits: cells [n, 3] (sentence, subject head, object head) -> [n].
         content: [B, L] bool.
         config: thresholds, fallback and limits.
+        width: numbers that ``pair_logits`` holds for each cell.
 
     Returns:
         rows [n, 6] and scores [n]: probabilities of relation and pair, times the geometric mean of those of all tags.
@@ -380,37 +383,45 @@ def decode(
     if config.fallback:
         best = F.one_hot(relation_scores.argmax(dim=1), relation_scores.shape[1]).bool()
         wanted |= best & ~wanted.any(dim=1, keepdim=True)
-    instances = torch.nonzero(wanted)  # [n, 2]
-    instances = instances[first_rows(instances[:, 0], config.max_candidates)]
+    instances = torch.nonzero(wanted & (wanted.cumsum(dim=1) <= config.max_candidates))  # [n, 2]
     rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
     scores = [torch.zeros(0, device=content.device)]
-    step = max(1, CELLS_AT_ONCE // content.shape[1] ** 2)
-    for at in range(0, len(instances), step):
-        sentence, relation = instances[at : at + step].unbind(1)
-        subjects, objects = (_chunks(part, content[sentence]) for part in tag_logits(instances[at : at + step]))
-        row, i, j = torch.nonzero(subjects[0][:, :, None] & objects[0][:, None], as_tuple=True)  # [p]
-        cells, number = torch.unique(torch.stack([sentence[row], i, j], dim=1), dim=0, return_inverse=True)
-        parts = [pair_logits(part) for part in cells.split(PAIRS_AT_ONCE)]
+    length, device = content.shape[1], on_device(content)
+    for part in instances.split(at_once(content.device, length**2, CELLS_AT_ONCE)):
+        sentence, relation = part.unbind(1)
+        starts, stops, sums = _chunks(torch.stack(tag_logits(part)), content[sentence])  # subjects, objects
+        row, i, j = torch.nonzero(starts[0][:, :, None] & starts[1][:, None], as_tuple=True)  # [p]
+        cells, number = torch.stack([sentence[row], i, j], dim=1), slice(None)
+        if not device:  # pairs that several relations have in common are scored once; finding them takes a sort
+            cells, number = torch.unique(cells, dim=0, return_inverse=True)
+        parts = [pair_logits(some) for some in cells.split(at_once(content.device, width, PAIRS_AT_ONCE * width))]
         pair_scores = raise_precision(torch.cat(parts)).sigmoid()[number]  # [p]
-        kept = pair_scores > config.pair_threshold
+        kept = torch.nonzero(pair_scores > config.pair_threshold)[:, 0]
         row, i, j, pair_scores = row[kept], i[kept], j[kept], pair_scores[kept]
-        (_, subject_stops, subject_sums), (_, object_stops, object_sums) = subjects, objects
-        subject_end, object_end = subject_stops[row, i], object_stops[row, j]  # [p]
-        tags = subject_sums[row, subject_end + 1] - subject_sums[row, i]
-        tags = tags + object_sums[row, object_end + 1] - object_sums[row, j]
+        subject_end, object_end = stops[0][row, i], stops[1][row, j]  # [p]
+        tags = sums[0][row, subject_end + 1] - sums[0][row, i]
+        tags = tags + sums[1][row, object_end + 1] - sums[1][row, j]
         mean = (tags / (subject_end - i + object_end - j + 2)).exp()  # [p]
         rows.append(torch.stack([sentence[row], i, subject_end, relation[row], j, object_end], dim=1))
         scores.append((relation_scores[sentence[row], relation[row]] * pair_scores * mean).float())
     triples = torch.cat(rows)
-    kept = first_rows(triples[:, 0], ROWS_PER_SENTENCE)
+    kept = torch.nonzero(first_rows(triples[:, 0], ROWS_PER_SENTENCE))[:, 0]
     return triples[kept], torch.cat(scores)[kept]
 
 
 def _chunks(logits: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return where chunks start [n, L], where each ends [n, L], and sums [n, L + 1] of log-probabilities before l."""
+    """Chunks of subjects and objects.
+
+    Args:
+        logits: [2, n, L, 3], of both roles.
+        content: [n, L] bool.
+
+    Returns:
+        where chunks start [2, n, L], where each ends [2, n, L], and sums [2, n, L + 1] of log-probabilities before l.
+    """
     best = raise_precision(logits).log_softmax(dim=-1).max(dim=-1)
-    tags = torch.where(content, best.indices, OUTSIDE)  # [n, L]
-    before, after = F.pad(tags[:, :-1], (1, 0)), F.pad(tags[:, 1:], (0, 1))  # outside at both ends
+    tags = torch.where(content, best.indices, OUTSIDE)
+    before, after = F.pad(tags[..., :-1], (1, 0)), F.pad(tags[..., 1:], (0, 1))  # outside at both ends
     starts = (tags == BEGIN) | ((tags == INSIDE) & (before == OUTSIDE))
-    stops = nearest_tail((tags != OUTSIDE) & (after != INSIDE))  # [n, L]
-    return starts, stops, F.pad(best.values.cumsum(dim=1), (1, 0))
+    stops = nearest_tail((tags != OUTSIDE) & (after != INSIDE))
+    return starts, stops, F.pad(best.values.cumsum(dim=-1), (1, 0))

@@ -18,6 +18,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, sentences_of, span_mean, stack_triples
 from tripleaudit.extractors.decoding import first_rows, nearest_tail
+from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import binary_cells, raise_precision
 from tripleaudit.fields import Count, NotNegative, Number, among
 
@@ -222,7 +223,7 @@ class TDEER(Extractor):
             objects,
             content_mask.bool(),
             self.config.max_candidates,
-            max(1, CELLS_AT_ONCE // hidden[0].numel()),
+            at_once(hidden.device, hidden[0].numel(), CELLS_AT_ONCE),
         )
 
 
@@ -349,5 +350,5 @@ def decode(
         )
         scores.append(torch.stack(evidence).sigmoid().prod(dim=0).float())
     triples = torch.cat(rows)
-    kept = first_rows(triples[:, 0], ROWS_PER_SENTENCE)
+    kept = torch.nonzero(first_rows(triples[:, 0], ROWS_PER_SENTENCE))[:, 0]
     return triples[kept], torch.cat(scores)[kept]
