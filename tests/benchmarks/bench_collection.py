@@ -4,17 +4,24 @@
 generator, trains a tiny extractor and classifier on the demo corpus, extracts as the workflow does, and writes
 ``collection.md``, from which ``docs/scale.md`` is computed. A run that was stopped goes on from its finished blocks. It
 fails if a row is missing or doubled, or if the larger run takes more memory than the smaller one.
+
+``--repeats 3`` instead compares one worker with two, in turn, so many times: sentences a second by the clock, and CPU
+time, from which follows how fast both would be on two cores of their own.
 """
 
 import argparse
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, cycle, islice
 from pathlib import Path
+from statistics import median
+
+import psutil
 
 from tripleaudit.collection import cost
 from tripleaudit.files import atomic_write, read_json, read_jsonl
@@ -37,8 +44,12 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--ungated", type=int, default=4_000, help="sentences of the run without the gate")
     parser.add_argument("--small", type=int, default=4_000, help="sentences of the run whose memory is compared")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks" / "collection")
+    parser.add_argument("--repeats", type=int, default=0, help="compare one worker with two, so many times")
     options = parser.parse_args(list(arguments))
     models = models_in(options.out)
+    if options.repeats:
+        print(scaling(options.out, models, options.sentences, options.block, options.repeats))
+        return 0
     for name, count in (("sentences", options.sentences), ("small", options.small), ("ungated", options.ungated)):
         write_sentences(options.out / f"{name}.txt", count)
     gated = extract(options.out, "sentences", models, options.workers, options.block)
@@ -155,6 +166,70 @@ def extract(out: Path, name: str, models: Path, workers: int, block: int, gate: 
     manifest = read_json(out / name / "collection.json")
     print(f"{name}: {manifest['rows']} rows, {time.perf_counter() - began:.0f} s by the clock", flush=True)
     return manifest
+
+
+# One worker and two
+
+
+CORES = 2
+
+
+def scaling(out: Path, models: Path, count: int, block: int, repeats: int) -> str:
+    """Measure one worker and two in turn; returns a Markdown table with the medians."""
+    write_sentences(out / "scaling.txt", count)
+    found: dict[int, list[dict[str, float]]] = {1: [], 2: []}
+    for number in range(repeats):
+        for workers in found if number % 2 else reversed(found):
+            found[workers].append(watched(out, models, workers, block))
+            print(workers, found[workers][-1], flush=True)
+    one, two = ({key: median(each[key] for each in runs) for key in runs[0]} for runs in found.values())
+    lines = ["| | 1 worker | 2 workers | ratio |", "|---|---:|---:|---:|"]
+    for key in one:
+        form = ",.0f" if one[key] > 1000 else ",.1f"
+        lines.append(f"| {key} | {one[key]:{form}} | {two[key]:{form}} | {two[key] / one[key]:.2f} |")
+    return "\n".join(lines)
+
+
+def watched(out: Path, models: Path, workers: int, block: int) -> dict[str, float]:
+    """Extract, from each worker's first block to the last one of all: sentences a second, and CPU time of processes.
+
+    On cores of its own a run takes as long as its busiest worker, or as all processes together on ``CORES`` cores.
+    """
+    shutil.rmtree(out / "scaling", ignore_errors=True)
+    running = psutil.Popen(command(out, "scaling", models, workers, block))
+    samples: list[tuple[float, dict[tuple[int, bool], float]]] = []
+    while running.poll() is None:
+        samples.append((time.time(), cpu_times(running)))
+        time.sleep(0.2)
+    if running.returncode:
+        raise SystemExit(running.returncode)
+    made = sorted(path.stat().st_mtime for path in (out / "scaling" / "blocks").iterdir())
+    begin, end = made[workers - 1], made[-1]
+    first = min(samples, key=lambda sample: abs(sample[0] - begin))[1]
+    last = min(samples, key=lambda sample: abs(sample[0] - end))[1]
+    spent = {process: seconds - first.get(process, 0.0) for process, seconds in last.items()}
+    sentences = (len(made) - workers) * block
+    models_ = [seconds for (_, holds), seconds in spent.items() if holds]
+    alone = max(sum(models_) / workers, sum(spent.values()) / CORES)
+    return {
+        "sentences a second by the clock": sentences / (end - begin),
+        "cores that it got": sum(spent.values()) / (end - begin),
+        "µs of CPU a sentence, workers": 1e6 * sum(models_) / sentences,
+        "µs of CPU a sentence, reading and Ray": 1e6 * (sum(spent.values()) - sum(models_)) / sentences,
+        f"sentences a second on {CORES} cores of its own": sentences / alone,
+    }
+
+
+def cpu_times(process: psutil.Process) -> dict[tuple[int, bool], float]:
+    """CPU seconds of a process and all below it; True marks those that hold the models."""
+    found = {}
+    for each in [process, *process.children(recursive=True)]:
+        try:
+            times = each.cpu_times()
+            found[each.pid, "MapBatches(Extract" in " ".join(each.cmdline())] = times.user + times.system
+        except psutil.Error:
+            continue
+    return found
 
 
 def complete(folder: Path, sentences: int) -> bool:

@@ -1,11 +1,12 @@
 """A collection whose processes are killed at random moments, compared with an undisturbed run.
 
 ``python -m tests.benchmarks.kill_collection --kills 10`` kills, with ``kill -9`` and in turn, a process that holds the
-models, any other process of Ray that works on blocks, and the command itself, which is then started again. It fails
-if a row is missing, doubled, or differs.
+models, any other process of Ray that works on blocks, Ray's own daemon that starts them (the raylet), and the command
+itself; a command that ended is started again. It fails if a row is missing, doubled, or differs.
 """
 
 import argparse
+import contextlib
 import random
 import subprocess
 import sys
@@ -19,7 +20,12 @@ from tripleaudit.files import read_jsonl
 
 from .bench_collection import ROOT, command, models_in, write_sentences
 
-VICTIMS = ("actor", "worker", "driver")
+VICTIMS = {  # part of the command line
+    "actor": ("MapBatches(Extract",),
+    "worker": ("MapBatches(read", "ray::IDLE"),
+    "raylet": ("/raylet/raylet",),
+    "driver": (),
+}
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -44,21 +50,19 @@ def main(arguments: Sequence[str] = ()) -> int:
     for number, moment in enumerate(moments):
         while run.poll() is None and len(list((options.out / "killed" / "blocks").glob("*.parquet"))) < moment:
             time.sleep(0.02)
+        victim = list(VICTIMS)[number % len(VICTIMS)]
+        while run.poll() is None and not (found := _processes(run.pid, VICTIMS[victim])):
+            time.sleep(0.02)
         if run.poll() is not None:
             break
-        victim = VICTIMS[number % len(VICTIMS)]
-        if victim == "driver":
-            others = psutil.Process(run.pid).children(recursive=True)
-            run.kill()
-            run.wait()
-            left += psutil.wait_procs(others, timeout=300)[1]
-            run = subprocess.Popen(commands["killed"])
-        elif found := _processes(run.pid, victim):
-            rng.choice(found).kill()
-        else:
-            continue
+        others = psutil.Process(run.pid).children(recursive=True)
+        rng.choice(found).kill()
         killed.append(f"{victim} at {moment} of {blocks} blocks")
         print(killed[-1], flush=True)
+        if victim in ("raylet", "driver"):
+            print(f"the command ended with {run.wait()}", flush=True)
+            left += psutil.wait_procs(others, timeout=300)[1]
+            run = subprocess.Popen(commands["killed"])
     code = run.wait()
     rows = {name: _rows(options.out / name) for name in ("calm", "killed")}
     equal = (
@@ -68,17 +72,15 @@ def main(arguments: Sequence[str] = ()) -> int:
     return int(code or not equal or bool(left) or len(killed) < options.kills)
 
 
-def _processes(driver: int, victim: str) -> list[psutil.Process]:
-    """Processes of a kind below the command."""
-    wanted = ("MapBatches(Extract)",) if victim == "actor" else ("MapBatches(Tokenise)", "ray::IDLE", "MapBatches(")
+def _processes(driver: int, names: Sequence[str]) -> list[psutil.Process]:
+    """Processes below the command with one of these names; without names the command."""
+    if not names:
+        return [psutil.Process(driver)]
     found = []
     for process in psutil.Process(driver).children(recursive=True):
-        try:
-            line = " ".join(process.cmdline())
-        except psutil.Error:
-            continue
-        if any(name in line for name in wanted) and (victim == "actor" or "MapBatches(Extract)" not in line):
-            found.append(process)
+        with contextlib.suppress(psutil.Error):
+            if any(name in " ".join(process.cmdline()) for name in names):
+                found.append(process)
     return found
 
 

@@ -6,8 +6,9 @@ it reads), and p the share that the gate lets through. All processes together ta
     T(n) = n (o + t + g + p e) + s        with the gate
     T(n) = n (o + t + e) + s              without
 
-with s seconds for their start. The stages work side by side, so that by the clock W workers, with as many CPUs beside
-them for each as are asked for (C), take as long as the slower of the two sides:
+with s seconds for their start. By the clock, W workers on CPUs, which tokenise and write for themselves, take
+n (o + t + g + p e) / W + s. Beside workers on GPUs the other stages have processes of their own, on C CPUs, and the
+slower side counts:
 
     D(n) = n max((g + p e) / W, (o + t) / C) + s
 """
@@ -61,9 +62,11 @@ class Rates:
         """Return the hours of all processes together."""
         return (sentences * self.sentence + self.start) / 3600
 
-    def elapsed(self, sentences: float, workers: int = 1, cpus: int = 1) -> float:
-        """Return the hours by the clock of so many workers with so many CPUs beside them."""
-        slower = max(self.models / workers, (self.other + self.tokenisation) / cpus)
+    def elapsed(self, sentences: float, workers: int = 1, cpus: int = 0) -> float:
+        """Return the hours by the clock of so many workers; with CPUs beside them, which read, tokenise and write."""
+        slower = self.sentence / workers
+        if cpus:
+            slower = max(self.models / workers, (self.other + self.tokenisation) / cpus)
         return (sentences * slower + self.start) / 3600
 
     def feeders(self) -> float:

@@ -4,15 +4,18 @@ import contextlib
 import functools
 import json
 import logging
+import math
 import os
 import secrets
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tripleaudit.collection import pipeline
 from tripleaudit.collection.addresses import TextFile, text_files
@@ -37,6 +40,11 @@ logger = logging.getLogger(__name__)
 FEW = 1000  # rows for which no other process is worth its start
 STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
 BETWEEN = 1 << 20  # bytes from which on a block is handed on alone
+# CPUs that Ray sets aside for a process that keeps one busy, and for one that does not: as many workers as there are
+# CPUs leave room for the rest. They differ, so that no two stages become one
+BUSY, LIGHT = 0.75, 0.25
+AHEAD = {"max_tasks_in_flight_per_actor": 2}  # blocks that wait for a process
+REACHED = 20  # seconds within which a cluster has to answer
 FOLDER = "tripleaudit-ray"
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -53,7 +61,7 @@ class Cluster:
     Attributes:
         workers: processes that hold the models.
         gpus: of each of them: 1, a share such as 0.25, or 0 for a CPU.
-        tokenisers: processes that tokenise, at most.
+        tokenisers: processes that tokenise for GPUs, at most; on CPUs the workers do it themselves.
         address: of a Ray cluster; None starts one on this machine for as long as the run takes.
     """
 
@@ -61,6 +69,12 @@ class Cluster:
     gpus: float = 0.0
     tokenisers: int = 1
     address: str | None = field(default_factory=lambda: os.environ.get("RAY_ADDRESS") or None)
+
+    @property
+    def cpus(self) -> float:
+        """CPUs without which a stage would wait for ever."""
+        beside = BUSY + LIGHT if self.gpus else 0.0
+        return self.workers * BUSY + LIGHT + beside
 
 
 @dataclass(frozen=True)
@@ -166,17 +180,13 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
     """Yield the facts about blocks as they are finished, all stages in this process."""
     import pyarrow as pa
 
-    models, log = collection.models, logging.getLogger("tripleaudit.extractors")
+    log = logging.getLogger("tripleaudit.extractors")
     level = log.level  # which the stages raise, in a process that has other work, too
     try:
-        tokenise: list[Any] = [pipeline.Tokenise(models)] if models.first else []
-        extract = pipeline.Extract(models)
+        extract = pipeline.ExtractAndWrite(collection.models, collection.target, settings)
         for file, blocks in work:
-            batches = pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading)
-            for batch in batches:
-                for stage in (*tokenise, extract):
-                    (batch,) = stage(batch)
-                (written,) = pipeline.write(batch, collection.target, settings)
+            for batch in pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading):
+                (written,) = extract(batch)
                 yield json.loads(written["facts"][0].as_py())
     finally:
         log.setLevel(level)
@@ -298,15 +308,16 @@ def _joined(cluster: Cluster) -> Iterator[None]:
     try:
         if cluster.address:
             try:
+                _reach(cluster.address)
                 ray.init(address=cluster.address, runtime_env={"env_vars": _environment()}, **common)
-            except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+            except (OSError, RuntimeError, ValueError) as error:
                 said = str(error).splitlines()[0]
                 raise UserError(f"RAY_ADDRESS {cluster.address}: no Ray cluster answers there ({said})") from error
         else:
             folder = _own_folder()
             ray.init(
                 address="local",
-                num_cpus=cluster.workers + cluster.tokenisers + 2,
+                num_cpus=math.ceil(cluster.cpus + (cluster.tokenisers - 1) * BUSY * bool(cluster.gpus)),
                 object_store_memory=STORE,
                 include_dashboard=False,
                 _temp_dir=str(folder),
@@ -318,6 +329,13 @@ def _joined(cluster: Cluster) -> Iterator[None]:
         ray.shutdown()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _reach(address: str) -> None:
+    """Raise OSError if nobody listens at an address, which Ray would find out after minutes."""
+    place = urlsplit(address if "://" in address else f"//{address}")
+    if place.port:
+        socket.create_connection((place.hostname, place.port), timeout=REACHED).close()
 
 
 @contextlib.contextmanager
@@ -348,7 +366,7 @@ def check_resources(cluster: Cluster) -> None:
     import ray
 
     there = ray.cluster_resources()
-    for resource, needed in (("GPU", cluster.workers * cluster.gpus), ("CPU", cluster.workers + 2)):
+    for resource, needed in (("GPU", cluster.workers * cluster.gpus), ("CPU", cluster.cpus)):
         if there.get(resource, 0) < needed:
             raise UserError(
                 f"{cluster.workers} workers need {needed:g} {resource}s, but the Ray cluster has "
@@ -399,43 +417,29 @@ class Engine:
         """Yield the facts about blocks as they are finished."""
         from ray.data import ActorPoolStrategy
 
-        cluster, models = self.cluster, collection.models
+        gpus, models, write = self.cluster.gpus, collection.models, {"target": collection.target, "settings": settings}
         rows = [{"task": pipeline.task(file, blocks)} for file, blocks in work]
         found = self.data.from_items(rows, override_num_blocks=len(rows))
-        plain = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
-        # whatever dies is tried again, as is Ray Data's way; differing shares of a CPU keep the stages apart: each in
-        # processes of its own, so that they work side by side
-        found = found.map_batches(
-            pipeline.read,
-            fn_kwargs={"reading": collection.reading},
-            num_cpus=0.5,
-            **plain,
-        )
-        if models.first:
-            found = found.map_batches(
-                pipeline.Tokenise,
-                fn_constructor_args=(models,),
-                compute=ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, max_tasks_in_flight_per_actor=2),
-                num_cpus=0.75,
-                **plain,
-            )
-        found = found.map_batches(
-            pipeline.Extract,
-            fn_constructor_args=(models,),
-            compute=ActorPoolStrategy(size=cluster.workers, max_tasks_in_flight_per_actor=2),
-            num_cpus=1,
-            num_gpus=cluster.gpus or None,
-            **plain,
-        )
-        found = found.map_batches(
-            pipeline.write,
-            fn_kwargs={"target": collection.target, "settings": settings},
-            num_cpus=0.5,
-            **plain,
-        )
+        found = self._stage(found, pipeline.read, LIGHT, fn_kwargs={"reading": collection.reading})
+        workers = {"compute": ActorPoolStrategy(size=self.cluster.workers, **AHEAD), "num_gpus": gpus or None}
+        if not gpus:
+            extract = pipeline.ExtractAndWrite
+            found = self._stage(found, extract, BUSY, fn_constructor_args=(models, *write.values()), **workers)
+        else:
+            if models.first:
+                several = ActorPoolStrategy(min_size=1, max_size=self.cluster.tokenisers, **AHEAD)
+                found = self._stage(found, pipeline.Tokenise, BUSY, fn_constructor_args=(models,), compute=several)
+            found = self._stage(found, pipeline.Extract, BUSY, fn_constructor_args=(models,), **workers)
+            found = self._stage(found, pipeline.write, LIGHT, fn_kwargs=write)
         with _plainly():
             for row in found.iter_rows():
                 yield json.loads(row["facts"])
+
+    def _stage(self, found: Any, work: Any, cpus: float, **options: Any) -> Any:
+        """Let ``work`` make of each block the next one; whatever dies is tried again, as is Ray Data's way."""
+        return found.map_batches(
+            work, num_cpus=cpus, batch_format="pyarrow", batch_size=1, zero_copy_batch=True, **options
+        )
 
 
 @contextlib.contextmanager

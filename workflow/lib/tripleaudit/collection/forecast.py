@@ -47,12 +47,13 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
         measured = engine.run_here(tried)
     found = cost.rates(measured)
-    hours = found.elapsed(rows, cluster.workers, cluster.tokenisers)
+    hours = found.elapsed(rows, cluster.workers, cluster.tokenisers if cluster.gpus else 0)
     device = " and ".join(measured["device"])
     yield f"{1 / found.sentence:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
     size = rows * found.bytes / 1e9
     yield f"{100 * found.share:.0f} % are let through to the extractor; about {size:,.2f} GB are written"
-    yield f"{hours:,.2f} hours with {cluster.workers} workers and {cluster.tokenisers} tokenisers on such machines"
+    beside = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
+    yield f"{hours:,.2f} hours with {cluster.workers} workers{beside} on such machines"
     money = price * hours * cluster.workers
     asked = measured["money"] / measured["counts"]["sentences"] * rows
     if price or asked:

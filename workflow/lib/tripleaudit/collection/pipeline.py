@@ -228,7 +228,7 @@ class Extract:
             began, cpu = time.perf_counter(), time.process_time()
             texts = table["text"].to_pylist()
             window = list(map(Sentence, table["id"].to_pylist(), texts))
-            known = dict(zip(texts, tokens_of(table), strict=True)) if "input_ids" in table.column_names else {}
+            known = dict(zip(texts, tokens_of(table), strict=True)) if "input_ids" in table.column_names else None
             self.stream.account = account
             with memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size):
                 extracted = list(self.stream.predict(window, known))
@@ -261,7 +261,7 @@ class AskedStream:
         self.account: Any = None
         self.train = load_sentences(self.system.train) if self.system.train else []
 
-    def predict(self, window: list[Sentence], known: dict[str, Alignment]) -> Iterator[Any]:
+    def predict(self, window: list[Sentence], known: dict[str, Alignment] | None) -> Iterator[Any]:
         """Yield sentences with the triples that the system says of them; equal texts are asked about once.
 
         Raises:
@@ -339,6 +339,17 @@ def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator
             name = block_name(Block(**facts["block"]), settings)
             listed = write_block(target, name, table, facts)
         yield row({**listed, "name": name})
+
+
+class ExtractAndWrite:
+    """All that follows reading, in one process: on CPUs, where further processes would only take each other's cores."""
+
+    def __init__(self, models: Models, target: Target, settings: dict[str, Any]):
+        self.extract, self.target, self.settings = Extract(models), target, settings
+
+    def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
+        for extracted in self.extract(batch):
+            yield from write(extracted, self.target, self.settings)
 
 
 def peak_mb() -> float:

@@ -114,7 +114,7 @@ class Sorter:
 
 
 def _read_lines(file: TextFile, blocks: Sequence[Block], reading: Reading) -> Iterator[Sentences]:
-    packed = packing(file.name)
+    packed, structured = packing(file.name), kind(file.name) == "json"
     if packed:
         raw: Any = opened(file)
     else:
@@ -131,7 +131,7 @@ def _read_lines(file: TextFile, blocks: Sequence[Block], reading: Reading) -> It
                 stream.seek(block.start)
             sorter, digest = Sorter(block, reading), hashlib.sha256()
             for number, line in enumerate(_lines(stream, block.stop - block.start, digest, reading.max_chars)):
-                sorter.take(None if line is None else _content(file.name, line, block.first + number, reading))
+                sorter.take(None if line is None else _content(structured, line, block.first + number, reading))
             place = block.stop
             yield sorter.done(digest.hexdigest())
 
@@ -157,7 +157,9 @@ def _lines(stream: BinaryIO, left: int, digest: Any, max_chars: int) -> Iterator
         yield None
 
 
-def _content(name: str, raw: bytes, number: int, reading: Reading) -> Callable[[], tuple[str | None, str | None]]:
+def _content(
+    structured: bool, raw: bytes, number: int, reading: Reading
+) -> Callable[[], tuple[str | None, str | None]]:
     """Return what reads id and text off a line; it raises ValueError with what is wrong."""
     if number == 1:
         raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -167,7 +169,7 @@ def _content(name: str, raw: bytes, number: int, reading: Reading) -> Callable[[
             text = raw.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise ValueError(f"not UTF-8 text (byte {error.start} of the line)") from error
-        if kind(name) != "json" or not text.strip():
+        if not structured or not text.strip():
             return None, text
         try:
             row = json.loads(text)

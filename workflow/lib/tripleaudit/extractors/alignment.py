@@ -118,15 +118,15 @@ class Aligner:
         """
         if not texts:
             return []
-        encoded = self.tokenizer(
-            list(texts),
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            return_attention_mask=False,
-            verbose=False,
-        )
-        pairs = zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
-        return [self._build(text, ids, offsets, max_length) for text, ids, offsets in pairs]
+        backend = self.tokenizer.backend_tokenizer  # what the tokenizer makes of its answer takes as long again
+        if backend.truncation is not None:
+            backend.no_truncation()
+        if backend.padding is not None:
+            backend.no_padding()
+        encoded = backend.encode_batch(list(texts), add_special_tokens=False)
+        return [
+            self._build(text, each.ids, each.offsets, max_length) for text, each in zip(texts, encoded, strict=True)
+        ]
 
     def token_counts(self, strings: Sequence[str]) -> list[int]:
         """Return how many tokens each string has where it stands after a blank."""

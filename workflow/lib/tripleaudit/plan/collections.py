@@ -53,7 +53,8 @@ class Collection(Section):
     gpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Part of a GPU that a worker takes."""
     tokenisers: Number | None = None
-    """Processes that tokenise for the workers, at most; by default as many as there are workers."""
+    """Processes that tokenise for workers on GPUs, at most; by default as many as there are workers. On CPUs, workers
+    tokenise for themselves."""
     jsonl: bool = False
     """Write each block as JSON lines (.jsonl.gz), too."""
     max_chars: Number = 10000
