@@ -39,7 +39,7 @@ PACKAGE = {
     "b/leaf.py": "",
     "typed.py": "",
     "other.py": "",
-    "alone.py": "import importlib\nimportlib.import_module('tripleaudit.other')",
+    "alone.py": "import importlib\nimportlib.import_module('tripleaudit.' + 'other')",
 }
 
 
@@ -128,6 +128,67 @@ def test_of_a_function_counts_what_it_uses_of_its_module(package):
         assert (package("parts:work") != before) is changes, old
 
 
+# what stands in a module beside the function `work`, what `work` says, and the edit that is to change its version
+RUNNING = {
+    "a default argument": ("LOW = 1\ndef f(n=LOW): return n", "f()", "LOW = 1", "LOW = 2"),
+    "a decorator": ("def deco(f): return f\n@deco\ndef f(): ...", "f()", "return f", "return None"),
+    "a registering decorator": (
+        "ALL = {}\ndef add(f): ALL[f.__name__] = f\n@add\ndef f(): return 1", "ALL['f']()", "return 1", "return 2",
+    ),
+    "a decorator of the package": ("from tripleaudit.b import add\n@add\ndef f(): return 1", "1", "n 1", "n 2"),
+    "a class that its base adds": (
+        "class B:\n    def __init_subclass__(cls): ...\nclass C(B): low = 1", "B.__subclasses__()", "w = 1", "w = 2",
+    ),
+    "a filled registry": ("ALL = {}\ndef f(): return 1\nALL['f'] = f", "ALL['f']()", "return 1", "return 2"),
+    "an updated registry": ("ALL = {}\ndef f(): return 1\nALL.update(f=f)", "ALL['f']()", "return 1", "return 2"),
+    "a registry's answer": ("ALL = {}\n_old = ALL.setdefault('f', 1)", "ALL['f']", "'f', 1", "'f', 2"),
+    "a patched class": ("class C: ...\nC.low = 1", "C.low", "low = 1", "low = 2"),
+    "an enumeration": ("import enum\nclass E(enum.Enum): A = 1", "E['A']", "A = 1", "A = 2"),
+    "a dataclass": ("import dataclasses as d\nL = 1\n@d.dataclass\nclass D: n: int = L", "D()", "L = 1", "L = 2"),
+    "a property": ("class C:\n    @property\n    def p(self): return L\nL = 1", "C().p", "L = 1", "L = 2"),
+    "a partial": ("from functools import partial\ndef f(n): return 1\nG = partial(f, 1)", "G()", "n 1", "n 2"),
+    "a cache": ("import functools\n@functools.cache\ndef f(): return 1", "f()", "n 1", "n 2"),
+    "a text": ("UNIT = 'a'", "f'{UNIT:>5}'", "'a'", "'b'"),
+    "a loop": ("for n in range(3): ...", "n", "3", "4"),
+    "an addition": ("LOW = 1\nLOW += 1", "LOW", "+= 1", "+= 2"),
+    "a global": ("LOW = 1\ndef f():\n    global LOW\n    LOW = 5", "f() or LOW", "LOW = 5", "LOW = 6"),
+    "all names": ("def f(): return 1", "globals()['f']()", "n 1", "n 2"),
+    "the module's name": ("import sys\ndef f(): return 1", "sys.modules[__name__].f()", "n 1", "n 2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RUNNING)
+def test_of_a_function_counts_whatever_alters_what_it_does(package, kind):
+    beside, says, old, new = RUNNING[kind]
+    assert beside.count(old) == 1
+    text = f"def work(): return {says}\n{beside}\ndef other(): return 0"
+    package.write("parts.py", text)
+    before = package("parts:work")
+    package.write("parts.py", text.replace("return 0", "return 'other'"))
+    assert (package("parts:work") != before) is (kind in ("all names", "the module's name"))
+    package.write("parts.py", text.replace(old, new))
+    assert package("parts:work") != before
+
+
+@pytest.mark.parametrize(
+    ("begin", "says"),
+    [
+        ("from tripleaudit.kept import value as other", "other"),
+        ("from .kept import value", "value"),
+        ("from tripleaudit.kept import *", "value"),
+        ("import tripleaudit.kept as kept", "getattr(kept, 'value')"),
+        ("import tripleaudit.kept", "tripleaudit.kept.value"),
+        ("import importlib", "importlib.import_module('tripleaudit.kept')"),
+        ("", "__import__('tripleaudit.kept')"),
+        ("from tripleaudit.machine.modules import load_attribute", "load_attribute('tripleaudit.kept:value', '')"),
+    ],
+)
+def test_a_module_counts_however_it_is_imported(package, begin, says):
+    package.write("kept.py", "value = 1")
+    package.write("parts.py", f"{begin}\ndef work(): return {says}")
+    assert "kept" in package("parts:work") and "kept" in package("parts")
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
@@ -186,6 +247,24 @@ def test_a_file_from_outside_counts_with_what_lies_beside_it(package, tmp_path):
     assert package(files=[tmp_path / "moved" / "mine.py"]) == after
 
 
+def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names(package, tmp_path):
+    own = tmp_path / "site" / "own"
+    (own / "lists").mkdir(parents=True)
+    (own / "__init__.py").write_text("")
+    (own / "plugin.py").write_text("from own.inner import one\nfrom . import two\n")
+    (own / "inner.py").write_text("from own import deep\nWORDS = 'lists/words.txt'\n")
+    (own / "deep.py").write_text("")
+    (own / "two.py").write_text("import importlib\nimportlib.import_module('own.late')\n")
+    (own / "late.py").write_text("")
+    (own / "lists" / "words.txt").write_text("a")
+    found = package(files=[own / "plugin.py"])
+    names = {"__init__.py", "plugin.py", "inner.py", "deep.py", "two.py", "lists/words.txt"}
+    assert set(found) >= names
+    (own / "lists" / "words.txt").write_text("b")
+    after = package(files=[own / "plugin.py"])
+    assert {name for name in found if found[name] != after[name]} == {"lists/words.txt"}
+
+
 def test_a_data_file_counts_with_its_bytes(package, tmp_path):
     file = tmp_path / "prompt.yaml"
     file.write_text("a: 1")
@@ -224,7 +303,22 @@ def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
         "prompts/open-second.yaml",
     }
     assert read_by("from tripleaudit import read\nread.totals()") == {"prompts/sums.yaml"}
-    assert read_by("from tripleaudit.shipped import DATA\nfile = DATA / 'facts.jsonl'") == {"facts.jsonl"}
+    for file in ("DATA / 'facts.jsonl'", "DATA.joinpath('facts.jsonl')", "shipped('resources/facts.jsonl')"):
+        assert read_by(f"from tripleaudit.shipped import DATA, shipped\nfile = {file}") == {"facts.jsonl"}
+    for begin, called in (
+        ("", "load(name='sums')"),
+        ("NAME = 'sums'", "load(NAME)"),
+        ("NAMES = {'a': 'sums'}", "load(NAMES['a'])"),
+        ("", "[load(name) for name in ('sums',)]"),
+    ):
+        assert read_by(f"from tripleaudit.read import load\n{begin}\n{called}") == {"prompts/sums.yaml"}, called
+    many = "KIND = 'open'\ndef load(n='sums'): return DATA / 'prompts' / f'{KIND}-{n}'\nload()"
+    assert read_by(f"from tripleaudit.shipped import DATA\n{many}") == {
+        "prompts/open-first.yaml",
+        "prompts/open-second.yaml",
+        "prompts/sums.yaml",
+    }
+    read_by("from tripleaudit.shipped import DATA\nfile = DATA / 'facts.jsonl'")
     before = package("user", "a.command")
     assert "a/looks/style.css" in before
     for name, changes in (("a/looks/style.css", True), ("data/facts.jsonl", True), ("data/prompts/closed.yaml", False)):

@@ -179,6 +179,40 @@ def test_what_stays_outside_imports_nothing_that_counts():
         assert all(one.startswith(code.OUTSIDE) for one in names), name
 
 
+UNSEEN = {
+    "files beside the code": {"code", "provenance", "report.page", "shipped"},
+    "modules by a computed name": {"cli", "registries", "steps", "tables.plots", "training.trackers"},
+    "several data files at once": {"llm.prompts", "needles.schema"},
+}
+"""What the source does not show -> modules that do it: the way in, a page's assets, and lists of what a job chooses."""
+
+
+def unseen_in(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "__file__" or ast.unparse(node) == "importlib.resources":
+            yield "files beside the code"
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if called in ("import_module", "__import__") and not isinstance(node.args[0], ast.Constant):
+                yield "modules by a computed name"
+            if called in ("glob", "rglob", "iterdir") and re.match(
+                r"\(?(DATA|PACKAGE|FOLDER)\b", ast.unparse(node.func)
+            ):
+                yield "several data files at once"
+
+
+def test_what_the_source_does_not_show_stands_in_few_places():
+    found = {kind: set() for kind in UNSEEN}
+    for path in PACKAGE.rglob("*.py"):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        if not f"tripleaudit.{module}".startswith(code.OUTSIDE) and "project" not in path.parts:
+            for kind in unseen_in(ast.parse(path.read_text(encoding="utf-8"))):
+                found[kind].add(module)
+    assert found == UNSEEN
+    shown = "importlib.import_module('tripleaudit.a')\nDATA / 'a.txt'"
+    assert not list(unseen_in(ast.parse(shown)))
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy of the package that a test may change, and that versions are read off."""

@@ -112,5 +112,6 @@ def test_broken_annotations_name_their_line(tmp_path, old, new, message):
 
 
 def test_a_docbin_is_refused_with_advice(tmp_path):
+    pytest.importorskip("spacy")
     with pytest.raises(UserError, match="a.spacy: not a whole DocBin of spaCy"):
         read_corpus(write(tmp_path / "a.spacy", "x"))

@@ -12,8 +12,9 @@ Files in folders of their own below a package count with it, and so do data file
 
 Modules and data that are chosen at run time by a name (an extractor, a table, a prompt of a study) cannot be read off
 the source; who chooses one names it beside the command. Files from outside the package (an extractor of one's own, a
-plugin) count with the modules that they import from beside them. What can alter no result, locks, devices and progress
-(``machine``) and the class of errors, stays outside.
+plugin) count with the modules that they import, and the files that they name, from beside them. What can alter no
+result, locks, devices and progress (``machine``) and the class of errors, stays outside, and so do the versions of
+libraries: an upgrade makes nothing anew; the provenance beside a result names them.
 """
 
 import ast
@@ -34,7 +35,7 @@ from tripleaudit.syntax import DIGITS, PACKAGE, Module, analysed, only_used
 
 ROOT = Path(__file__).resolve().parent
 OUTSIDE = (f"{PACKAGE}.machine", f"{PACKAGE}.errors")
-DATA = f"{PACKAGE}.shipped.DATA"
+SHIPPED = tuple(f"{PACKAGE}.shipped.{name}" for name in ("DATA", "PACKAGE", "shipped"))
 BY_NAME = tuple(f"{PACKAGE}.{name}" for name in ("descriptors", "registries", "arguments"))
 """Modules that nearly every other one imports: of these counts what is used, not all that they define."""
 
@@ -136,7 +137,7 @@ def _data_read(read: dict[str, Module], entries: Sequence[str]) -> Iterator[Path
     Followed are the uses of functions and classes from those of the entries on; a class counts with all its methods,
     and what stands at the top of a module always runs.
     """
-    readers = {name for name, module in read.items() if DATA in module.imports}
+    readers = {name for name, module in read.items() if any(one in module.imports for one in SHIPPED)}
     uses: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for place, module in read.items():
         for owner, used, text in module.uses:
@@ -151,7 +152,7 @@ def _data_read(read: dict[str, Module], entries: Sequence[str]) -> Iterator[Path
             for used, text in uses.get(node, ()):
                 module, name = _defined(used)
                 queue.append((module, name))
-                if text and (module in readers or used == DATA):
+                if text and (module in readers or used.startswith(SHIPPED)):
                     yield from _data_named(text)
 
 
@@ -172,9 +173,12 @@ def _data_named(text: str) -> list[Path]:
     if not text:
         return []
     files = [file for file in (ROOT / "data").rglob("*") if file.is_file()]
-    if text.endswith("*"):
-        return [file for file in files if file.name.startswith(text[:-1])]
-    return [file for file in files if text in (file.name, file.stem)]
+    begin, star, _ = text.partition("*")
+    if star and "/" in begin:
+        return [file for file in files if f"/{begin}" in file.as_posix()]
+    if star:
+        return [file for file in files if file.name.startswith(begin)]
+    return [file for file in files if Path(text).name in (file.name, file.stem)]
 
 
 def _is_outside(name: str) -> bool:
@@ -191,7 +195,7 @@ def _modules(imports: Iterable[str]) -> list[str]:
         name = imported
         while name and _path(name) is None:  # a name inside a module: `from tripleaudit.files import read_json`
             name = name.rpartition(".")[0]
-        if name in BY_NAME and name != imported:
+        if name in BY_NAME and imported not in (name, f"{name}.*"):
             found += [*_with_parents(name)[:-1], f"{name}:{imported.removeprefix(name).split('.')[1]}"]
         elif name:
             found += _with_parents(name)
@@ -303,10 +307,18 @@ def _outside(file: Path) -> dict[str, str]:
         found[name] = file_version(path)
         if path.suffix == ".py":
             with contextlib.suppress(SyntaxError):
-                for imported in analysed(ast.parse(path.read_bytes()), path.stem).imports:
+                top, tree = _top(path), ast.parse(path.read_bytes())
+                module = ".".join(path.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
+                for imported in analysed(tree, module, path.name == "__init__.py").imports:
                     entries += _modules([imported])
-                    queue += _beside(path.parent, imported.split("."))
+                    queue += [one for folder in {path.parent, top} for one in _beside(folder, imported.split("."))]
+                queue += _named_in(tree, path.parent)
     return found | {_short(name): part for name, part in _closure(tuple(entries)).items()}
+
+
+def _top(path: Path) -> Path:
+    """Return the folder from which a file is imported: its own, or that in which its package lies."""
+    return next(folder for folder in path.parents if not (folder / "__init__.py").is_file())
 
 
 def _beside(folder: Path, parts: Sequence[str]) -> list[Path]:
@@ -316,3 +328,10 @@ def _beside(folder: Path, parts: Sequence[str]) -> list[Path]:
         base = folder.joinpath(*parts[:count])
         found += [path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()]
     return found
+
+
+def _named_in(tree: ast.AST, folder: Path) -> list[Path]:
+    """Return the files beside a file, or below, that a string of it names in full, such as a list of words."""
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    named = sorted(text for text in texts if re.fullmatch(r"[\w-][\w./-]*\.\w+", text))
+    return [folder / text for text in named if (folder / text).is_file()]

@@ -18,7 +18,8 @@ class Module(NamedTuple):
         digest: first digits of the digest of what runs.
         imports: names that it imports, in full.
         uses: (function, class or variable at the top of the module, what of the package it uses in full, string or
-            beginning of one that it hands over in a call); ``DATA / "name"`` counts as a call.
+            beginning of one that it hands over in a call); ``DATA / "name"`` counts as a call, a variable at the top
+            of the module as the strings that it holds.
     """
 
     digest: str
@@ -94,31 +95,44 @@ def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[st
                 beside = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
                 source = ".".join(filter(None, [*beside, source]))
             yield from ((alias.asname or alias.name, f"{source}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(text := node.args[0], ast.Constant):
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if called in ("import_module", "__import__", "load_attribute"):
+                yield "", str(text.value).partition(":")[0]
 
 
 def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield :attr:`Module.uses`."""
-    own = set(map(_name_of, tree.body))
+    own = {_name_of(top): top for top in tree.body}
+    texts = {name: _texts(top.value, {}) for name, top in own.items() if isinstance(top, ast.Assign | ast.AnnAssign)}
 
     def full(node: ast.expr) -> str:
         if isinstance(node, ast.Name):
             return imported.get(node.id, f"{module}.{node.id}" if node.id in own else "")
         if isinstance(node, ast.Attribute) and (before := full(node.value)):
             return f"{before}.{node.attr}"
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return full(node.left)
         return ""
 
     for top in tree.body:
         owner = _name_of(top)
+        loops = (each for each in ast.walk(top) if isinstance(each, ast.For | ast.comprehension))
+        several = (each for each in loops if not isinstance(each.iter, ast.Constant))
+        known = texts | {getattr(each.target, "id", ""): _texts(each.iter, texts) for each in several}
         for node in ast.walk(top):
             given: list[ast.expr] = []
             if isinstance(node, ast.Call):
-                given = node.args
+                given = [*node.args, *(word.value for word in node.keywords)]
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 given = [node.right]
             named = getattr(node, "func", None) or getattr(node, "left", None) or node
             name = full(named) if isinstance(named, ast.expr) else ""
+            if isinstance(node, ast.FunctionDef) and node is top:  # a default is handed over, too
+                name, given = f"{module}.{owner}", [*node.args.defaults, *filter(None, node.args.kw_defaults)]
             if name.startswith(f"{PACKAGE}."):
-                yield from ((owner, name, text) for text in {"", *map(_text, given)})
+                handed = (text for each in given for text in _texts(each, known))
+                yield from ((owner, name, text) for text in {"", *handed})
 
 
 def _name_of(top: ast.stmt) -> str:
@@ -132,7 +146,8 @@ def _names_of(top: ast.stmt) -> list[str]:
     if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [top.name]
     if isinstance(top, ast.Import | ast.ImportFrom):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in top.names]
+        names = [(alias.asname or alias.name).partition(".")[0] for alias in top.names]
+        return [] if "*" in names else names
     if not isinstance(top, ast.Assign | ast.AnnAssign):
         return []
     targets = top.targets if isinstance(top, ast.Assign) else [top.target]
@@ -141,16 +156,36 @@ def _names_of(top: ast.stmt) -> list[str]:
     return names if len(names) == len(parts) else []
 
 
-def _text(node: ast.expr) -> str:
-    """Return a string of the source, the beginning and ``*`` of one that is put together, else an empty one."""
-    if isinstance(node, ast.JoinedStr) and node.values and (begin := _text(node.values[0])):
-        return f"{begin}*"
-    named = isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w./-]+", node.value)
-    return named[0] if named else ""
+def _texts(node: ast.expr | None, known: dict[str, list[str]]) -> list[str]:
+    """Return the strings that an expression may stand for, of one that is put together the beginning and ``*``.
+
+    Args:
+        known: variable -> strings that it holds.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value] if re.fullmatch(r"[\w./-]+", node.value) else []
+    if isinstance(node, ast.JoinedStr):
+        begun = [""]
+        for place, part in enumerate(node.values):
+            value = part.value if isinstance(part, ast.FormattedValue) else part
+            if not (found := _texts(value, known)):
+                return [f"{text}*" for text in begun if text] if place else []
+            begun = [text + more for text in begun for more in found]
+        return begun
+    if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):
+        parts = node.values if isinstance(node, ast.Dict) else node.elts
+        return [text for part in parts for text in _texts(part, known)]
+    if isinstance(node, ast.Subscript):
+        return _texts(node.value, known)
+    return known.get(node.id, []) if isinstance(node, ast.Name) else []
 
 
 def only_used(tree: ast.Module, name: str) -> ast.Module:
     """Return a module with what one of its functions, classes or variables uses of it, and what always runs.
+
+    Always run, besides statements that bind no name, those that may alter what other names stand for: a definition
+    under a decorator of the package, a class whose base adds it somewhere, and a call of a method of a variable. All
+    counts of a module that looks its names up (``globals()``).
 
     Raises:
         AttributeError: it defines no such name.
@@ -166,16 +201,61 @@ def only_used(tree: ast.Module, name: str) -> ast.Module:
     entrance = {one for one in ("configure", "run") if isinstance(defined.get(one, [None])[-1], ast.FunctionDef)}
     for one in entrance:
         defined[one] = [_WithoutSteps().visit(copy.deepcopy(node)) for node in defined[one]]
-    always = [node for node in body if not _names_of(node)]
+    always = [node for node in body if not _names_of(node) or _alters(node, defined)]
     used = {name, *entrance}
     queue = [*always, *(node for one in used for node in defined[one])]
     while queue:
         for each in ast.walk(queue.pop()):
+            if _looks_up(each):
+                return tree
             if isinstance(each, ast.Name) and each.id in defined and each.id not in used:
                 used.add(each.id)
                 queue += defined[each.id]
     kept = {id(node): node for one in sorted(used) for node in defined[one]}
-    return ast.Module(body=[*always, *kept.values()], type_ignores=[])
+    return ast.Module(body=[*(node for node in always if id(node) not in kept), *kept.values()], type_ignores=[])
+
+
+def _alters(node: ast.stmt, defined: dict[str, list[ast.stmt]]) -> bool:
+    """Whether a statement that binds names may do more, such as to register a function."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return any(not _is_foreign(_root(one), defined) for one in node.decorator_list) or (
+            isinstance(node, ast.ClassDef) and any(_adds_itself(_root(base), defined) for base in node.bases)
+        )
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    roots = {_root(each) for each in calls if isinstance(each, ast.Attribute)}
+    return any(isinstance(made, ast.Assign | ast.AnnAssign) for root in roots for made in defined.get(root, ()))
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that an expression begins with."""
+    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_foreign(name: str, defined: dict[str, list[ast.stmt]]) -> bool:
+    """Whether a name comes from outside the package, or is Python's own."""
+    return all(
+        isinstance(made, ast.Import | ast.ImportFrom)
+        and not getattr(made, "level", 0)
+        and not (getattr(made, "module", "") or made.names[0].name).startswith(PACKAGE)
+        for made in defined.get(name, ())
+    )
+
+
+def _adds_itself(name: str, defined: dict[str, list[ast.stmt]]) -> bool:
+    """Whether a class of the module, or one that it is made of, hears of each class made of it."""
+    classes = [made for made in defined.get(name, ()) if isinstance(made, ast.ClassDef)]
+    heard = any(getattr(part, "name", "") == "__init_subclass__" for made in classes for part in made.body)
+    bases = {_root(base) for made in classes for base in made.bases} - {name}
+    return heard or any(_adds_itself(base, defined) for base in bases)
+
+
+def _looks_up(node: ast.AST) -> bool:
+    """Whether a node looks names of its own module up by strings."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("globals", "eval", "exec") or (node.func.id == "vars" and not node.args)
+    return isinstance(node, ast.Subscript) and ast.unparse(node) == "sys.modules[__name__]"
 
 
 def _apart(node: ast.stmt) -> list[ast.stmt]:
