@@ -96,7 +96,9 @@ def test_text_that_no_file_can_hold_is_made_harmless():
     assert triple.relation == "😀"
 
 
-TRIPLES = st.lists(st.lists(st.text(max_size=6), min_size=3, max_size=3), max_size=5)
+# a line with separators is a form of answer of its own, in which the beginning of a list of lists may be read otherwise
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="|;\t"), max_size=6)
+TRIPLES = st.lists(st.lists(WORDS, min_size=3, max_size=3), max_size=5)
 
 
 @settings(max_examples=150, deadline=None)
