@@ -312,6 +312,8 @@ def test_data_counts_that_a_call_names_or_that_lies_beside_a_module(package):
         ("", "[load(name) for name in ('sums',)]"),
     ):
         assert read_by(f"from tripleaudit.read import load\n{begin}\n{called}") == {"prompts/sums.yaml"}, called
+    some = "from tripleaudit.read import load\nfor n in ('', f()): load(f'sum{n}s')"
+    assert read_by(some) == {"prompts/sums.yaml"}
     many = "KIND = 'open'\ndef load(n='sums'): return DATA / 'prompts' / f'{KIND}-{n}'\nload()"
     assert read_by(f"from tripleaudit.shipped import DATA\n{many}") == {
         "prompts/open-first.yaml",

@@ -163,15 +163,16 @@ def _texts(node: ast.expr | None, known: dict[str, list[str]]) -> list[str]:
         known: variable -> strings that it holds.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value] if re.fullmatch(r"[\w./-]+", node.value) else []
+        return [node.value] if re.fullmatch(r"[\w./-]*", node.value) else []
     if isinstance(node, ast.JoinedStr):
         begun = [""]
         for place, part in enumerate(node.values):
             value = part.value if isinstance(part, ast.FormattedValue) else part
             if not (found := _texts(value, known)):
-                return [f"{text}*" for text in begun if text] if place else []
+                begun = [f"{text}*" for text in begun if text] if place else []
+                break
             begun = [text + more for text in begun for more in found]
-        return begun
+        return [*begun, *(f"{text}*" for text in _texts(node.values[0], {}) if text)]  # more than is seen, perhaps
     if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):
         parts = node.values if isinstance(node, ast.Dict) else node.elts
         return [text for part in parts for text in _texts(part, known)]
