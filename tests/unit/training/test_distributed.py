@@ -144,7 +144,7 @@ def test_two_processes_train_as_one_and_one_of_them_writes(tmp_path, tiny_encode
         ]
         for name in ("one", "two")
     ]
-    assert logged[1] == pytest.approx(logged[0], rel=0.2)  # the mean over both processes, not their sum
+    assert logged[1] == pytest.approx(logged[0], rel=0.4)  # the mean over both processes, not their sum
     # not equal: a mean over the tokens of a share weighs its sentences differently from one over the batch
     assert max((one[name] - two[name]).abs().max().item() for name in one) < 0.012 < 8 * SETTINGS["head_learning_rate"]
     capsys.readouterr()
