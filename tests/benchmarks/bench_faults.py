@@ -1,15 +1,17 @@
 """A whole study of language models, killed again and again while its services fail, next to one that was left alone.
 
-``python -m tests.benchmarks.bench_faults [KILLS]`` runs extraction (open, closed, two samples), judging by a model that
-reasons, and MINEA with ``snakemake``, each time until a random moment of its sending, and prints one JSON object. It
-fails unless the tables are the same byte for byte, nothing that was stored was asked again, and the ledger agrees with
-the services' books.
+``python -m tests.benchmarks.bench_faults [KILLS]`` runs extraction (open, closed, two samples, batches), judging by a
+model that reasons, and MINEA with ``snakemake``. Each time it waits for a request of a stage that has not had its share
+of the kills yet, lets a random moment pass and kills everything; it prints one JSON object. It fails unless the tables
+are the same byte for byte, nothing that was stored was asked again, and the ledger agrees with the services' books.
 """
 
+import contextlib
 import hashlib
 import json
 import math
 import random
+import re
 import select
 import sys
 import tempfile
@@ -26,31 +28,48 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.fake_endpoint import FakeEndpoint, Fault, Reply, Rules, cut, drop, hang, malformed, status  # noqa: E402
 from support.killing import Running, unlock  # noqa: E402
-from support.needle_model import NeedleModel, make_document  # noqa: E402
+from support.needle_model import make_document  # noqa: E402
 from tripleaudit.corpora.model import Sentence, Span, Triple  # noqa: E402
 from tripleaudit.corpora.store import save_sentences  # noqa: E402
 from tripleaudit.llm.ledger import Ledger  # noqa: E402
 
-SEED, KILLS, CONCURRENCY, TEXTS = 20261122, 17, 3, 40
+SEED, KILLS, LEAST_KILLS, CONCURRENCY, TEXTS = 20261122, 20, 17, 3, 40
+STAGES = ("needles", "identification", "extraction", "batch", "judgement")  # what is asked, in the order of the jobs
 FAULTS = (
     status(429, retry_after=0.05), status(500), status(503), status(408), drop(), cut(), malformed(), hang(8.0),
 )  # fmt: skip
 SHARE = 0.3  # of the requests that meet one
-PRICES = {"plain": {"input": 3.0, "output": 7.0}, "thinker": {"input": 1.0, "output": 9.0}}
+REFUSALS = tuple(fault for fault in FAULTS if fault.kind == "status" and fault.code != 200)
+POLLS = 60  # looks at a batch until it is done
+PRICES = {
+    "plain": {"input": 3.0, "output": 7.0},
+    "thinker": {"input": 1.0, "output": 9.0},
+    "bulk": {"input": 2.0, "output": 5.0, "batch": 0.5},
+}
 RESULTS = ("tables/*.*", "gre/scores.csv", "needles/scores.csv", "generative/**/predictions.jsonl", "plots/*.svg")
-needles = NeedleModel()
+
+
+def stage_of(body: dict[str, Any]) -> str:
+    """Tell what is being asked."""
+    texts = [message["content"] for message in body["messages"]]
+    if "These records were extracted" in texts[-1]:
+        return "identification"
+    if body["model"] == "thinker":
+        return "judgement"
+    return "extraction" if any("Passage: " in text for text in texts) else "needles"
 
 
 def answer(body: dict[str, Any]) -> str | Reply:
     """What a model says depends on nothing but the question; a tenth each is cut off, refused, filtered, unreadable."""
-    text = body["messages"][-1]["content"]
-    if "These records were extracted" in text or any("Part " in turn["content"][:5] for turn in body["messages"]):
-        return needles(body)
+    text, stage = body["messages"][-1]["content"], stage_of(body)
     digest = hashlib.sha256(json.dumps(body["messages"]).encode()).digest()[0]
+    if stage == "identification":
+        return json.dumps({"match": None if digest % 4 == 0 else 1})
+    if stage == "needles":
+        names = dict.fromkeys(re.findall(r"[A-Z][a-z]+ [A-Z][a-z]+", text))
+        return json.dumps({"entities": [{"type": "Person", "name": name} for name in [*names][: 8 + digest % 4]]})
     if body["model"] == "thinker":
         return ("true" if digest % 3 else "false") if "Claim" in text else '{"parts": [["a", "is", "b"]]}'
-    if "Passage: " not in text:
-        return "I would rather not."
     if "Subject: " in text:
         return "leader of" if digest % 4 else "no idea at all"
     words = text.rsplit("Passage: ", 1)[-1].split()
@@ -79,8 +98,9 @@ class Service(FakeEndpoint):
     """A service that keeps its books request by request."""
 
     def __init__(self, model: str, faulty: bool, **options: Any) -> None:
-        super().__init__(answer, faults=self._fault if faulty else (), latency=0.15, **options)
-        self.model = model
+        super().__init__(answer, faults=self._fault if faulty else (), latency=0.15, batch_polls=POLLS, **options)
+        self.model, self.faulty = model, faulty
+        self.seen: Counter = Counter()  # requests by stage
         self.paid: list[Payment] = []
         self._here = threading.local()
         self._draw = random.Random(SEED)
@@ -93,21 +113,50 @@ class Service(FakeEndpoint):
         self._here.connection = handler.connection
         super()._answer(handler, number, body)
 
+    def _work(self, handler: Any, body: dict[str, Any]) -> None:
+        with self.lock:
+            self.seen[stage_of(body)] += 1
+        super()._work(handler, body)
+
+    def _failed(self, handler: Any) -> bool:
+        """Whether a call about batches is refused; what it asks for is not done then."""
+        with self.lock:
+            self.seen["batch"] += 1
+            fault = self._draw.choice(REFUSALS) if self.faulty and self._draw.random() < SHARE else None
+        if fault is not None:
+            self._send(handler, fault.code, fault.body, fault.headers)
+        return fault is not None
+
+    def _take_batch(self, handler: Any, data: bytes) -> None:
+        if not self._failed(handler):
+            super()._take_batch(handler, data)
+
+    def _give_batch(self, handler: Any) -> None:
+        self._here.connection = handler.connection
+        if not self._failed(handler):
+            super()._give_batch(handler)
+
+    def _work_batch(self, batch: dict[str, Any]) -> None:
+        self._here.share = PRICES[self.model]["batch"]
+        super()._work_batch(batch)
+        self._here.share = 1.0
+
     def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
         payload = super()._completion(position, body)
         usage, price = payload["usage"], PRICES[self.model]
         money = usage["prompt_tokens"] * price["input"] + usage["completion_tokens"] * price["output"]
         ready, _, _ = select.select([self._here.connection], [], [], 0)  # readable: the client has hung up
-        paid = Payment(self.model, identity(body), payload["choices"][0]["finish_reason"], money / 1e6, not ready)
+        money *= getattr(self._here, "share", 1.0) / 1e6
+        paid = Payment(self.model, identity(body), payload["choices"][0]["finish_reason"], money, not ready)
         with self.lock:
             self.paid.append(paid)
         return payload
 
 
-def study(folder: Path, plain: str, thinker: str) -> Path:
+def study(folder: Path, services: list[Service]) -> Path:
     """Write a study with every stage that asks a language model."""
     (folder / "notes").mkdir(parents=True)
-    (folder / "notes" / "report.txt").write_text(make_document(60).text, encoding="utf-8")
+    (folder / "notes" / "report.txt").write_text(make_document(120).text, encoding="utf-8")
     sentences = []
     for number in range(TEXTS):
         text, cut_at = f"Person{number} leads Company{number}.", len(f"Person{number}")
@@ -122,14 +171,16 @@ def study(folder: Path, plain: str, thinker: str) -> Path:
         "generative": {
             "budget": 100,
             "endpoints": {
-                name: {"base_url": url, "model": name, "prices": PRICES[name], "context": 60000, **common}
-                for name, url in (("plain", plain), ("thinker", thinker))
+                one.model: {"base_url": one.url, "model": one.model, "prices": PRICES[one.model], **common}
+                | ({"batch": True} if "batch" in PRICES[one.model] else {"context": 60000})
+                for one in services
             },
             "datasets": {"few": {"corpus": "mine", "verbalise": {"leaderOf": "leader of"}}},
             "systems": {
                 "open": {"endpoint": "plain"},
                 "closed": {"endpoint": "plain", "setting": "closed"},
                 "warm": {"endpoint": "plain", "samples": 2, "temperature": 0.7, "seed": 1},
+                "bulk": {"endpoint": "bulk"},
             },
         },
         "grescores": {
@@ -139,8 +190,8 @@ def study(folder: Path, plain: str, thinker: str) -> Path:
             "datasets": {"few": {"level": "sentence", "generative": "few", "extractors": False}},
         },
         "needles": {
-            "documents": ["notes"], "models": ["plain"], "schema": "demo", "parts": 2, "iterations": 1,
-            "piece_chars": 3000, "reserve": 300,
+            "documents": ["notes"], "models": ["plain"], "judge": "thinker", "schema": "demo", "per_type": 6,
+            "parts": 2, "iterations": 1, "piece_chars": 3000, "reserve": 300,
         },
     }  # fmt: skip
     (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
@@ -176,29 +227,35 @@ class Kills(NamedTuple):
 
 
 def kill_again_and_again(folder: Path, services: list[Service], kills: int) -> Kills:
-    """Run the study and kill it while it sends."""
+    """Run the study and kill it while it sends, in each stage equally often as far as its work goes."""
     draw, found = random.Random(SEED), Kills(Counter(), [], [])
     while found.at.total() < kills:
         kept = Counter(question for question, _ in stored(folder))
         before = [len(service.requests) for service in services]
+        seen = sum((service.seen for service in services), Counter())
+        few = {stage for stage in STAGES if found.at[stage] < math.ceil(kills / len(STAGES))}
         run = Running(folder)
 
-        def sending(before: list[int] = before) -> bool:
-            return any(len(service.requests) > count for service, count in zip(services, before, strict=True))
+        def sending(seen: Counter = seen, few: set[str] = few) -> bool:
+            return bool(few & {*(sum((service.seen for service in services), Counter()) - seen)})
 
         if run.wait_until(sending):
-            time.sleep(draw.uniform(0, 2.0))
+            time.sleep(draw.uniform(0, 0.4))
+        now = sum((service.seen for service in services), Counter()) - seen
         place = run.kill()
-        if not place:
-            raise SystemExit(f"the study came to its end after {found.at.total()} kills: {run.text[-2000:]}")
-        found.at[place] += 1
+        if not place:  # there is no more work to be killed at
+            assert run.process.returncode == 0 and found.at.total() >= LEAST_KILLS, f"{found.at}: {run.text[-2000:]}"
+            break
+        stage = next(stage for stage in STAGES if stage in few & {*now})
+        found.at[stage] += 1
         asked = {
             identity(body) for service, count in zip(services, before, strict=True) for body in service.requests[count:]
         }
         found.again.extend(asked & {*kept})
         found.in_flight.append(Counter(asked) - Counter(question for question, _ in stored(folder)))
         unlock(folder)
-        print(f"kill {found.at.total()}: {place}; {kept.total()} answers stored", file=sys.stderr, flush=True)
+        said = f"kill {found.at.total()}: {stage} in {place}; {kept.total()} answers stored"
+        print(said, file=sys.stderr, flush=True)
     return found
 
 
@@ -210,18 +267,19 @@ def extra(paid: list[Payment], surplus: Counter) -> float:
 
 def main(kills: int = KILLS) -> int:
     """Print what happened; 1 if something does not hold."""
-    rules = Rules(reasoning=30)
+    options: dict[str, dict[str, Any]] = {"plain": {}, "thinker": {"rules": Rules(reasoning=30)}, "bulk": {}}
     with tempfile.TemporaryDirectory() as work:
-        with Service("plain", False) as plain, Service("thinker", False, rules=rules) as thinker:
-            calm = study(Path(work) / "calm", plain.url, thinker.url)
+        with contextlib.ExitStack() as stack:
+            services = [stack.enter_context(Service(name, False, **own)) for name, own in options.items()]
+            calm = study(Path(work) / "calm", services)
             run = Running(calm)
-            assert run.wait() == 0, run.text[-4000:]
-        with Service("plain", True) as plain, Service("thinker", True, rules=rules) as thinker:
-            services = [plain, thinker]
-            folder = study(Path(work) / "killed", plain.url, thinker.url)
+            assert run.wait(900) == 0, run.text[-4000:]
+        with contextlib.ExitStack() as stack:
+            services = [stack.enter_context(Service(name, True, **own)) for name, own in options.items()]
+            folder = study(Path(work) / "killed", services)
             found = kill_again_and_again(folder, services, kills)
             run = Running(folder)
-            assert run.wait() == 0, run.text[-4000:]
+            assert run.wait(900) == 0, run.text[-4000:]
         paid = [payment for service in services for payment in service.paid]
         kept = stored(folder)
         ledger = Ledger(folder / "results" / "cache" / "llm" / "ledger-faults.jsonl")
@@ -233,6 +291,7 @@ def main(kills: int = KILLS) -> int:
     in_flight = sum(found.in_flight, Counter())
     reasons = {one.question: one.reason for one in paid}
     held = {
+        "kills in every stage": {*found.at} == {*STAGES},
         "results are the same": not differ and len(ours) > 5,
         "no stored answer is asked for again": not found.again,
         "paid again is only what was in flight when a kill came": not surplus - in_flight,
@@ -242,7 +301,8 @@ def main(kills: int = KILLS) -> int:
         "books lie within what is committed": books <= committed + 1e-12,
     }
     said = {
-        "kills": dict(found.at), "requests": sum(service.count for service in services), "answers_stored": len(kept),
+        "kills": dict(found.at), "requests": sum(service.count for service in services),
+        "batches": sum(len(service.batches) for service in services), "answers_stored": len(kept),
         "finish_reasons_of_the_stored": dict(Counter(reasons[question] for question, _ in kept)),
         "in_flight_when_killed": in_flight.total(), "of_these_paid_twice": surplus.total(),
         "of_these_nobody_waited_any_more": sum(not one.asked for one in paid), "stored_asked_again": len(found.again),

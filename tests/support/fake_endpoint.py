@@ -198,6 +198,7 @@ class FakeEndpoint:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the word that its head arrived
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("Content-Length", 0))

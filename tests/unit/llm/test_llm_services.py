@@ -1,5 +1,6 @@
 """The client against services that obey their documented rules: what they take, what they bill, what they refuse."""
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -19,6 +20,7 @@ from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointErr
 from tripleaudit.llm.endpoint import split_thought
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
+from tripleaudit.llm.slots import Slots, try_lock
 from tripleaudit.needles.schema import load_schema
 
 REASONING = Rules(reasoning=200)
@@ -389,21 +391,49 @@ def work(url: str, folder: str, number: int) -> None:
 
 def test_jobs_share_the_places_of_one_endpoint(tmp_path):
     context = multiprocessing.get_context("fork")
-    with FakeEndpoint(latency=0.02) as fake:
+    full = threading.Barrier(3)
+
+    def answer(body):
+        if ":" in body["messages"][0]["content"] and fake.count <= 4:
+            full.wait(60)  # for three of the jobs' requests, of whichever jobs
+        return "ok"
+
+    with FakeEndpoint(answer) as fake:
+        with Client(endpoint(fake), tmp_path) as client:
+            client.complete_all(requests(1))  # the endpoint is known by now
         jobs = [context.Process(target=work, args=(fake.url, str(tmp_path), number)) for number in range(3)]
         for job in jobs:
             job.start()
         for job in jobs:
             job.join(120)
         assert [job.exitcode for job in jobs] == [0] * 3
-    assert fake.count == 45
+    assert fake.count == 46
     assert fake.max_in_flight == 3
+
+
+def test_a_place_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
+    """Other jobs hold two of three places for good; whoever waits for theirs takes one's own as soon as it is free."""
+    monkeypatch.setattr("tripleaudit.llm.slots.POLL", 1000.0)
+    monkeypatch.setattr("tripleaudit.llm.slots.LONGEST_POLL", 1000.0)
+
+    async def use(slots):
+        async with slots.place():
+            await asyncio.sleep(0)
+
+    async def use_all():
+        slots = Slots(tmp_path, Endpoint("http://localhost/v1", "m", concurrency=3))
+        (folder,) = tmp_path.iterdir()
+        others = [try_lock(folder / f"{number}.lock") for number in range(2)]
+        await asyncio.wait_for(asyncio.gather(*(use(slots) for _ in range(9))), 60)
+        for lock in others:
+            lock.release()
+        slots.close()
+
+    asyncio.run(use_all())
 
 
 def test_requests_a_minute_are_kept(tmp_path, monkeypatch):
     """Each request is told to wait a sixth of a second longer than the one before."""
-    import asyncio
-
     waits = []
     sleep = asyncio.sleep
     monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: waits.append(s) or sleep(0))

@@ -14,6 +14,9 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.slots import try_lock
 
 
+POLL = 0.002  # seconds between two looks at the file's lock, which others hold for less than that
+
+
 class BudgetExceeded(UserError):
     """The next request could cost more than the budget has left; nothing was sent for it."""
 
@@ -42,6 +45,7 @@ class Ledger:
         self._open: dict[str, tuple[float, str, bool]] = {}  # key -> (amount, owner, recorded)
         self._owner = uuid.uuid4().hex[:12]
         self._alive: FileLock | None = None
+        self._lock = FileLock(self.path.with_name(f".{self.path.name}.lock"), thread_local=False)
 
     def waiting(self) -> bool:
         """Whether a process that still lives has reservations, so that waiting may help."""
@@ -127,10 +131,10 @@ class Ledger:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.path.with_name(f".{self.path.name}.lock"), thread_local=False)
+        if not self._offset:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(NotImplementedError, OSError):  # no locks: the limit holds for each process alone
-            lock.acquire()
+            self._lock.acquire(poll_interval=POLL)
         try:
             with open(self.path, "a+b") as stream:
                 self._read(stream)
@@ -142,7 +146,7 @@ class Ledger:
 
                 yield append
         finally:
-            lock.release()
+            self._lock.release()
 
     def _read(self, stream) -> None:
         stream.seek(self._offset)

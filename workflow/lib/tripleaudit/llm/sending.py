@@ -176,15 +176,14 @@ class Sender:
     async def _send_once(self, request: Request, key: str, state: "_LoopState") -> Answer:
         """Send a request unless another process is doing so; then wait for its answer."""
         while True:
-            async with state.slots.place():
-                with self.cache.claim(key) as mine:
-                    answer = self.lookup(request)
-                    if answer is not None:
-                        self.totals.cached += 1
-                        return answer
-                    if mine:
-                        async with self._alone(state):
-                            return await self._send(request, key, state)
+            with self.cache.claim(key) as mine:
+                answer = self.lookup(request)
+                if answer is not None:
+                    self.totals.cached += 1
+                    return answer
+                if mine:
+                    async with self._alone(state), state.slots.place():
+                        return await self._send(request, key, state)
             await asyncio.sleep(POLL)
 
     @contextlib.asynccontextmanager

@@ -12,18 +12,23 @@ from filelock import FileLock, Timeout
 from tripleaudit.llm.endpoint import Endpoint, canonical_key
 
 POLL = 0.05  # seconds between two looks at something that another process is working on
+LONGEST_POLL = 0.5  # seconds between two looks at places that other processes have held for long
 
 
 def try_lock(path: Path) -> FileLock | None:
     """Return the lock of a file if nobody else holds it; where the file system has no locks, it is always granted."""
     lock = FileLock(path, timeout=0, thread_local=False)
+    return lock if _taken(lock) else None
+
+
+def _taken(lock: FileLock) -> bool:
     try:
         lock.acquire()
     except Timeout:
-        return None
+        return False
     except (NotImplementedError, OSError):
         pass
-    return lock
+    return True
 
 
 class Slots:
@@ -43,9 +48,14 @@ class Slots:
         self._allowed = float(self._size)
         self._rates = (endpoint.requests_per_minute, endpoint.tokens_per_minute)
         self._folder = folder and folder / canonical_key([endpoint.base_url, endpoint.model])[:16]
-        self._turn = asyncio.Condition()
+        self._turn, self._looking, self._returned = asyncio.Condition(), asyncio.Lock(), asyncio.Event()
         self._busy = self._waiting = 0
-        self._idle: list[FileLock] = []
+        self._idle: list[FileLock] = []  # places that this process holds and does not use
+        self._others: list[FileLock] = []  # places that it does not hold
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            paths = (self._folder / f"{number}.lock" for number in range(self._size))
+            self._others = [FileLock(path, timeout=0, thread_local=False) for path in paths]
 
     @contextlib.asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -67,15 +77,15 @@ class Slots:
         finally:
             self._busy -= 1
             if lock is not None:
-                self._idle.append(lock) if self._waiting else lock.release()
+                self._idle.append(lock) if self._waiting else self._release(lock)
+                self._returned.set()
             async with self._turn:
-                self._turn.notify_all()
+                self._turn.notify(max(1, int(self._allowed) - self._busy))
 
     async def pace(self, tokens: int) -> None:
         """Wait until the limits by the minute allow a request of at most so many tokens."""
         if not any(self._rates) or self._folder is None:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / "pace.json"
         with FileLock(self._folder / "pace.lock", thread_local=False):
             now = time.time()
@@ -102,19 +112,25 @@ class Slots:
 
     def close(self) -> None:
         """Give back all places."""
-        for lock in self._idle:
-            lock.release()
-        self._idle.clear()
+        while self._idle:
+            self._release(self._idle.pop())
+
+    def _release(self, lock: FileLock) -> None:
+        lock.release()
+        self._others.append(lock)
 
     async def _lock(self) -> FileLock | None:
         if self._folder is None:
             return None
-        self._folder.mkdir(parents=True, exist_ok=True)
-        while True:
-            if self._idle:
-                return self._idle.pop()
-            for number in range(self._size):
-                lock = try_lock(self._folder / f"{number}.lock")
-                if lock is not None:
-                    return lock
-            await asyncio.sleep(POLL)
+        async with self._looking:  # one of those that wait looks for all of them
+            pause = POLL
+            while True:
+                if self._idle:
+                    return self._idle.pop()
+                for number, lock in enumerate(self._others):
+                    if _taken(lock):
+                        return self._others.pop(number)
+                self._returned.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._returned.wait(), pause)
+                pause = min(2 * pause, LONGEST_POLL)
