@@ -249,7 +249,10 @@ def kill_again_and_again(folder: Path, services: list[Service], kills: int) -> K
         stage = next(stage for stage in STAGES if stage in few & {*now})
         found.at[stage] += 1
         asked = {
-            identity(body) for service, count in zip(services, before, strict=True) for body in service.requests[count:]
+            identity(body)
+            for service, count in zip(services, before, strict=True)
+            for body in service.requests[count:]
+            if service.rules is None or service.rules.problem(body) is None  # what it rejects is not worked on
         }
         found.again.extend(asked & {*kept})
         found.in_flight.append(Counter(asked) - Counter(question for question, _ in stored(folder)))
@@ -304,7 +307,8 @@ def main(kills: int = KILLS) -> int:
         "kills": dict(found.at), "requests": sum(service.count for service in services),
         "batches": sum(len(service.batches) for service in services), "answers_stored": len(kept),
         "finish_reasons_of_the_stored": dict(Counter(reasons[question] for question, _ in kept)),
-        "in_flight_when_killed": in_flight.total(), "of_these_paid_twice": surplus.total(),
+        "in_flight_when_killed": in_flight.total(),
+        "most_at_one_kill": max(each.total() for each in found.in_flight), "of_these_paid_twice": surplus.total(),
         "of_these_nobody_waited_any_more": sum(not one.asked for one in paid), "stored_asked_again": len(found.again),
         "books": books, "ledger": spent, "committed": committed, "files_compared": len(ours), "differ": differ,
         "held": held,

@@ -243,6 +243,16 @@ def test_a_reasoning_judge_gives_the_scores_of_one_that_does_not_reason(tmp_path
     assert found[0][0] == {"It is sunny.": 0.5, "It rains.": 0.0}
 
 
+def test_a_judge_whose_thought_leaves_no_room_is_told_how_to_get_more(tmp_path):
+    said = r"1 of 1 answers .* \(truncated\) is empty.*raise 'reasoning_tokens'"
+    with (
+        FakeEndpoint(answer="true", rules=Rules(reasoning=200)) as fake,
+        Client(Endpoint(fake.url, "fake", reasoning_tokens=150), tmp_path) as client,
+        pytest.raises(UserError, match=said),
+    ):
+        judge(System({"x": [A]}), client, load_prompt("judge"))
+
+
 def test_texts_without_triples_are_left_out_of_fs_and_shown_as_0_beside_it():
     system = System({"x": [A], "empty": [], "also empty": []})
     result = evaluate(Inputs(system, verdicts={"x": [True]}), Settings(resamples=0))

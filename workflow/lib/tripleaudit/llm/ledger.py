@@ -13,7 +13,6 @@ from filelock import FileLock
 from tripleaudit.errors import UserError
 from tripleaudit.llm.slots import try_lock
 
-
 POLL = 0.002  # seconds between two looks at the file's lock, which others hold for less than that
 
 
