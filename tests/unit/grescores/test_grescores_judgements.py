@@ -146,8 +146,13 @@ def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(
         return "True." if "sunny" in text else "false"
 
     system = System({"It is sunny.": [A, A, B, ["", "r", "b"]], "It rains.": [A], "Nothing.": []})
-    with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
+    with (
+        FakeEndpoint(answer=answer) as fake,
+        Client(Endpoint(fake.url, "fake", prices=Prices(1, 2)), tmp_path) as client,
+    ):
         details, report = judge(system, client, load_prompt("judge"), most_unreadable=0.5)
+        assert report.paid["requests"] == 4  # the first answer of the unreadable one was paid for, too
+        assert report.paid["cost"] == pytest.approx(client.ledger.spent(), abs=1e-15)
     assert details["It is sunny."] == {"score": 2 / 3, "results": [True, True, None, False]}
     assert details["It rains."]["results"] == [False]
     assert details["Nothing."] == {"score": 0.0, "results": []}

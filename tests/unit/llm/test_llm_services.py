@@ -444,6 +444,22 @@ def test_requests_a_minute_are_kept(tmp_path, monkeypatch):
     assert paced == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
 
 
+def test_tokens_a_minute_are_kept(tmp_path, monkeypatch):
+    """A request of 300 tokens holds up the next one for half a minute where 600 a minute are allowed."""
+    waits = []
+    sleep = asyncio.sleep
+    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: waits.append(s) or sleep(0))
+    monkeypatch.setattr("tripleaudit.llm.slots.time.time", lambda: 1000.0)
+    own = Endpoint("http://localhost/v1", "m", tokens_per_minute=600)
+
+    async def pace():
+        for tokens in (300, 60, 1):
+            await Slots(tmp_path, own).pace(tokens)  # each could be another job's
+
+    asyncio.run(pace())
+    assert waits == pytest.approx([0, 30, 36])
+
+
 def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
     faults = [None] + [status(429, retry_after=0)] * 4
     with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, concurrency=8, max_retries=6), tmp_path) as client:

@@ -186,6 +186,16 @@ def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
     assert found == {"0": 0, "1": pieces, "2": pieces}
 
 
+def test_given_needles_with_keywords_in_common_are_refused():
+    first, second, *_ = make_needles()
+    text = second.paragraph
+    for own, other in zip(second.keywords[:3], first.keywords, strict=False):
+        text = text.replace(own, other)
+    second = dataclasses.replace(second, paragraph=text, keywords=(*first.keywords[:3], *second.keywords[3:]))
+    with pytest.raises(UserError, match=r"needle 'report:Person:01' cannot be used: it shares 3 of 6 keywords"):
+        corpus_from_needles([make_document(60)], [first, second], PLAN)
+
+
 def test_false_positives_are_judged_too(tmp_path):
     """A judge that points at the first record: what it says of documents without needles are false positives."""
     document = Document("report", make_document(60).text + "\n\nPerson Zero stood by the door.\n")
@@ -196,8 +206,11 @@ def test_false_positives_are_judged_too(tmp_path):
         asked = "These records were extracted" in body["messages"][-1]["content"]
         return json.dumps({"match": 1} if asked else {"entities": [{"type": "Person", "name": "Person Zero"}]})
 
-    with FakeEndpoint(model) as fake, Client(Endpoint(fake.url, "fake"), tmp_path / "cache") as client:
+    with FakeEndpoint(model) as fake, Client(Endpoint(fake.url, "fake", prices=Prices(1, 2)), tmp_path / "c") as client:
         result = extract_corpus(corpus, plan, client.complete_all, "fake")
+        paid = result.report["requests"], result.report["cost"]
+        assert paid == (fake.count, pytest.approx(client.ledger.spent(), abs=1e-15))  # the judge's answers, too
+    assert 0 < result.report["judge"]["cost"] < result.report["cost"]
     assert [match.llm for match in result.displaced] == [True] * 10
     save_result(result, plan, tmp_path / "model")
     scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "docs", "fake")
