@@ -9,7 +9,7 @@ import sys
 import pytest
 import torch
 
-from support.extractors import TOY_RELATIONS, build, toy_sentences
+from support.extractors import TOY_RELATIONS, build, toy_sentences, training_batch
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.casrel import CasRel
@@ -206,3 +206,12 @@ def test_a_saved_model_keeps_no_path_of_the_machine(saved, tiny_encoder, tmp_pat
             text = file.read_text(encoding="utf-8")
             assert str(tiny_encoder) not in text
             assert str(tmp_path) not in text
+
+
+@pytest.mark.parametrize("name", extractor_names()[:9])
+def test_a_sentence_twice_has_the_loss_of_the_sentence_or_its_double(tiny_encoder, name):
+    """Losses are means over a batch, also where it has a single triple or none; GRTE's and PFN's are sums over it."""
+    model = build(extractor_class(name), tiny_encoder).double().eval()
+    for sentence in toy_sentences():
+        once, twice = (model(**training_batch(model, [sentence] * times)).loss.item() for times in (1, 2))
+        assert twice == pytest.approx(once * (2 if name in ("grte", "pfn") else 1), rel=1e-9)

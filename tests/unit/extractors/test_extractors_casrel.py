@@ -24,7 +24,7 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import last_rows
-from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects, tag_cells, tag_term
+from tripleaudit.extractors.casrel import CasRel, _fill_pseudo_subjects, decode, draw_subjects, tag_cells, tag_term
 from tripleaudit.training import data
 
 
@@ -185,6 +185,19 @@ def test_pseudo_subjects_are_content_spans_and_train_empty_objects(tiny_encoder)
         assert plain(**batch).terms["object"] == 0
         losses.add(round(terms["object"].item(), 9))
     assert len(losses) > 1
+
+
+def test_a_pseudo_subject_has_one_to_three_tokens_of_the_content_by_hand():
+    """Draws: where among the content tokens it starts, and how long it is; never beyond the last of them."""
+    content = torch.tensor([[0, 1, 1, 1, 1, 1, 0, 0]]).expand(6, -1)
+    draws = torch.tensor([[0.0, 0.0], [0.0, 0.5], [0.0, 0.99], [0.45, 0.7], [0.99, 0.99], [0.0, 0.99]])
+    present = torch.tensor([False] * 5 + [True])
+    flat, filled = _fill_pseudo_subjects(torch.full((6, 2), 42), present, draws, content)
+    spans = flat - 8 * torch.arange(6)[:, None]
+    assert spans[:5].tolist() == [[1, 1], [1, 2], [1, 3], [3, 5], [5, 5]]
+    assert flat[5].tolist() == [42, 42] and filled.all()  # the sentence's own
+    nothing = _fill_pseudo_subjects(torch.full((1, 2), 42), present[:1], draws[:1], torch.zeros(1, 8, dtype=torch.long))
+    assert nothing[0].tolist() == [[42, 42]] and not nothing[1].any()
 
 
 def test_whole_model(tiny_encoder, tmp_path):

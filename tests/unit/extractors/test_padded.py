@@ -68,6 +68,22 @@ def test_loss_and_gradients_equal_those_of_the_cpu(tiny_encoder, monkeypatch, ki
             torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10 * max(1, size), msg=name)
 
 
+@pytest.mark.parametrize(("kind", "settings"), [*SETTINGS, *RECURRENT])
+def test_batches_of_one_triple_and_of_none_have_the_loss_of_the_cpu(tiny_encoder, monkeypatch, kind, settings):
+    """Where a mean is taken over what a batch holds, and that is next to nothing."""
+    model = build(kind, tiny_encoder, **settings).double().train()
+    model.step = 1000
+    schedule = {name: torch.tensor(value, dtype=torch.float64) for name, value in model.schedule(1000).items()}
+    few = {len(each.triples): each for each in toy_sentences() if len(each.triples) < 2}
+    assert set(few) == {0, 1}
+    for sentence in few.values():
+        monkeypatch.delenv(formulation.VARIABLE, raising=False)
+        tight, static = batches(model, [sentence], 11)
+        expected = model(**tight).loss
+        monkeypatch.setenv(formulation.VARIABLE, "device")
+        torch.testing.assert_close(model.device_loss(**static, **schedule).loss, expected, rtol=1e-9, atol=0)
+
+
 def same(found, expected) -> None:
     """Two lists of predicted sentences have the same triples, with the same scores but for rounding."""
     assert [each.id for each in found] == [each.id for each in expected]

@@ -123,6 +123,10 @@ triples = st.builds(
 corpora = st.lists(st.tuples(st.lists(triples, max_size=5), st.lists(triples, max_size=5)), min_size=1, max_size=6)
 
 
+def test_rules_are_listed_from_the_usual_one_to_the_laxest():
+    assert list(MATCHINGS) == ["exact-string", "exact-span", "strict", "partial-first", "partial-last"]
+
+
 @given(corpora, st.sampled_from(list(MATCHINGS)))
 def test_exchanging_gold_and_predictions_exchanges_precision_and_recall(rows: list, matching: str) -> None:
     gold = [Sentence("s", "", tuple(right)) for right, _ in rows]

@@ -1,0 +1,81 @@
+"""The table of all pairs of tokens, block by block and chunk by chunk, against the whole table."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from support.pairs import dense_classes
+from tripleaudit.extractors import pairs
+from tripleaudit.extractors.pairs import Block, Cells, cell_loss, find_cells, plan, spans_of
+
+SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
+LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
+
+
+def features(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    return torch.tanh(left + 2 * right)
+
+
+def some_cells(spans: list[tuple[int, int]], upper: bool) -> Cells:
+    """Every second pair with a class, some of them written twice."""
+    found = [(s, i, j) for s, (a, b) in enumerate(spans) for i in range(a, b) for j in range(i if upper else a, b)]
+    rows = [(*pair, 4 * (sum(pair) % 2), 1 + at % (CLASSES - 1)) for at, pair in enumerate(found) if at % 2 == 0]
+    rows += [(*pair[:-1], 1 + pair[-1] % (CLASSES - 1)) for pair in rows[::2]]
+    return Cells(*torch.tensor(rows).unbind(1))
+
+
+def table() -> list[torch.Tensor]:
+    torch.manual_seed(0)
+    shapes = (len(SPANS), LENGTH, WIDTH), (len(SPANS), LENGTH, WIDTH), (CLASSES, COLUMNS, WIDTH), (CLASSES, COLUMNS)
+    return [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+
+
+def test_the_span_of_a_mask_by_hand():
+    mask = torch.tensor([[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
+    assert spans_of(mask) == [(1, 3), (2, 3), (0, 0), (0, 4)]
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("at_once", [1, 7, 4096])
+def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
+    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once)
+    made = plan(SPANS, upper=upper)
+    found = [
+        (block.sentence, *pair)
+        for block in made.blocks
+        for pair in zip(*map(torch.Tensor.tolist, block.indices(torch.device("cpu"))), strict=True)
+    ]
+    wanted = [(s, i, j) for s, (a, b) in enumerate(SPANS) for i in range(a, b) for j in range(i if upper else a, b)]
+    assert found == wanted and made.pairs == len(wanted)
+    assert all(block.pairs <= max(at_once, block.stop - block.first) for block in made.blocks)
+    assert plan([(0, 0)]).pairs == 1  # a divisor
+    assert Block(0, 2, 4, 2, 6, True).pairs == 4 + 3
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("at_once", [(1, 1), (10, 60), (4096, 2**20)])
+def test_loss_gradients_and_decoded_cells_equal_those_of_the_whole_table(monkeypatch, upper, at_once):
+    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once[0])
+    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", at_once[1])
+    inputs, cells, scale = table(), some_cells(SPANS, upper), torch.rand(COLUMNS, dtype=torch.float64)
+    left, right, weight, bias = inputs
+    fast, columns = cell_loss(*inputs, features, plan(SPANS, upper=upper), cells, scale)
+    logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
+    labels = dense_classes(cells, len(SPANS), LENGTH, COLUMNS)
+    every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
+    inside = torch.zeros(labels.shape[:3], dtype=torch.bool)
+    for s, (start, stop) in enumerate(SPANS):
+        inside[s, start:stop, start:stop] = True
+    inside = inside.triu() if upper else inside
+    naive = every[inside].sum(dim=0)
+    torch.testing.assert_close(columns, naive.detach())
+    torch.testing.assert_close(fast, (naive * scale).sum())
+    slow = torch.autograd.grad((naive * scale).sum(), inputs)
+    for ours, theirs in zip(torch.autograd.grad(fast, inputs), slow, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    with torch.no_grad():
+        decoded = find_cells(*inputs, features, plan(SPANS, upper=upper))
+    wanted = logits.argmax(dim=-1) * inside[..., None]
+    assert torch.equal(dense_classes(decoded, len(SPANS), LENGTH, COLUMNS), wanted)
+    best = logits.softmax(dim=-1)[decoded.sentence, decoded.row, decoded.column, decoded.relation].amax(dim=-1)
+    torch.testing.assert_close(decoded.scores, best.detach())
