@@ -19,7 +19,11 @@ from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training.data import Collator, TrainingSentences
 
 NAMES = [*extractor_names(), "zcc-binary", "zcc-mcml"]
-OVERFIT = {"ptrnet": {"width": 32}, "tplinker": {"recover_steps": 20, "occurrence": "given", "learning_rate": 1e-2}}
+OVERFIT = {
+    "ptrnet": {"width": 32},
+    "tplinker": {"recover_steps": 20, "occurrence": "given", "learning_rate": 1e-2},
+    "unirel": {"learning_rate": 5e-3, "steps": 600},
+}
 
 
 @pytest.fixture(scope="module")

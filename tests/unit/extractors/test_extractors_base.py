@@ -64,8 +64,8 @@ def test_unknown_names_get_suggestions():
         extractor_class("bert")
 
 
-def test_the_nine_extractors_are_known_by_name():
-    names = "casrel tplinker tdeer prgc grte pfn onerel birte ptrnet"
+def test_the_extractors_are_known_by_name():
+    names = "casrel tplinker tdeer prgc grte pfn onerel birte ptrnet unirel"
     assert " ".join(extractor_names()).startswith(names)
     assert resolve("casrel") == (CasRel, {})
 

@@ -61,7 +61,7 @@ def test_what_a_plugin_adds_is_checked_with_the_rest(study):
         "- protocols/recall: unknown key 'mast', did you mean 'most'?",
         "- protocols/recall: the key 'most' is missing",
         "- extractors/tiny: unknown extractor 'tiny'; known are casrel, tplinker, tdeer, prgc, grte, pfn, onerel, "
-        "birte, ptrnet, pfn-star, tdeer-drop-zero, casrel-drop-zero, small",
+        "birte, ptrnet, unirel, pfn-star, tdeer-drop-zero, casrel-drop-zero, small",
         next(line for line in str(caught.value).splitlines() if "wz-alone" in line),
     ]
     assert "this study cannot fill wz-alone" in str(caught.value)

@@ -75,6 +75,7 @@ class ExtractorSpec(Descriptor):
         presets: name -> settings; those of the built-in extractors lie in the package's data.
         classifier: whether it says only which sentences have triples.
         rte_order, cardinality_order: place in the tables of rte-generalization and of zero-cardinality.
+        told: whether it reads the names of relations, so that a trained one can be told others.
         reported: name in the files of reported values.
     """
 
@@ -86,6 +87,7 @@ class ExtractorSpec(Descriptor):
     classifier: bool = False
     rte_order: float = float("inf")
     cardinality_order: float = float("inf")
+    told: bool = False
     reported: str = ""
 
 

@@ -17,7 +17,14 @@ import torch
 from pydantic import Field
 from safetensors import SafetensorError
 from torch import Tensor
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
@@ -108,6 +115,7 @@ class Extractor(PreTrainedModel):
             ``evaluate`` instead of ``predict_rows``.
         static: whether ``forward`` (or ``device_loss``) keeps to the rules of a captured step: see :meth:`device_loss`.
         draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
+        told: whether relations are an input and no weights, so that a trained one can be told others (:meth:`tell`).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
         sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
@@ -131,6 +139,7 @@ class Extractor(PreTrainedModel):
     kind: ClassVar[str] = "extractor"
     static: ClassVar[bool] = False
     draws: ClassVar[int] = 0
+    told: ClassVar[bool] = False
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
     sparse_outputs: ClassVar[dict[str, int]] = {}
@@ -216,23 +225,44 @@ class Extractor(PreTrainedModel):
         """Return the encoder's last hidden states [B, L, H]."""
         return self.encoded(input_ids, attention_mask).last_hidden_state
 
-    def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> ModelOutput:
-        """Return all that the encoder gives.
+    def encoded(self, input_ids: Tensor | None, attention_mask: Tensor, **further: Tensor) -> ModelOutput:
+        """Return all that the encoder gives; ``further`` are other inputs, such as embeddings in the place of ids.
 
         Given a mask for each token, transformers looks whether all are 1; given one for each pair, it does not look.
         """
-        if on_device(input_ids):
+        if on_device(attention_mask):
             keys = torch.cat([torch.ones_like(attention_mask[:, :1]), attention_mask[:, 1:]], dim=1)  # dummies see one
-            attention_mask = keys.bool()[:, None, None].expand(-1, 1, input_ids.shape[1], -1)  # [B, 1, L, L]
+            attention_mask = keys.bool()[:, None, None].expand(-1, 1, keys.shape[1], -1)  # [B, 1, L, L]
             if adds_masks(self.encoder):
                 nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
                 attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
-        return self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        return self.encoder(input_ids=input_ids, attention_mask=attention_mask, **further)
 
     @property
     def hidden_size(self) -> int:
         """Width H of the encoder."""
         return self.config.encoder.hidden_size
+
+    @classmethod
+    def text_limit(cls, config: ExtractorConfig) -> int:
+        """How many tokens of a text, specials included, the encoder takes."""
+        return encoder_limit(config.encoder)
+
+    def take(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        """Take the encoder's tokenizer, which every extractor gets once it is built or loaded."""
+        self.tokenizer = tokenizer
+
+    def tell(self, relations: Sequence[str]) -> None:
+        """Extract these relations from now on.
+
+        Raises:
+            UserError: the extractor's weights belong to the relations of its training.
+        """
+        if not self.told:
+            raise UserError(f"{self.name} extracts the relations that it was trained on and can be told no others")
+        self.config.relations = list(relations)
+        self._aligner = None
+        _ = self.aligner  # refuse too many relations now
 
     @property
     def relation_ids(self) -> dict[str, int]:
@@ -245,9 +275,8 @@ class Extractor(PreTrainedModel):
         if self._aligner is None:
             if self.tokenizer is None:
                 raise UserError("this extractor has no tokenizer; load it with from_pretrained or from_encoder")
-            self._aligner = Aligner(
-                self.tokenizer, self.config.layout, self.config.marker, encoder_limit(self.config.encoder)
-            )
+            limit = self.text_limit(self.config)
+            self._aligner = Aligner(self.tokenizer, self.config.layout, self.config.marker, limit)
         return self._aligner
 
     def _init_weights(self, module: torch.nn.Module) -> None:
@@ -299,7 +328,7 @@ class Extractor(PreTrainedModel):
             raise UserError(f"encoder {folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
         config = _configuration(cls, model.config, relations, settings)
         extractor = cls(config, encoder=model.float())
-        extractor.tokenizer = tokenizer
+        extractor.take(tokenizer)
         if config.prior is not None:
             start_from_prior(extractor, config.prior)
         _ = extractor.aligner  # refuse an unfit tokenizer now
@@ -330,7 +359,7 @@ class Extractor(PreTrainedModel):
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
-        model.tokenizer = _load_tokenizer(Path(folder), config=model.config.encoder)
+        model.take(_load_tokenizer(Path(folder), config=model.config.encoder))
         return (model, info) if want_info else model
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **options: Any) -> Any:
@@ -508,9 +537,10 @@ def saved_aligner(folder: str | Path) -> Aligner:
     Raises:
         UserError: the folder holds no extractor, or no usable tokenizer.
     """
-    config = extractor_class(saved_extractor_name(folder)).config_class.from_pretrained(folder, local_files_only=True)
+    kind = extractor_class(saved_extractor_name(folder))
+    config = kind.config_class.from_pretrained(folder, local_files_only=True)
     tokenizer = _load_tokenizer(Path(folder), config=config.encoder)
-    return Aligner(tokenizer, config.layout, config.marker, encoder_limit(config.encoder))
+    return Aligner(tokenizer, config.layout, config.marker, kind.text_limit(config))
 
 
 def _load_tokenizer(folder: Path, **options: Any):

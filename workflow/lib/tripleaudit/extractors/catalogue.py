@@ -35,6 +35,15 @@ EXTRACTORS: Final = tuple(
         )
     )
 )
+UNIREL: Final = ExtractorSpec(
+    name="unirel",
+    model=f"{HOME}.unirel:UniRel",
+    label="UniRel",
+    order=8.5,
+    rte_order=9.9,
+    cardinality_order=9.9,
+    told=True,
+)
 PFN_STAR: Final = ExtractorSpec(
     name="pfn-star",
     model=f"{HOME}.pfn:PFN",

@@ -21,11 +21,12 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
-from tripleaudit.llm.prompts import Prompt, Verbaliser, load_prompt
+from tripleaudit.llm.prompts import Prompt, load_prompt
 
 SETTINGS = ("closed", "semi-open", "open")
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")

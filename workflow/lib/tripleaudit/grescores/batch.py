@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.grescores.evaluate import Inputs, Result, Settings, embed, evaluate, strings_of_systems
@@ -13,7 +14,6 @@ from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import PUBLISHED_PHI, Elements, Matching, default_phi, read_similarities
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
-from tripleaudit.llm.prompts import Verbaliser
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
 
 TRAINED = "trained"  # setting of a system that the study trained itself

@@ -7,14 +7,12 @@ messages:
   - role: user
     content: "Passage: {{text}}"
 schema: {…}     # optional JSON schema of the answer, sent where the endpoint offers structured outputs
-
-Relations stand in prompts under plain names; :class:`Verbaliser` knows the way back to the corpus's own.
 """
 
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -131,66 +129,3 @@ def load_prompt(name: str | Path) -> Prompt:
         description=str(value.get("description", "")),
         sha256=hashlib.sha256(data).hexdigest(),
     )
-
-
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-def plain_name(relation: str, parts: int = 1) -> str:
-    """Return a relation in plain words, without a table.
-
-    The last ``parts`` components of a path or of a name with a colon are kept (``/people/person/place_lived``,
-    ``per:employee_of``), underscores become blanks and camel case is split (``leaderName`` -> ``leader name``).
-    """
-    components = [part for part in re.split(r"[/:]+", relation) if part.strip("_ ")]
-    if not components:
-        return relation
-    words = []
-    for component in components[-parts:]:
-        for word in _CAMEL.sub(" ", component.replace("_", " ")).split():
-            words.append(word if word.isupper() or word.isdigit() else word[0].lower() + word[1:])
-    return " ".join(words)
-
-
-class Verbaliser:
-    """The relations of one corpus with their plain names, no two alike.
-
-    Args:
-        relations: names in the corpus.
-        table: plain names of some of them; the others get :func:`plain_name`, with more components of their path
-            where two would be called the same.
-    """
-
-    def __init__(self, relations: Iterable[str], table: Mapping[str, str] | None = None) -> None:
-        self.table = dict(table or {})
-        self.names: dict[str, str] = {}
-        relations = sorted(set(relations))
-        for relation in relations:
-            if relation in self.table:
-                self.names[relation] = self.table[relation]
-        taken = set(self.names.values())
-        rest = [relation for relation in relations if relation not in self.names]
-        for parts in (1, 2, 3):
-            candidates = {relation: plain_name(relation, parts) for relation in rest}
-            counts: dict[str, int] = {}
-            for name in candidates.values():
-                counts[name] = counts.get(name, 0) + 1
-            for relation, name in candidates.items():
-                if counts[name] == 1 and name not in taken:
-                    self.names[relation] = name
-            rest = [relation for relation in rest if relation not in self.names]
-            taken = set(self.names.values())
-        self.names.update({relation: relation for relation in rest})
-        self._back = {_key(name): relation for relation, name in self.names.items()}
-
-    def __call__(self, relation: str) -> str:
-        """Return the plain name of a relation, also of one that is not among the corpus's."""
-        return self.names.get(relation) or self.table.get(relation) or plain_name(relation)
-
-    def back(self, name: str) -> str:
-        """Return the corpus's relation of a plain name (case and underscores do not matter), else ``name`` itself."""
-        return self._back.get(_key(name), name)
-
-
-def _key(name: str) -> str:
-    return " ".join(name.replace("_", " ").casefold().split())

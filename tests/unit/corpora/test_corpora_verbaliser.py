@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripleaudit.llm.prompts import Verbaliser, plain_name
+from tripleaudit.corpora.verbaliser import Verbaliser, plain_name
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,169 @@
+"""UniRel: targets, decoding, the map against the paper's formulas, relations as input, and whole models."""
+
+import itertools
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.extractors import (
+    TOY_RELATIONS,
+    build,
+    ceiling,
+    check_extractor,
+    dense,
+    random_batch,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
+from support.webnlg import read_triple_list
+from tripleaudit.errors import UserError
+from tripleaudit.extractors import unirel
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, plain_scores, targets
+
+
+def perfect(batch: dict, relations: int) -> torch.Tensor:
+    """Logits that are sure of the gold cells and of no other."""
+    sentences, length = batch["input_ids"].shape
+    shape = (sentences, 3, length + relations, length + relations)
+    return 40 * dense(shape, *torch.unravel_index(targets(batch["triples"], length, shape), shape)) - 20
+
+
+def oracle(batch: dict, relations: int):
+    return decode(perfect(batch, relations), batch["content_mask"].bool())
+
+
+def test_worked_example(tiny_encoder):
+    batch = training_batch(build(UniRel, tiny_encoder), [worked_example()])
+    length = batch["input_ids"].shape[1]
+    maps = perfect(batch, 4)[0] > 0
+    c, f = length, length + 1
+    tim, cook, apple, cup, ino = 1, 2, 4, 6, 8
+    assert set(map(tuple, maps[HEAD].nonzero().tolist())) == {
+        (tim, apple), (apple, tim), (tim, c), (c, apple), (apple, cup), (cup, apple), (apple, f), (f, cup),
+    }  # fmt: skip
+    assert set(map(tuple, maps[TAIL].nonzero().tolist())) == {
+        (cook, apple), (apple, cook), (cook, c), (c, apple), (apple, ino), (ino, apple), (apple, f), (f, ino),
+    }  # fmt: skip
+    spans = maps[SPAN]
+    assert spans.equal(spans.T)
+    assert set(map(tuple, spans[:length, :length].nonzero().tolist())) == {
+        (tim, cook), (cook, tim), (apple, apple), (cup, ino), (ino, cup),
+    }  # fmt: skip
+    assert spans[c].nonzero()[:, 0].tolist() == [tim, cook, apple]
+    assert spans[f].nonzero()[:, 0].tolist() == [apple, cup, ino]
+    assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_decoding_follows_the_official_joins(seed):
+    batch = random_batch(seed)
+    length, maps = batch["input_ids"].shape[1], perfect(batch, 3) > 0
+    naive = set()
+    for number, (head, tail, span) in enumerate(maps):
+        places = torch.nonzero(batch["content_mask"][number])[:, 0].tolist()
+        entities = [(a, b) for a, b in itertools.product(places, places) if a <= b and span[a, b]]
+        for (a, b), (c, d), r in itertools.product(entities, entities, range(3)):
+            name = length + r
+            linked = head[a, c] and tail[b, d]
+            if linked and head[a, name] and head[name, c] and tail[b, name] and tail[name, d]:
+                naive.add((number, a, b, r, c, d))
+    rows, scores = oracle(batch, 3)
+    assert set(map(tuple, rows.tolist())) == naive
+    assert set(map(tuple, batch["triples"].tolist())) <= naive
+    assert ((scores > 0) & (scores <= 1)).all()
+
+
+def test_loss_and_maps_equal_the_paper_s(tiny_encoder):
+    model = build(UniRel, tiny_encoder).double()
+    batch = training_batch(model, toy_sentences())
+    states = model.represent(batch["input_ids"], batch["attention_mask"])
+    expected = plain_scores(model, states)
+    torch.testing.assert_close(model.interactions(states), expected)
+    labels = (perfect(batch, 4) > 0).double()
+    there = torch.cat([batch["attention_mask"], torch.ones(len(labels), 4, dtype=torch.long)], dim=1).bool()
+    valid = there[:, :, None] & there[:, None]
+    naive = sum(F.binary_cross_entropy_with_logits(expected[:, m][valid], labels[:, m][valid]) for m in range(3))
+    loss = model(**batch).loss
+    torch.testing.assert_close(loss, naive, rtol=0, atol=1e-10)
+    parameters = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(loss, parameters), torch.autograd.grad(naive, parameters), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+
+
+def test_the_encoder_reads_relations_behind_the_sentence_as_its_second_segment(tiny_encoder):
+    """What is reordered for a padded batch equals the sequence written out for one sentence."""
+    model = build(UniRel, tiny_encoder, relations=("leader", "founded by")).double().eval()
+    short, long = "it rains today .", "notes of ada lovelace , london ."
+    batch = model.collate(model.aligner.align([short, long]))
+    found = model.represent(batch["input_ids"], batch["attention_mask"])
+    assert found.shape[1] == batch["input_ids"].shape[1] + 2
+    table = model.encoder.get_input_embeddings().weight
+    words = model.tokenizer(["leader", "founded by"], add_special_tokens=False)["input_ids"]
+    names = torch.stack([table[ids].mean(dim=0) for ids in words])
+    for row, text in enumerate((short, long)):
+        ids = torch.tensor(model.tokenizer(text)["input_ids"])
+        written = torch.cat([table[ids], names])[None]
+        segments = torch.tensor([[0] * len(ids) + [1, 1]])
+        states = model.encoder(inputs_embeds=written, token_type_ids=segments).last_hidden_state[0]
+        torch.testing.assert_close(found[row, : len(ids)], states[:-2])
+        torch.testing.assert_close(found[row, -2:], states[-2:])
+    torch.testing.assert_close(model.encode(batch["input_ids"], batch["attention_mask"]), found[:, :-2])
+
+
+def test_no_weight_belongs_to_a_relation_and_a_model_can_be_told_others(tiny_encoder, tmp_path):
+    small, large = (build(UniRel, tiny_encoder, relations=[f"r{n}" for n in range(size)]) for size in (1, 60))
+    shapes = [{name: tuple(each.shape) for name, each in model.state_dict().items()} for model in (small, large)]
+    assert shapes[0] == shapes[1]
+    texts = [each.text for each in toy_sentences()]
+    small.extract(texts)
+    small.config.descriptions = {"founded": "was born in london"}
+    small.tell(["leads", "founded"])
+    assert small.relation_ids == {"leads": 0, "founded": 1}
+    assert small.relation_embeddings().shape == (2, 32)
+    small.save_pretrained(tmp_path / "told")
+    again = UniRel.from_pretrained(tmp_path / "told")
+    assert again.config.descriptions == {"founded": "was born in london"}
+    assert [each.triples for each in again.extract(texts)] == [each.triples for each in small.extract(texts)]
+    with pytest.raises(UserError, match="casrel extracts the relations that it was trained on"):
+        build(CasRel, tiny_encoder).tell(["leads"])
+
+
+def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
+    names = [f"r{number}" for number in range(150)]
+    with pytest.raises(UserError, match="all 150 relations into the encoder's 160 places, which leaves 10"):
+        build(UniRel, tiny_encoder, relations=names)
+    model = build(UniRel, tiny_encoder, relations=names[:70])
+    assert model.aligner.limit == 90
+    with pytest.raises(UserError, match="150 relations"):
+        model.tell(names)
+
+
+def test_an_untrained_model_decodes_a_bounded_number_of_triples(monkeypatch):
+    monkeypatch.setattr(unirel, "MOST_SPANS", 5)
+    monkeypatch.setattr(unirel, "MOST_PAIRS", 7)
+    rows, scores = decode(torch.full((2, 3, 23, 23), 0.1), torch.ones(2, 20, dtype=torch.bool))
+    assert len(scores) == 2 * 7 * 3
+    assert torch.bincount(rows[:, 0]).tolist() == [21, 21]
+    assert len(decode(torch.full((2, 3, 23, 23), -0.1), torch.ones(2, 20, dtype=torch.bool))[0]) == 0
+
+
+def test_whole_model(tiny_encoder, tmp_path):
+    model = check_extractor(UniRel, tiny_encoder, tmp_path / "saved", overfit={"learning_rate": 5e-3, "steps": 900})
+    assert model.config.relations == list(TOY_RELATIONS)
+
+
+@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 100.0)])
+def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
+    from transformers import AutoTokenizer
+
+    sentences = read_triple_list(real_data / corpus / "test_triples.json")
+    relations = sorted({triple.relation for each in sentences for triple in each.triples})
+    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
+    assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)

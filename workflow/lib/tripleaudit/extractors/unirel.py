@@ -1,0 +1,296 @@
+"""UniRel: sentence and relation names in one sequence, one map of who interacts with whom (Tang et al., EMNLP 2022).
+
+The encoder reads ``[CLS] sentence [SEP] relation ... relation``, one input embedding a relation. Attention scores
+before the softmax, averaged over heads, are logits of links between any two of these: subject to object (either way),
+subject to relation, relation to object. One such map links first tokens, one links last tokens, and a third says which
+tokens begin and end an entity. No weight belongs to a relation: a trained model can be told other relations.
+
+Known from the paper and the published code: the sequence, the three maps of a third of the heads each, their gold
+cells, the loss and the decoder. Reconstructed here, for encoders of any kind (``docs/differences.md``): the queries and
+keys are a layer of their own on the last hidden states, not those of BERT's last layer, whose scores transformers does
+not give (only what follows the softmax, and that not of every encoder); a relation's embedding is the mean over the
+subwords of its plain name or description, not that of one word chosen by hand.
+
+Shortcut: the mean over heads of ``q_h k_h`` is one product of the concatenated heads.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+from transformers import PreTrainedTokenizerBase
+
+from tripleaudit.corpora.verbaliser import Verbaliser
+from tripleaudit.errors import UserError
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
+from tripleaudit.extractors.batches import Shape, last_rows, stack_triples
+from tripleaudit.extractors.decoding import first_rows, pairs_within
+from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+
+HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
+MOST_SPANS = 64  # of a sentence that are decoded, and
+MOST_PAIRS = 512  # of these: an untrained model marks thousands
+
+
+class UniRelConfig(ExtractorConfig):
+    """Settings of :class:`UniRel`.
+
+    Attributes:
+        threshold: probability above which a cell is a link.
+        descriptions: words that stand for a relation in the input, by name; others are called by their plain name.
+            Relations that a trained model is to be told later may be among them.
+    """
+
+    model_type = "tripleaudit-unirel"
+    max_length: Annotated[int, Field(ge=8)] = 102
+    threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    descriptions: dict[str, str] | None = None
+
+
+class UniRel(Extractor):
+    """The extractor with unified representation and interaction."""
+
+    name = "unirel"
+    config_class = UniRelConfig
+    static = True
+    told = True
+    training_defaults = {
+        "encoder_learning_rate": 3e-5,
+        "head_learning_rate": 3e-5,
+        "schedule": "cosine",
+        "warmup": 0.1,
+        "clip": "global",
+        "clip_norm": 1.0,
+        "batch_size": 12,
+        "epochs": 100,
+    }
+
+    def __init__(self, config: UniRelConfig, encoder=None):
+        super().__init__(config, encoder)
+        heads, width = config.encoder.num_attention_heads, self.hidden_size
+        self.heads = max(1, heads // 3)  # of a map
+        self.head_size = width // heads
+        self.query = nn.Linear(width, 3 * self.heads * self.head_size)  # [map, head, size]
+        self.key = nn.Linear(width, 3 * self.heads * self.head_size)
+        for layer in (self.query, self.key):
+            nn.init.normal_(layer.weight, std=0.02)
+            nn.init.zeros_(layer.bias)
+        self._subwords: tuple[Tensor, ...] = ()
+        self.post_init()
+
+    # The relations, which are input
+
+    @classmethod
+    def text_limit(cls, config: UniRelConfig) -> int:
+        """See :meth:`Extractor.text_limit`: what the relations leave of the encoder's positions."""
+        whole, room = encoder_limit(config.encoder), encoder_limit(config.encoder) - len(config.relations)
+        if room < min(config.max_length, whole // 2):
+            raise UserError(
+                f"unirel puts all {len(config.relations)} relations into the encoder's {whole} places, which leaves "
+                f"{max(0, room)} for a sentence; expected a corpus of fewer relations or an encoder of more places"
+            )
+        return room
+
+    def tell(self, relations: Sequence[str]) -> None:
+        """See :meth:`Extractor.tell`; relations with a description are read by it."""
+        super().tell(relations)
+        self._subwords = self._read()
+
+    def take(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        """See :meth:`Extractor.take`."""
+        super().take(tokenizer)
+        self._subwords = self._read()
+
+    def _read(self) -> tuple[Tensor, Tensor]:
+        """Token ids [R, W] of the relations' words, and the weight of each in their mean, which is 0 for padding."""
+        names = Verbaliser(self.config.relations, self.config.descriptions)
+        words = self.tokenizer([names(each) for each in self.config.relations], add_special_tokens=False)["input_ids"]
+        table = np.zeros((len(words), max(1, *map(len, words))), dtype=np.int64)
+        weights = np.zeros(table.shape, dtype=np.float32)
+        for row, own in enumerate(own or [self.tokenizer.unk_token_id] for own in words):
+            table[row, : len(own)], weights[row, : len(own)] = own, 1 / len(own)
+        return torch.from_numpy(table), torch.from_numpy(weights)
+
+    def relation_embeddings(self) -> Tensor:
+        """What the encoder reads in the place of each relation's name, [R, H]: the mean over its subwords."""
+        if self._subwords[0].device != self.device:
+            self._subwords = tuple(each.to(self.device) for each in self._subwords)
+        ids, weights = self._subwords
+        words = self.encoder.get_input_embeddings()(ids)  # [R, W, H]
+        return (words * weights[..., None].to(words.dtype)).sum(dim=1)
+
+    # The model
+
+    def represent(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return states [B, L + R, H] of the tokens and of the relations.
+
+        Inside the encoder the relations stand right behind [SEP] and padding behind them, so that no position depends
+        on what else is in the batch.
+        """
+        tokens = self.encoder.get_input_embeddings()(input_ids)  # [B, L, H]
+        names = self.relation_embeddings()
+        batch, length, relations = *input_ids.shape, len(names)
+        both = torch.cat([tokens, names.expand(batch, -1, -1)], dim=1)
+        place = torch.arange(length + relations, device=input_ids.device)  # [L + R]
+        used = attention_mask.sum(dim=1, keepdim=True)  # [B, 1]
+        of_relation = (place >= used) & (place < used + relations)  # [B, L + R], in the encoder's order
+        inward = torch.where(place < used, place, place - relations)
+        inward = torch.where(of_relation, length + place - used, inward)
+        outward = torch.where(place < used, place, place + relations)
+        outward = torch.where(place < length, outward, used + place - length)
+        further = {}
+        if getattr(self.config.encoder, "type_vocab_size", 0) > 1:  # relations are the second segment
+            further["token_type_ids"] = of_relation.long()
+        mask = (place < used + relations).long()
+        states = self.encoded(None, mask, inputs_embeds=_reordered(both, inward), **further).last_hidden_state
+        return _reordered(states, outward)
+
+    def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """States [B, L, H] of the tokens."""
+        return self.represent(input_ids, attention_mask)[:, : input_ids.shape[1]]
+
+    def interactions(self, states: Tensor) -> Tensor:
+        """Logits [B, 3, L + R, L + R] of the links from states [B, L + R, H]."""
+        query, key = (layer(states).unflatten(-1, (3, -1)).transpose(1, 2) for layer in (self.query, self.key))
+        return query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`."""
+        scores = self.interactions(self.represent(input_ids, attention_mask))
+        if triples is None:
+            return ExtractorOutput(scores={"interactions": scores})
+        return self._loss(scores, attention_mask, targets(triples, input_ids.shape[1], scores.shape))
+
+    @classmethod
+    def collate_targets(
+        cls, config: UniRelConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` [n] of a static batch, and ``cells_last`` [n] bool (see :func:`losses.binary_cells`)."""
+        if not shape.static:
+            return {}
+        size = shape.length + len(config.relations)
+        cells = targets(stack_triples(rows), shape.length, (shape.batch, 3, size, size)).numpy()
+        return {"cells": shape.padded(cells), "cells_last": shape.padded(last_rows(cells), fill=False)}
+
+    def device_loss(
+        self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, cells_last: Tensor, **_: Tensor
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.device_loss`; ``cells`` as in :meth:`collate_targets`."""
+        scores = self.interactions(self.represent(input_ids, attention_mask))
+        return self._loss(scores, attention_mask, cells, cells_last)
+
+    def _loss(self, scores: Tensor, mask: Tensor, cells: Tensor, last: Tensor | None = None) -> ExtractorOutput:
+        """The sum over maps of the mean binary cross-entropy over the cells of tokens and relations."""
+        there = torch.cat([mask, mask[:, :1].expand(-1, scores.shape[-1] - mask.shape[1])], dim=1)  # [B, L + R]
+        count = there.sum(dim=1).square().sum()
+        valid = there[:, None, :, None] * there[:, None, None, :]
+        loss = binary_cells(scores, cells, valid, last) / count
+        return ExtractorOutput(loss=loss, terms={"interactions": loss.detach()})
+
+    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+        scores = self.interactions(self.represent(input_ids, attention_mask))
+        return decode(raise_precision(scores), content_mask.bool(), self.config.threshold)
+
+
+def plain_scores(model: UniRel, states: Tensor) -> Tensor:
+    """The maps as the paper writes them, head by head: logits [B, 3, L + R, L + R] from states [B, L + R, H]."""
+    query, key = (
+        layer(states).unflatten(-1, (3 * model.heads, model.head_size)).transpose(1, 2)
+        for layer in (model.query, model.key)
+    )  # [B, 3 * heads, L + R, size]
+    scores = query @ key.transpose(-1, -2) / model.head_size**0.5
+    return scores.unflatten(1, (3, model.heads)).mean(dim=2)
+
+
+def _reordered(states: Tensor, order: Tensor) -> Tensor:
+    """Put states [B, T, H] into an order [B, T] of their own in every sentence."""
+    first = torch.arange(len(order), device=order.device)[:, None] * order.shape[1]
+    return F.embedding(order + first, states.flatten(0, 1))  # its gradient has a fixed order
+
+
+def targets(triples: Tensor, length: int, shape: Sequence[int]) -> Tensor:
+    """Flat numbers [20 n] of the gold cells of triples [n, 6] in maps of a ``shape`` [B, 3, L + R, L + R].
+
+    The third map is also taught which relations an entity takes part in, as the authors' is; nothing decodes these.
+
+    Args:
+        length: L.
+    """
+    sentence, start, end, relation, object_start, object_end = triples.unbind(1)
+    relation = relation + length
+    cells = [(SPAN, *each) for each in ((start, end), (end, start), (object_start, object_end))]
+    cells.append((SPAN, object_end, object_start))
+    for place, subject, object_ in ((HEAD, start, object_start), (TAIL, end, object_end)):
+        cells += [(place, subject, object_), (place, object_, subject), (place, subject, relation)]
+        cells.append((place, relation, object_))
+        for entity in (subject, object_):
+            cells += [(SPAN, entity, relation), (SPAN, relation, entity)]
+    return torch.cat(
+        [flat_cells(tuple(shape), sentence, torch.full_like(sentence, place), row, at) for place, row, at in cells]
+    )
+
+
+def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Tensor, Tensor]:
+    """Join entities whose first and last tokens are linked with the relations that all four tokens are linked with.
+
+    Below, e counts entities, p linked pairs of them, t triples.
+
+    Args:
+        scores: logits [B, 3, L + R, L + R].
+        content: [B, L] bool, tokens of the text.
+        threshold: of a link's probability.
+
+    Returns:
+        rows [n, 6] and scores [n], the product of the probabilities of all eight cells.
+    """
+    length = content.shape[1]
+    links = scores > torch.logit(scores.new_tensor(threshold))
+    sure = F.logsigmoid(scores)
+    inside = (content[:, :, None] & content[:, None]).triu()
+    sentence, start, end = torch.nonzero(links[:, SPAN, :length, :length] & inside, as_tuple=True)  # [e]
+    best = _surest(sentence, sure[sentence, SPAN, start, end], MOST_SPANS)
+    sentence, start, end = sentence[best], start[best], end[best]
+
+    subject, object_ = pairs_within(sentence, sentence)
+    heads = sentence[subject], HEAD, start[subject], start[object_]
+    tails = sentence[subject], TAIL, end[subject], end[object_]
+    linked = links[heads] & links[tails]
+    subject, object_ = subject[linked], object_[linked]  # [p]
+    at = sentence[subject]
+    score = (
+        sure[at, SPAN, start[subject], end[subject]]
+        + sure[at, SPAN, start[object_], end[object_]]
+        + sure[heads][linked]
+        + sure[tails][linked]
+    )
+    best = _surest(at, score, MOST_PAIRS)
+    subject, object_, at, score = subject[best], object_[best], at[best], score[best]
+
+    def related(values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What maps say of the pairs' tokens and every relation, [p, R] each."""
+        return (
+            values[at, HEAD, start[subject], length:],
+            values[at, TAIL, end[subject], length:],
+            values[at, HEAD, length:, start[object_]],
+            values[at, TAIL, length:, end[object_]],
+        )
+
+    first, second, third, fourth = related(links)
+    pair, relation = torch.nonzero(first & second & third & fourth, as_tuple=True)  # [t]
+    score = score[pair] + sum(each[pair, relation] for each in related(sure))
+    one, other = subject[pair], object_[pair]
+    rows = torch.stack([at[pair], start[one], end[one], relation, start[other], end[other]], dim=1)
+    return rows, score.exp().clamp(min=torch.finfo(score.dtype).tiny)
+
+
+def _surest(sentence: Tensor, score: Tensor, most: int) -> Tensor:
+    """Numbers of the rows [n] with the best scores of each sentence, at most so many."""
+    order = torch.argsort(score, descending=True, stable=True)
+    order = order[torch.argsort(sentence[order], stable=True)]
+    return order[first_rows(sentence[order], most)]
