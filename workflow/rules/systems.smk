@@ -32,13 +32,14 @@ rule predict_system:
         attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
         job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
+        tell=lambda wildcards: ["--tell"] if STUDY.tells(wildcards.trainset, wildcards.testset) else [],
         code=lambda wildcards: jobs.described_code(
             "predict-system", SYSTEM_KINDS, STUDY.systems.kinds[wildcards.extractor].name
         ),
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --kind {params.kind} "
         "--settings {params.settings:q} --job {params.job:q} --test {input.test:q} --train {input.train:q} "
-        "--files {input.files:q} --model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} "
+        "--files {input.files:q} --model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.tell} "
         "--out {output.predictions:q} --report {output.report:q} > {log.job:q} 2>&1"
 
 

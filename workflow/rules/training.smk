@@ -55,11 +55,12 @@ rule predict:
     params:
         batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
         relation_chunk=lambda wildcards, input: STUDY.trainings.resource(wildcards.extractor, "relation_chunk", 0),
+        tell=lambda wildcards: ["--tell"] if STUDY.tells(wildcards.get("trainset", "original-nz")) else [],
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
         "--batch-size {params.batch_size} "
-        "--relation-chunk {params.relation_chunk} --threads {threads} --gpus {resources.gpu} "
+        "--relation-chunk {params.relation_chunk} --threads {threads} --gpus {resources.gpu} {params.tell} "
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 

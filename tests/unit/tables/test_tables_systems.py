@@ -119,3 +119,18 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
         (name, "augmented" if p == "original" else "original", s): rows for (name, p, s), rows in by_heart.items()
     }
     assert not build_table("contamination", study(swapped, [])).rows  # twenty variants of forty sentences pair nothing
+
+
+def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study):
+    runs = {("casrel", "original", "1"): [RIGHT] * 40, ("unirel", "original", "1"): [RIGHT] * 40}
+    runs |= {("memorise", "original", ""): [RIGHT] * 40, ("program", "original", ""): [RIGHT] * 40}
+    runs[("unirel", "unseen_relations", "1")] = [RIGHT] * 10 + [WRONG] * 30
+    inputs = study(runs, [fact("program")])
+    table = build_table("unseen-relations", inputs)
+    assert [row.label for row in table.rows] == ["CasRel", "UniRel", "Memorised triples"]
+    assert table.cell("UniRel", "F1").value == 25
+    assert [cell.text for cell in table.rows[0].cells] == ["0", "0", "0: cannot name them"]
+    assert any("it scores 0 by construction; it was not run" in note for note in table.notes)
+    answer = TABLES["unseen-relations"].answer(inputs)
+    assert answer.startswith("F1 on triples of held-out relations: 25.0 % (UniRel alone was measured).")
+    assert answer.endswith("1 of the study's extractors cannot name such relations.")

@@ -104,6 +104,8 @@ class ProtocolSpec(Descriptor):
         defaults: name -> options that the name implies.
         train: whether extractors are trained on its own training set; else those of the original split are tested.
         published: whether a corpus may come with published sets of it, which ``source: published`` takes as they are.
+        told: whether its test set asks for relations that training lacks: systems are told those of the test set and no
+            others, and who cannot be told any is not run.
     """
 
     build: Callable[..., Any]
@@ -113,6 +115,7 @@ class ProtocolSpec(Descriptor):
     inputs: tuple[str, ...] = ()
     train: bool = True
     published: bool = False
+    told: bool = False
 
     def __post_init__(self) -> None:
         if not self.options:

@@ -22,6 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="trained zero-cardinality classifier; rejected sentences get no triples",
     )
+    parser.add_argument(
+        "--tell",
+        action="store_true",
+        help="ask for the relations of the test sets' triples, and no others: only of an extractor that reads names",
+    )
     parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     add_gpus(parser)
@@ -71,5 +76,5 @@ def _predict(args: argparse.Namespace) -> int:
     ):
         for each in filter(None, (model, gate)):
             each.to(device)
-        predict_files(model, args.model, args.data, args.out, args.batch_size, gate)
+        predict_files(model, args.model, args.data, args.out, args.batch_size, gate, args.tell)
     return 0

@@ -11,7 +11,9 @@ HELP = "make a rearranged, overlap-sifted, augmented or zero-triple data set fro
 def configure(parser: argparse.ArgumentParser) -> None:
     for name in ("train", "valid", "test"):
         parser.add_argument(name, metavar=name.upper(), help=f"{name} set, any corpus format")
-    parser.add_argument("--protocol", required=True, choices=("rearranged", "sifted", "augmented", "cardinality"))
+    parser.add_argument(
+        "--protocol", required=True, choices=("rearranged", "sifted", "augmented", "cardinality", "unseen_relations")
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json")
     add_force(parser)
     add_reading(parser, "the three files")
@@ -51,6 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument(
         "--mlm-steps", type=NUMBER, metavar="N", help="training steps of the masked LM (default: 200)"
     )
+    unseen = parser.add_argument_group("unseen_relations")
+    unseen.add_argument("--relations", type=NUMBER, metavar="N", help="relations to hold out (default: 5)")
     cardinality = parser.add_argument_group("cardinality")
     cardinality.add_argument("--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences")
     cardinality.add_argument("--zero-sizes", metavar="S", help="zero-triple sentences to add: nyt24, nyt29 or N,N,N")
@@ -61,6 +65,7 @@ _BELONGS = {
     "sifted": ("rule", "max_count", "percent"),
     "augmented": ("k", "beams", "roles", "fallback", "mlm_steps", "masked_lm", "vectors", "encoder"),
     "cardinality": ("zero_sizes", "raw"),
+    "unseen_relations": ("relations",),
 }
 _PLACES = ("masked_lm", "vectors", "encoder", "raw")
 

@@ -178,6 +178,15 @@ class Sifted(Section):
         return self
 
 
+class UnseenRelations(Section):
+    """Relations are held out of training and asked for at test, of systems that read their names."""
+
+    relations: Number = 5
+    """How many relations are held out, frequent and rare ones."""
+    seed: Seed = 0
+    """Of the draw."""
+
+
 class _Protocols(Section):
     """How training and test sets are made from a corpus; `original` always belongs to a study."""
 
@@ -187,6 +196,8 @@ class _Protocols(Section):
     """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
     augmented: Annotated[Augmented, OrEmpty] = Augmented()
     """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
+    unseen_relations: Annotated[UnseenRelations, OrEmpty] = UnseenRelations()
+    """Relations are held out of training and asked for at test, of systems that read their names."""
 
 
 class Added(Section):
@@ -438,6 +449,10 @@ class Corpora:
     def tests_only(self) -> list[str]:
         """Names of the protocols that have a test set and no training set."""
         return [name for name in self.protocols if not spec_of(name).train]
+
+    def asks_to_tell(self, protocol: str) -> bool:
+        """Whether systems are told the relations of a protocol's test set, which they may not have been trained on."""
+        return spec_of(protocol).told
 
     @property
     def built(self) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import BASELINES
+from tripleaudit.descriptors import BASELINES, EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.plan.collections import Collections
 from tripleaudit.plan.configuration import parsed, read_files, refused
@@ -125,6 +125,13 @@ class Study:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, of every section, before anything runs."""
+        for protocol in filter(self.data.asks_to_tell, self.protocols):
+            systems = [name for name in self.systems.kinds if self.systems.can_be_told(name)]
+            if not systems and not any(map(self.can_be_told, self.extractors)):
+                yield (
+                    f"protocols/{protocol}: nothing in the study can be asked for relations that training lacks; "
+                    "expected the extractor unirel, an endpoint under systems, or a system with relations: true"
+                )
         if self.classifiers and "wz" not in self.settings:
             yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
         encoder = self.typed.encoder
@@ -182,9 +189,15 @@ class Study:
             for corpus, (protocol, setting), extractor in itertools.product(
                 self.corpora, (t.rsplit("-", 1) for t in self.trainsets), self.extractors
             )
+            if not self.data.asks_to_tell(protocol) or self.can_be_told(extractor)
             for noise in (self.noises if setting == "nz" else noise_of_wz)
             for seed in self.seeds
         ]
+
+    @staticmethod
+    def can_be_told(extractor: str) -> bool:
+        """Whether a trained extractor can be told other relations than those of its training."""
+        return extractor in EXTRACTORS and EXTRACTORS[extractor].told
 
     @cached_property
     def classifier_runs(self) -> list[Run]:
@@ -220,7 +233,8 @@ class Study:
         return [
             (corpus, trainset, baseline)
             for corpus, trainset, baseline in itertools.product(self.corpora, self.trainsets, self.baselines)
-            if (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.compared)
+            if not self.tells(trainset)  # who learns nothing can name none
+            and (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.compared)
         ]
 
     @property
@@ -297,6 +311,10 @@ class Study:
         """Return the test sets of an original nz training: the original one and those without a training set."""
         names = [("original", self.settings[-1]), *((name, "nz") for name in self.data.tests_only)]
         return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
+
+    def tells(self, trainset: str, testset: str = "test") -> bool:
+        """Return whether a run on a training set is told the relations of a test set before it is asked."""
+        return self.data.asks_to_tell(trainset.rpartition("-")[0] if testset == "test" else testset)
 
     def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the training set that a baseline looks at, and the test set that it speaks of."""

@@ -247,7 +247,14 @@ class Systems:
             (test, testing)
             for test, testing in self.study.testsets(trainset)
             if (set_ := own if test == "test" else test) in tested and (asked is None or set_ in asked)
+            if not self.study.data.asks_to_tell(set_) or self.can_be_told(name)
         ]
+
+    def can_be_told(self, name: str) -> bool:
+        """Whether a system reads the names of relations that it is asked for; of stored outputs that is assumed."""
+        kind, settings = self.kinds[name], self.given[name]
+        told = settings.relations or (kind.name == "endpoint" and settings.setting != "open")
+        return kind.name == "predictions" or (kind.told and told)
 
     @cached_property
     def predicted(self) -> list[tuple[str, str, str, str]]:
@@ -301,13 +308,16 @@ class Systems:
         """Return what a prediction file is made from besides the test set: training triples, programs, outputs."""
         name, study = wildcards.extractor, self.study
         kind, settings = self.kinds[name], self.settings(name)
-        own = wildcards.testset == "test"
+        own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
         test = (
             study.testset_file(wildcards) if own else study.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
         )
         return {
             "test": test,
-            "train": study.set_file(wildcards.corpus, "original", "nz", "train"),
+            # relations and examples come from here; what is held out of training is held out of these, too
+            "train": study.set_file(
+                wildcards.corpus, protocol if study.data.asks_to_tell(protocol) else "original", "nz", "train"
+            ),
             "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
             "files": [study.places.file(path) for path in self.files(wildcards)],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),

@@ -203,6 +203,9 @@ class Trainings:
         """Return the settings of a training besides its data and seed, as canonical JSON."""
         settings = self.settings_of(corpus, name)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
+        described = self.study.data.section[corpus].relations
+        if described and self.study.can_be_told(name):
+            settings["model"] = {"descriptions": described, **settings.get("model", {})}
         settings["encoder_layers"] = self.study.config["encoder"]["layers"]
         if noise == "noising":
             noising = {key: value for key, value in self.study.config["noising"].items() if key != "wz"}

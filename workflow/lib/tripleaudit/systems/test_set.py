@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.store import iterate_sentences, load_sentences, save_sentences
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
@@ -36,6 +36,7 @@ def predict_system(
     model: Sequence[str] = (),
     server_log: str | None = None,
     attempt: int = 0,
+    tell: bool = False,
 ) -> None:
     """Write what a system says of a test set, and a report: counts, times, money, or why it has lost its row.
 
@@ -53,13 +54,16 @@ def predict_system(
         files: of stored predictions for this test set.
         model, server_log: configuration file of the model that a language model's server runs on, and its output.
         attempt: number of this try after tries that failed.
+        tell: the relations that there are are those of the test set, and not those of training.
     """
-    every = [Sentence(each.id, each.text) for each in iterate_sentences(test)]
+    gold = load_sentences(test)
+    every = [Sentence(each.id, each.text) for each in gold]
     sentences = spread(every, settings.get("limit"))
     seen = load_sentences(train)
-    relations = dict.fromkeys(sorted({triple.relation for each in seen for triple in each.triples}), "")
+    names = sorted({triple.relation for each in (gold if tell else seen) for triple in each.triples})
+    described = {name: text for name, text in job.get("relations", {}).items() if not tell or name in names}
     given = {**job, "train": str(train), "files": files, "model": next(iter(model), None), "server_log": server_log}
-    asked = Asked(name, settings, sentences, {**relations, **job.get("relations", {})}, seen, given)
+    asked = Asked(name, settings, sentences, {**dict.fromkeys(names, ""), **described}, seen, given)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
         answered = SYSTEM_KINDS.need(kind).answer(asked)

@@ -76,6 +76,7 @@ def predict_files(
     out: Sequence[Path],
     batch_size: int = 32,
     gate: Extractor | None = None,
+    tell: bool = False,
 ) -> None:
     """Predict the stored sentences of ``data`` into ``out``, each with a sidecar ``<out>.provenance.json``.
 
@@ -85,6 +86,7 @@ def predict_files(
         data, out: one output for each test set.
         batch_size: sentences at a time.
         gate: a classifier whose rejected sentences get no triples (two-step extraction).
+        tell: ask for the relations of the sets' triples, and no others (:meth:`Extractor.tell`).
 
     Raises:
         UserError: ``data`` and ``out`` differ in number, a file cannot be read, or a classifier is to be gated.
@@ -95,6 +97,8 @@ def predict_files(
         raise UserError(f"{len(data)} data files but {len(out)} output files; expected one --out for each --data")
     start = time.monotonic()
     sets = [load_sentences(path) for path in data]
+    if tell:
+        model.tell(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
     for path, sentences in zip(data, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
     results = predict_sets(model, sets, batch_size, gate)
@@ -105,7 +109,7 @@ def predict_files(
         record = provenance(
             command="predict",
             inputs={"data": path, "model": folder / "model.safetensors"},
-            settings={"batch_size": batch_size},
+            settings={"batch_size": batch_size, **({"told": model.config.relations} if tell else {})},
             seed=None,
             device=str(model.device),
             seconds=seconds,

@@ -1,0 +1,58 @@
+"""Unseen relations in a study: who is trained and asked, with what, and what is said where nobody can be."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from tripleaudit.errors import UserError
+from tripleaudit.plan.study import Study
+
+PROTOCOL = {"unseen_relations": {"relations": 3}}
+
+
+def study(**changes) -> Study:
+    return Study({"study": "s", "corpora": {"webnlg": None}, "protocols": PROTOCOL, **changes})
+
+
+def test_only_who_reads_names_is_trained_and_asked():
+    plan = study(
+        extractors={"casrel": None, "unirel": None},
+        systems={"told": {"command": "python -", "relations": True}, "plain": {"command": "python -"}},
+    )
+    runs = {run.extractor for run in plan.runs if run.protocol == "unseen_relations"}
+    assert runs == {"unirel"}
+    assert {run.extractor for run in plan.runs} == {"casrel", "unirel"}
+    files = [file for file in plan.score_files() if "/unseen_relations-nz/" in file]
+    assert sorted(file.split("/unseen_relations-nz/")[1] for file in files) == [
+        "told/test-nz.csv",
+        "unirel/none/seed1/test-nz.csv",
+    ]
+    assert "unseen-relations" in plan.possible_tables
+    assert plan.tells("unseen_relations-nz") and not plan.tells("original-nz")
+    wildcards = {"corpus": "webnlg", "extractor": "told", "testset": "test"}
+    given = [
+        plan.systems.inputs(SimpleNamespace(**wildcards, trainset=f"{name}-nz"))["train"]
+        for name in ("original", "unseen_relations")
+    ]
+    assert [path.split("/webnlg/")[1] for path in given] == [
+        "original/nz/train.jsonl",
+        "unseen_relations/nz/train.jsonl",
+    ]
+
+
+def test_a_study_without_anyone_to_ask_is_refused():
+    with pytest.raises(UserError, match="unseen_relations: nothing in the study can be asked for relations"):
+        study(extractors={"casrel": None}, systems={"plain": {"command": "python -"}})
+    with pytest.raises(UserError, match="protocols/unseen_relations/relations: expected a whole number"):
+        study(extractors={"unirel": None}, protocols={"unseen_relations": {"relations": 0}})
+
+
+def test_descriptions_of_relations_are_read_by_who_reads_relations():
+    meant = {"capital": "is the capital city of"}
+    plan = study(corpora={"webnlg": {"relations": meant}}, extractors={"casrel": None, "unirel": None})
+    settings = {name: json.loads(plan.trainings.training_json("webnlg", name, "none")) for name in ("casrel", "unirel")}
+    assert settings["unirel"]["model"]["descriptions"] == meant
+    assert "model" not in settings["casrel"]
+    named = study(corpora={"webnlg": {"relations": meant}}, extractors={"unirel": {"model": {"descriptions": None}}})
+    assert json.loads(named.trainings.training_json("webnlg", "unirel", "none"))["model"]["descriptions"] is None

@@ -1,0 +1,104 @@
+"""``unseen-relations``: who extracts triples of relations that no training sentence has."""
+
+from tripleaudit.descriptors import BASELINES, EXTRACTORS, Headline, TableSpec
+from tripleaudit.protocols.unseen_relations import NAME
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import leader
+from tripleaudit.tables.grid import (
+    PERCENT,
+    PRF,
+    ScoreColumn,
+    ScoreRow,
+    as_columns,
+    as_rows,
+    extractor_rows,
+    notes,
+    row_notes,
+    score_grid,
+)
+from tripleaudit.tables.score_index import UNFINISHED, RunKey
+from tripleaudit.tables.words import NOT_MEASURED, sentences
+
+CANNOT = "0: cannot name them"
+
+
+def unseen_relations(inputs: TableInputs) -> Table:
+    """Every system of the study; what was trained on its relations as weights has zeros without being run."""
+    rows = _rows(inputs)
+    columns = [ScoreColumn(label, metric) for metric, label in PRF]
+    grid = score_grid(inputs.scores, rows, columns, scale=PERCENT["scale"], digits=inputs.digits(PERCENT["digits"]))
+    for row, cells in zip(rows, grid, strict=True):
+        if not _can_name(row.run.extractor):
+            cells[:] = [Cell(text="0"), Cell(text="0"), Cell(text=CANNOT)]
+    without = any(not _can_name(row.run.extractor) for row in rows)
+    return Table(
+        "unseen-relations",
+        inputs.caption("Results (%) on triples of relations that were held out of training."),
+        as_columns(columns),
+        as_rows(rows, grid),
+        row_header="System",
+        group_header="Corpus",
+        notes=notes(
+            (cell for cells in grid for cell in cells),
+            inputs.matching,
+            "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of "
+            "the test sentences that have any. Systems are told the names of the held-out relations and of no others.",
+            "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it "
+            "was not run."
+            if without
+            else "",
+            *row_notes(inputs, [row for row in rows if _can_name(row.run.extractor)], NAME),
+        ),
+    )
+
+
+def _can_name(extractor: str) -> bool:
+    """Whether a system reads relations: not an extractor with weights for each, nor a baseline."""
+    return extractor not in BASELINES and (extractor not in EXTRACTORS or EXTRACTORS[extractor].told)
+
+
+def _rows(inputs: TableInputs) -> list[ScoreRow]:
+    """One row for each system of the corpora with the protocol; of systems that were not asked, none."""
+    rows = extractor_rows(
+        inputs,
+        (NAME,),
+        labels.rte_order(),
+        base=lambda corpus, extractor, noise: RunKey(corpus, NAME, "nz", "nz", extractor, noise),
+    )
+    asked = {(run.corpus, run.extractor) for run in inputs.scores.runs if run.protocol == NAME}
+    asked |= {(fact["keys"]["corpus"], fact["system"]) for fact in inputs.systems if fact["keys"]["protocol"] == NAME}
+    return [
+        row
+        for row in rows
+        if (row.run.corpus, row.run.extractor) in asked
+        or (row.run.noise == "none" and not _can_name(row.run.extractor))
+    ]
+
+
+def told_unseen_relations(inputs: TableInputs) -> str:
+    found, without = [], 0
+    for row in _rows(inputs):
+        if not _can_name(row.run.extractor):
+            without += row.run.extractor not in BASELINES
+            continue
+        cell = inputs.scores.cell(row.run, "f1", matching=inputs.matching, scale=100, digits=1)
+        if cell.value is not None:
+            found.append((row.label, cell))
+    if not found:
+        return NOT_MEASURED
+    unfinished = "A training behind it had not converged." if any(UNFINISHED in cell.mark for _, cell in found) else ""
+    others = f"{without} of the study's extractors cannot name such relations." if without else ""
+    return sentences(f"{leader(found, 'F1 on triples of held-out relations:', ' %')}.", unfinished, others)
+
+
+UNSEEN_RELATIONS_TABLE = TableSpec(
+    name="unseen-relations",
+    order=4.5,
+    build=unseen_relations,
+    possible=lambda study: study.compared and NAME in study.protocols,
+    question="Who extracts relations that training did not have?",
+    answer=told_unseen_relations,
+    glance=(Headline("Unseen relations", {"column": "F1"}),),
+)
