@@ -189,7 +189,7 @@ def test_a_copy_of_the_project_elsewhere_makes_nothing_anew(finished, tree):
 NOTHING: set[str] = set()
 EXTRACTED = {"score_baseline", "score_system"}  # of what no training waits for
 BASELINES = {"score_baseline_classifier"} | EXTRACTED
-SCORED = {"score", "score_classifier", "score_two_step"} | BASELINES
+SCORED = {"score", "score_classifier", "score_two_step", "score_two_step_system"} | BASELINES
 TABLES = {"table", "needle_table"}
 BUILT = {"build_protocol"}
 LABELLED = {"needle_table", "plot"}  # what names protocols
@@ -274,7 +274,8 @@ def test_a_further_system_makes_nothing_of_the_others_anew(copy):
     found = jobs(dry_run(copy, "--quiet", "rules"))
     assert found["predict_system"] == 2 and found["score_system"] == 3  # original and sifted; nz and wz
     everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
-    assert set(found) == everything | {"predict_system", "score_system"} and before > 20
+    scored = {"score_system", "score_two_step_system"}  # alone, and behind the classifier
+    assert set(found) == everything | {"predict_system"} | scored and before > 20
     (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")
     found = jobs(dry_run(copy, "--quiet", "rules"))
     assert found["predict_system"] == 4  # the two systems of the program, and not the stored outputs
