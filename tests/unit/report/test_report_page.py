@@ -18,7 +18,7 @@ from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json
 from tripleaudit.report.svg import inline_svg
 from tripleaudit.report.table_files import Links, TableFile, load_table
-from tripleaudit.scoring.counts import load_counts
+from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
@@ -235,6 +235,10 @@ def test_two_steps_show_only_what_the_classifier_lets_through(study, tmp_path):
     assert data["systems"][1]["name"] == "CasRel behind ZCC binary"
     assert any(one["p"][0] for one in data["sentences"])
     assert not any(one["p"][1] for one in data["sentences"])
+    SentenceCounts(counts.keys, [], []).save(tmp_path / "c.csv")  # as of a system that failed
+    save_sentences(tmp_path / "none.jsonl", [])
+    failed = dataclasses.replace(gated, predictions=tmp_path / "none.jsonl")
+    assert not any(1 in one["p"] for one in browser_data([run, failed])["sentences"])
 
 
 def test_plots_stand_beside_their_tables_with_what_to_see(study, written, tmp_path):

@@ -128,8 +128,8 @@ def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
 
 def _stopped(run: Predicted, counts: SentenceCounts | None) -> frozenset[str]:
     """The sentences that a classifier did not let through, by the counts of two-step extraction."""
-    if counts is None or not split_two_step(run.extractor)[0]:
-        return frozenset()
+    if counts is None or PRIMARY not in counts.counts or not split_two_step(run.extractor)[0]:
+        return frozenset()  # without a classifier, or of a system that failed and has no counts
     predicted = counts.of(PRIMARY)[:, 1]
     return frozenset(id_ for id_, number in zip(counts.ids, predicted, strict=True) if not number)
 
