@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
 
 
 def save_tiny_lm(folder: Path) -> Path:
-    """Write a random two-layer language model with a vocabulary of bytes."""
-    import torch
+    """Write a random two-layer language model with a vocabulary of bytes; skips the test without torch."""
+    torch = pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 

@@ -119,6 +119,7 @@ def effective(name: str, preset: str) -> tuple[dict, dict]:
     """What a training with the preset has: the settings, and the fields of the model."""
     from dataclasses import asdict
 
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     from tripleaudit.training.settings import TrainingSettings
 
     kind = extractor_class(name)

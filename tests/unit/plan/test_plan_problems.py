@@ -139,6 +139,7 @@ def test_one_message_has_all_faults_of_all_sections(folder, capsys):
 
 @pytest.mark.slow
 def test_the_workflow_says_the_same(folder):
+    pytest.importorskip("snakemake", reason="snakemake, the extra `workflow`, is not installed")
     result = snakemake(folder, "-n")
     assert result.returncode == 1
     check(said(result.stdout + result.stderr))

@@ -5,11 +5,9 @@ import json
 import pytest
 import yaml
 
-from tripleaudit.extractors.base import check_settings
 from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.training import PRESETS
-from tripleaudit.training.settings import TrainingSettings, checked
 
 ALL = yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
 
@@ -22,6 +20,10 @@ def test_every_extractor_has_official_settings_for_every_benchmark():
 
 @pytest.mark.parametrize(("name", "preset"), [(name, preset) for name in ALL for preset in ALL[name]])
 def test_a_preset_is_understood(name, preset):
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    from tripleaudit.extractors.base import check_settings
+    from tripleaudit.training.settings import TrainingSettings, checked
+
     settings = dict(ALL[name][preset])
     model = settings.pop("model", {})
     kind = resolve("zcc-binary")[0] if name == "zcc" else extractor_class(name)
@@ -30,6 +32,7 @@ def test_a_preset_is_understood(name, preset):
 
 
 def test_pfn_star_is_pfn_on_last_words_with_its_presets():
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     kind, fields = resolve("pfn-star")
     assert kind is extractor_class("pfn") and fields == {"entities": "last_word"}
     config = {"study": "s", "corpora": {"webnlg": None}, "extractors": {"pfn-star": {"preset": "nyt24"}, "pfn": {}}}
