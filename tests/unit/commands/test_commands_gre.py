@@ -1,6 +1,7 @@
 """``gre-score``, ``gre-lda``, ``gre-judge`` and ``gre-systems`` on small files, from the command line down."""
 
 import json
+import logging
 import math
 
 import pytest
@@ -52,6 +53,9 @@ def test_official_mode_and_stored_similarities(capsys, files, tmp_path):
     found = score(capsys, files, ["triples", "reference"], *more)
     assert (found["cs"], found["ntok"]) == (0.5, 3.5 / 2)
     assert found["record"]["matching"]["phi"] == 0.95
+    known = ["--triples", files["triples"], "--reference", files["reference"]]
+    assert main(["gre-score", *known, *more, "--phi", "0"]) == 1  # and not the usual one in its place
+    assert "phi is 0.0, expected a cosine above 0" in capsys.readouterr().err
 
 
 def test_embedder_gives_uniqueness_and_completeness(capsys, files, tiny_encoder, tmp_path):
@@ -85,6 +89,18 @@ def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
         stored = score(capsys, files, ["triples", "factualness", "granularity"], *more)
         assert stored["fs"] == 0.5
     assert score(capsys, files, ["triples"], *more) == found  # the endpoint is gone; all answers are stored
+
+
+def test_progress_of_a_judge_is_shown(capsys, files, tmp_path, monkeypatch):
+    before = logging.root.level
+    monkeypatch.setattr(logging.root, "handlers", [])
+    try:
+        with FakeEndpoint("true") as fake:
+            more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache")]
+            score(capsys, files, ["triples", "granularity"], *more)
+        assert logging.getLogger("tripleaudit.llm.client").isEnabledFor(logging.INFO)
+    finally:
+        logging.root.setLevel(before)
 
 
 def test_a_judge_that_is_asked_again_is_compared_with_itself(capsys, files, tmp_path):

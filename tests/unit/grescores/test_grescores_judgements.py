@@ -209,6 +209,7 @@ def test_too_many_unreadable_verdicts_are_an_error_and_few_are_missing_values(tm
     with FakeEndpoint(answer=answer) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
         with pytest.raises(UserError, match=r"2 of 20 answers cannot be read, expected at most 5%.*'hm'"):
             judge(system, client, load_prompt("judge"), most_unreadable=0.05)
+        judge(system, client, load_prompt("judge"), most_unreadable=0.1)  # exactly as many as may be
         paid = fake.count
         details, report = judge(system, client, load_prompt("judge"))
         assert fake.count == paid == 22  # nothing is paid again once the threshold is raised

@@ -307,6 +307,21 @@ def test_the_estimate_is_made_without_sending(tmp_path):
     assert (after + before).total == 16
 
 
+def test_the_estimate_knows_of_batches_and_of_thought(tmp_path):
+    with FakeEndpoint(answer=Reply("[]", reasoning_tokens=5)) as fake:
+        prices, asked = Prices(0, 2), requests(4)
+        with Client(endpoint(fake, prices=prices, max_tokens=100, batch=True), tmp_path / "batch") as client:
+            found = client.estimate(asked)
+            assert (found.cost, found.cost_limit) == pytest.approx((400 / 1e6, 800 / 1e6))  # the service may refuse it
+        with Client(endpoint(fake, prices=prices, max_tokens=100), tmp_path / "learned") as client:
+            assert client.estimate(asked).completion_limit == 400
+            client.complete_all(requests(1))
+            assert client.estimate(asked).completion_limit == 3 * (100 + 4096)
+        said = endpoint(fake, prices=prices, max_tokens=100, reasoning_tokens=50)
+        with Client(said, tmp_path / "said") as client:
+            assert client.estimate(asked).completion_limit == 4 * 150
+
+
 def test_missing_usage_is_estimated(tmp_path):
     with FakeEndpoint(answer=Reply("12345678", usage=False)) as fake, Client(endpoint(fake), tmp_path) as client:
         (answer,) = client.complete_all(requests(1))

@@ -143,3 +143,24 @@ def test_no_needle_is_glued_to_the_heading_that_follows(heading):
         first = heading.splitlines()[0]
         lines = infusion.text.splitlines()
         assert [line for line in lines if first in line] == [first] * 3
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "~~~\n```\nFirst. Then\n\nB. Now\n```\nc. Then\n\nD. Now\n~~~",
+        "````\n```\nFirst. Then\n\nB. Now\n````",
+        "```\nFirst. Then\n\nB. Now",
+        "# Methods. And Materials",
+        "Methods. And Materials\n======",
+    ],
+    ids=["fence in a fence", "shorter fence in a fence", "fence never closed", "heading", "underlined heading"],
+)
+@pytest.mark.parametrize("around", [["{}"], ["{}", "Words stand here. Others follow."], ["Words stand here.", "{}"]])
+def test_code_and_headings_stay_whole_wherever_they_stand(whole, around):
+    text = "\n\n".join(around).format(whole)
+    if whole.startswith("```\n"):
+        whole = text[text.index("```") :]  # all that follows is code
+    for seed in range(20):
+        infusion = infuse(Document("d", text), [("a", "A needle is here. It ends.")], seed, minimum=0.01, maximum=0.9)
+        assert f"\n\n{whole}\n\n" in f"\n\n{infusion.text}\n\n" and infusion.removed() == text

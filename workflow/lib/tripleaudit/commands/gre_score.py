@@ -97,7 +97,8 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.grescores.systems import read_system
     from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
 
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    level = logging.INFO if args.endpoint else logging.WARNING  # asking takes long, so it says how far it has come
+    logging.basicConfig(level=level, format="%(levelname)s %(message)s", stream=sys.stderr)
     if args.samples < 1 or args.samples > 1 and (args.temperature == 0 or not args.endpoint):
         raise UserError(f"--samples {args.samples}: expected 1, or more with an --endpoint and a --temperature above 0")
     if bool(args.endpoint) != bool(args.model):
@@ -128,7 +129,9 @@ def run(args: argparse.Namespace) -> int:
     elements = Elements(FolderEncoder(args.embedder)) if args.embedder else None
     matching = None
     if elements is not None or args.similarities:
-        phi = args.phi or (default_phi(elements.encoder.name) if elements else PUBLISHED_PHI)
+        phi = args.phi
+        if phi is None:
+            phi = default_phi(elements.encoder.name) if elements else PUBLISHED_PHI
         matching = Matching(
             phi, args.combine, one_to_one=args.one_to_one, directional=args.directional, closed=args.closed
         )
@@ -180,7 +183,6 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     if args.budget is not None and not endpoint.prices:
         raise UserError("--budget needs --prices: without prices nothing can be charged")
     reports = {}
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     for name in ("httpx", "httpx2", "openai"):
         logging.getLogger(name).setLevel(logging.WARNING)
     with Client(endpoint, args.cache, budget=args.budget) as client:

@@ -150,14 +150,15 @@ def _talk(question: Any, ask: Ask, read: Callable[[Answer], Any]) -> Generator[R
 
 
 def _check(report: Report, found: Mapping[Any, _Found], most_unreadable: float) -> None:
-    if 1 - report.coverage <= most_unreadable:
+    unread = report.unparsed + report.refused
+    if unread / max(report.asked, 1) <= most_unreadable:
         return
     example = next(item.answers[-1] for item in found.values() if item.value is None)
     said = repr(example.error or " ".join(example.text.split())[:80])
     if example.status == "truncated" and not example.text.strip():
         said = "empty, its thought took all of the room: lower 'reasoning_effort' or raise 'reasoning_tokens'"
     raise UserError(
-        f"judge '{report.judge}': {report.unparsed + report.refused} of {report.asked} answers cannot be read, "
+        f"judge '{report.judge}': {unread} of {report.asked} answers cannot be read, "
         f"expected at most {most_unreadable:.0%}; one of them ({example.status}) is {said}. All answers are stored"
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tripleaudit.llm.capabilities import Capabilities
 from tripleaudit.llm.conversation import TokenCounter
 from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, tokens_about
 
@@ -19,7 +20,8 @@ class Estimate:
         completion_tokens: about how many come back: the mean of the stored answers of the same batch, else of the
             answers that the caller knows, else the limit.
         completion_limit: most tokens that can come back.
-        cost, cost_limit: money for about, and for at most, these tokens.
+        cost, cost_limit: money for about, and for at most, these tokens; at most all of it at the full price, where
+            requests are sent as batches.
     """
 
     total: int = 0
@@ -36,9 +38,10 @@ class Estimate:
 
 
 class Asker(Protocol):
-    """What an estimate needs of a client: the stored answer of a request, and the endpoint's prices."""
+    """What an estimate needs of a client: stored answers, the endpoint's prices, what is known of it."""
 
     endpoint: Endpoint
+    known: Capabilities
 
     def key(self, request: Request) -> str: ...
 
@@ -62,13 +65,18 @@ def estimate(client: Asker, requests: Iterable[Request], length: float | None = 
         to_pay += 1
         prompt += sum(tokens_about(item["content"]) for item in request.messages)
         prompt += tokens_about(json.dumps(request.schema)) if "schema" in request.canonical(endpoint) else 0
-        limit += request.limit(endpoint)
+        limit += most(client, request)
     mean = answered / cached if cached else length
     about = limit if mean is None else min(limit, round(to_pay * mean))
     prices = endpoint.prices
-    return Estimate(
-        len(seen), cached, to_pay, prompt, about, limit, prices.cost(prompt, about), prices.cost(prompt, limit)
-    )
+    cost = prices.cost(prompt, about) * (prices.batch if endpoint.batch else 1)
+    return Estimate(len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit))
+
+
+def most(client: Asker, request: Request) -> int:
+    """Return the most tokens of an answer: with those of thought, where the model is known or said to think."""
+    thinks = client.known.reasons or client.endpoint.reasoning_tokens
+    return request.limit(client.endpoint) + (client.endpoint.thought if thinks else 0)
 
 
 @dataclass
@@ -101,7 +109,7 @@ class Rehearsal:
         if stored is not None:
             self.stages[stage] += Estimate(1, 1)
             return stored
-        prompt, limit = self.counter.messages(request.messages), request.limit(self.client.endpoint)
+        prompt, limit = self.counter.messages(request.messages), most(self.client, request)
         tokens = (times * prompt, times * limit)
         cost = self.client.endpoint.prices.cost(*tokens)
         self.stages[stage] += Estimate(times, 0, times, *tokens, tokens[1], cost, cost)

@@ -21,7 +21,7 @@ ABBREVIATION = re.compile(
     r"(?:\b(?:al|approx|cf|Co|Corp|Dr|ed|eds|e\.g|Eq|Eqs|etc|Fig|Figs|i\.e|Inc|Jr|Ltd|Mr|Mrs|Ms|No|Nos|Prof|Ref|Refs"
     r"|resp|Sr|St|vs|vol)|\b[A-Z])\.$"
 )
-CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+CODE_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
 LIST_LINE = re.compile(r"[ \t]*(?:[-*+•‣·]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+\S")
 TABLE_LINE = re.compile(r"[^\t|\r\n]*(?:\||\t)[^\t|\r\n]*(?:\||\t)")
 
@@ -48,13 +48,9 @@ def blocks(text: str) -> list[Span]:
     """Return the places that must stay whole: code (fenced or indented), lists and tables of two or more lines.
 
     List items may be separated by blank lines. A block starts at its first line and ends with the last character
-    of its last line.
+    of its last line; a fence that nothing closes goes on past the text, so its block ends one character after it.
     """
-    found = []
-    fences = [match.start() for match in CODE_FENCE.finditer(text)]
-    for opening, closing in zip(fences[::2], fences[1::2], strict=False):
-        found.append((opening, _line_end(text, closing)))
-    found += _indented(text)
+    found = [*_fenced(text), *_indented(text)]
     for pattern in (LIST_LINE, TABLE_LINE):
         run: list[Span] = []
         for start, end in _lines(text):
@@ -70,19 +66,21 @@ def blocks(text: str) -> list[Span]:
     return sorted(found)
 
 
-def headings(text: str) -> list[int]:
-    """Return where headings start: lines marked by ``#``, underlined lines, and short lines that stand alone.
+def headings(text: str) -> list[Span]:
+    """Return the headings: lines marked by ``#``, underlined lines with the line below, short lines that stand alone.
 
     A line stands alone between blank lines; as a heading it has at most 80 characters and no mark at its end.
     """
-    lines = [(start, text[start:end]) for start, end in _lines(text)]
-    around = [("", ""), *lines, ("", "")]
+    lines = [(start, end, text[start:end]) for start, end in _lines(text)]
+    around = [(0, 0, ""), *lines, (0, 0, "")]
     found = []
-    for (_, before), (start, line), (_, after) in zip(around, lines, around[2:], strict=False):
+    for (_, _, before), (start, end, line), (_, below, after) in zip(around, lines, around[2:], strict=False):
         alone = not before.strip() and not after.strip() and line.strip() and len(line.strip()) <= 80
         short = alone and line.strip()[-1].isalnum() and not line[0].isspace()
-        if MARKED_HEADING.match(line) or (line.strip() and UNDERLINE.fullmatch(after)) or short:
-            found.append(start)
+        if line.strip() and UNDERLINE.fullmatch(after):
+            found.append((start, below))
+        elif MARKED_HEADING.match(line) or short:
+            found.append((start, end))
     return found
 
 
@@ -181,6 +179,22 @@ def _lines(text: str) -> list[Span]:
     return spans
 
 
+def _fenced(text: str) -> list[Span]:
+    """Return fenced code: a fence is closed by one of the same mark, at least as long, with nothing behind it."""
+    found: list[Span] = []
+    opening: tuple[int, str] | None = None
+    for start, end in _lines(text):
+        fence = CODE_FENCE.fullmatch(text, start, end)
+        if fence is None:
+            continue
+        if opening is None:
+            opening = None if fence[1][0] == "`" in fence[2] else (start, fence[1])  # code within a line
+        elif fence[1].startswith(opening[1]) and not fence[2].strip():
+            found.append((opening[0], end))
+            opening = None
+    return found if opening is None else [*found, (opening[0], len(text) + 1)]
+
+
 def _indented(text: str) -> list[Span]:
     """Return the runs of lines indented as code, after a blank line or at the start, with blank lines inside them."""
     found: list[Span] = []
@@ -195,11 +209,6 @@ def _indented(text: str) -> list[Span]:
             run = None
         blank = not line.strip()
     return [*found, run] if run else found
-
-
-def _line_end(text: str, position: int) -> int:
-    match = re.compile(NEWLINE).search(text, position)
-    return match.start() if match else len(text)
 
 
 def _inside(place: int, spans: Sequence[Span]) -> bool:

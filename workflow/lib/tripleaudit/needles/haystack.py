@@ -272,8 +272,10 @@ def _choose(
 ) -> tuple[list[tuple[str, str]], str, list[int]]:
     text = document.text
     units = {"paragraph": paragraphs(text), "sentence": sentences(text)}
-    # The separators count towards the share, and which ones are used depends on the number of needles.
-    for unit in ("paragraph", "sentence"):
+    # The separators count towards the share, and which ones are used depends on the number of needles. A document of
+    # headings and blocks alone has no place between sentences, so its needles are paragraphs however many they are.
+    for unit, roomy in (("paragraph", True), ("sentence", False), ("paragraph", False)):
+        gaps = _gaps(text, units[unit], unit)
         extra = len("".join(_separators(len(text), 0, unit, _newline(text))))
         chosen, inserted = [], 0
         for identifier, paragraph in shuffled:
@@ -283,7 +285,7 @@ def _choose(
             if inserted + size <= needed(len(text), maximum):
                 chosen.append((identifier, paragraph))
                 inserted += size
-        if unit == "sentence" or len(units[unit]) >= 2 * len(chosen) + 1:
+        if len(units[unit]) >= 2 * len(chosen) + 1 if roomy else gaps:
             break
     if inserted < needed(len(text), minimum):
         total = sum(len(paragraph) for _, paragraph in shuffled)
@@ -293,20 +295,23 @@ def _choose(
             f"but of the {len(shuffled)} needles ({total} characters) only {inserted} characters fit; "
             f"{'add needles' if total < needed(len(text), minimum) else 'use a longer document or shorter needles'}"
         )
-    return chosen, unit, _gaps(text, units[unit], unit)
+    return chosen, unit, gaps
 
 
 def _gaps(text: str, spans: Sequence[tuple[int, int]], unit: str) -> list[int]:
     """Places between units, before the first and after the last included, but not inside lists, tables or code.
 
-    Between sentences a needle is followed by a blank alone, so it cannot stand before a heading or a block.
+    Between sentences a needle is followed by a blank alone, so it cannot stand in, before or right behind a heading,
+    nor before a block.
     """
     whole = blocks(text)
-    barred = {*headings(text), *(start for start, _ in whole)} if unit == "sentence" else set()
+    places = [0, *(s for s in [*(s for s, _ in spans[1:]), len(text)] if not any(a < s < b for a, b in whole))]
+    if unit == "paragraph":
+        return places
+    barred = [*headings(text), *((start, start) for start, _ in whole)]
     if barred and any(end >= len(text.rstrip()) for _, end in whole):
-        barred.add(len(text))  # a blank after the last line of a block would be part of it
-    places = [0, *(s for s, _ in spans[1:] if not any(a < s < b for a, b in whole)), len(text)]
-    return [place for place in places if place not in barred] or [0]
+        barred.append((len(text), len(text)))  # a blank after the last line of a block would be part of it
+    return [place for place in places if not any(a <= place <= b for a, b in barred)]
 
 
 def _draw(rng: random.Random, gaps: int, count: int) -> list[int]:
