@@ -85,6 +85,22 @@ def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, capsys
     assert "pip install 'tripleaudit[workflow]'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("study: s\ncorpora: [webnlg\nseeds: 1\n", "line 3, column 6: not valid YAML"),
+        ("hello\n", "expected keys with values"),
+        ("", "is empty"),
+    ],
+)
+def test_a_study_that_is_no_mapping_is_refused_with_its_name_before_snakemake_starts(capsys, tmp_path, text, said):
+    study = tmp_path / "study.yaml"
+    study.write_text(text)
+    assert main(["run", str(study), "-n"]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {study}") and said in message and message.count("\n") == 1
+
+
 def test_the_light_commands_run_where_no_torch_can_be_imported(root):
     demo = root / "resources" / "demo"
     code = (

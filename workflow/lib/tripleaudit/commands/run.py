@@ -27,10 +27,13 @@ def run(args: argparse.Namespace) -> int:
     """Run Snakemake as a process of its own; its exit status is this command's."""
     from tripleaudit.errors import UserError
     from tripleaudit.shipped import PROJECT, shipped
+    from tripleaudit.yaml_files import read_with_repeated
 
     study = Path(shipped(args.study))
     if not study.is_file():
         raise UserError(f"{args.study}: no such study; expected a YAML file, such as config/config.yaml for the demo")
+    if not read_with_repeated(study)[0]:  # of a file that it cannot read Snakemake says neither name nor line
+        raise UserError(f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)")
     if importlib.util.find_spec("snakemake") is None:
         raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
     options = list(args.options)
