@@ -10,6 +10,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.client import Client, Endpoint, Prices, Request
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.transport import Transport
 from tripleaudit.plan.study import Study
 
 REQUESTS = [Request([{"role": "user", "content": f"text number {number}"}]) for number in range(9)]
@@ -48,6 +49,19 @@ def test_an_address_a_key_or_a_model_that_does_not_work(tmp_path, fault, values,
             client.complete_all(REQUESTS)
         assert "\n" not in str(error.value) and fake.count <= 1 and not fake.books
         assert client.ledger.committed() == 0
+
+
+def test_an_address_where_nobody_is_is_asked_by_one_request_alone(tmp_path, monkeypatch):
+    attempts = []
+
+    async def counted(self, kind, body, own=Transport._attempt):
+        attempts.append(kind)
+        return await own(self, kind, body)
+
+    monkeypatch.setattr(Transport, "_attempt", counted)
+    with Client(endpoint("http://127.0.0.1:9/v1"), tmp_path) as client, pytest.raises(UserError, match="2 attempts"):
+        client.complete_all(REQUESTS)
+    assert len(attempts) == 2
 
 
 def test_a_context_too_short_for_the_prompt(tmp_path):

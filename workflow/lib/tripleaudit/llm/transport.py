@@ -112,10 +112,11 @@ class Transport:
             lost: called after each attempt that may have been worked on, and billed, although no answer came back.
 
         Raises:
-            EndpointUnusable: the endpoint turns us away (401, 403, 404, no quota).
+            EndpointUnusable: the endpoint turns us away (401, 403, 404, no quota), or no attempt reached it.
             EndpointError: every attempt failed.
             RequestRejected: the server rejects this request; sending it again would not help.
         """
+        reached = False
         for attempt in range(self.endpoint.max_retries + 1):
             while (pause := self._not_before - time.monotonic()) > 0:  # another request was told to wait
                 await asyncio.sleep(pause)
@@ -126,6 +127,7 @@ class Transport:
             except BaseException:  # stopped while the server was at work
                 lost()
                 raise
+            reached |= outcome.reached
             if outcome.billed:
                 lost()
             if outcome.answer is not None:
@@ -138,7 +140,8 @@ class Transport:
                 delay = self._delay(attempt, outcome.wait)
                 log.warning("%s: %s; attempt %d follows in %.1f s", self._where, outcome.problem, attempt + 2, delay)
                 await asyncio.sleep(delay)
-        raise EndpointError(f"{self._where} does not answer after {attempt + 1} attempts: {outcome.problem}")
+        kind = EndpointError if reached else EndpointUnusable  # other requests would not get there either
+        raise kind(f"{self._where} does not answer after {attempt + 1} attempts: {outcome.problem}")
 
     async def batch_call(
         self, what: str, path: str, body: dict[str, Any] | None = None, upload: bytes | None = None, text: bool = False
@@ -205,7 +208,8 @@ class Transport:
             return _Outcome(problem, then="reject" if error.status_code in REJECTED else "stop", details=details)
         except openai.APIConnectionError as error:
             reached = type(error.__cause__).__name__ not in UNREACHED
-            return _Outcome(self._clean(f"the connection failed ({error.__cause__ or error})"), billed=reached)
+            problem = self._clean(f"the connection failed ({error.__cause__ or error})")
+            return _Outcome(problem, billed=reached, reached=reached)
         except (ValueError, openai.APIError) as error:  # the body is no JSON
             return _Outcome(f"malformed answer ({type(error).__name__})", billed=True)
         if not _well_formed(kind, payload):
@@ -236,7 +240,7 @@ class Transport:
 class _Outcome:
     """One attempt: an answer, or a problem and what to do ``then`` (again, reject, stop) after ``wait`` seconds.
 
-    ``billed`` says that the server may have worked on it all the same.
+    ``billed`` says that the server may have worked on it all the same, ``reached`` that there is one.
     """
 
     problem: str = ""
@@ -244,6 +248,7 @@ class _Outcome:
     then: str = "again"
     wait: float | None = None
     billed: bool = False
+    reached: bool = True
     details: Problem = Problem("")
 
 
