@@ -7,6 +7,7 @@ import shutil
 import pytest
 import yaml
 
+from support.latex import check_fits, needs_pdflatex
 from support.workflow import jobs, snakemake, write_study
 
 pytestmark = pytest.mark.slow
@@ -51,6 +52,13 @@ def test_every_table_is_made_in_four_forms(finished):
     for name in STATISTICS | RESULTS:
         for form in ("csv", "md", "tex", "html"):
             assert (tables / f"{name}.{form}").stat().st_size > 30, f"{name}.{form}"
+
+
+@needs_pdflatex
+def test_every_table_fits_the_page_of_a_paper(finished, tmp_path):
+    tables = sorted((finished / "results" / "small" / "tables").glob("*.tex"))
+    assert {path.stem for path in tables} >= STATISTICS | RESULTS
+    check_fits([path.read_text(encoding="utf-8") for path in tables], tmp_path)
 
 
 def test_scores_are_tidy_and_have_their_provenance(finished):

@@ -213,7 +213,8 @@ rule needle_plot:
     input:
         "<study>/needles/scores.csv",
     output:
-        report(
+        json="<study>/plots/lost-in-the-middle.json",
+        svg=report(
             "<study>/plots/lost-in-the-middle.svg",
             caption="../report/needle_plot.rst",
             category="Plots",
@@ -229,7 +230,7 @@ rule needle_plot:
     params:
         code=plot_code("lost-in-the-middle"),
     shell:
-        "python -m tripleaudit plots lost-in-the-middle --scores {input:q} --out {output:q} > {log:q} 2>&1"
+        "python -m tripleaudit plots lost-in-the-middle --scores {input:q} --out {output.svg:q} > {log:q} 2>&1"
 
 
 rule needles:

@@ -2,11 +2,12 @@
 
 
 rule plot:
-    """One plot of the study as SVG."""
+    """One plot of the study as SVG, and as the Vega-Lite specification that the report draws."""
     input:
         unpack(STUDY.report.plot_inputs),
     output:
-        report(
+        json="<study>/plots/{plot}.json",
+        svg=report(
             "<study>/plots/{plot}.svg",
             caption="../report/plot.rst",
             category="Plots",
@@ -27,7 +28,7 @@ rule plot:
     shell:
         "python -m tripleaudit plots {wildcards.plot:q} --scores {input.scores:q} --counts {input.counts:q} "
         "--curves {input.curves:q} --history {input.history:q} --predictions {input.predictions:q} "
-        "--options {params.options:q} --out {output:q} > {log:q} 2>&1"
+        "--options {params.options:q} --out {output.svg:q} > {log:q} 2>&1"
 
 
 rule write_report:

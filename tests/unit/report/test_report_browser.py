@@ -188,6 +188,12 @@ def test_plots_are_drawn_in_the_colours_of_the_page(page):
         colours.append(page.evaluate(fill))
         assert colours[-1] == page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')")
     assert colours[0] != colours[1]
+    page.evaluate("document.querySelector('#p0-training-curves').scrollIntoView()")
+    page.evaluate("new Promise(done => setTimeout(done, 800))")
+    titles = "[...document.querySelectorAll('#p0-training-curves .role-title-text text')].map(one => one.textContent)"
+    assert page.evaluate(titles) == ["Demo: training loss", "Demo: validation F1"]
+    label = fill.replace("#t-type-f1 .chart", "#p0-training-curves .chart")
+    assert page.evaluate(label) == colours[-1]  # dark, too
     point = "document.querySelector('#t-type-f1 .chart .mark-symbol.role-mark path')"
     page.evaluate(f"{point}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
     assert page.evaluate("location.hash").startswith("#sentences?set=demo%2Foriginal&system=casrel")

@@ -16,7 +16,6 @@ from tripleaudit.report.glance import matrix
 from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json
-from tripleaudit.report.svg import inline_svg
 from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables.cells import Cell, Column, Row, Table
@@ -104,7 +103,7 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
     assert "95&nbsp;% intervals overlap" in written
-    assert written.count('class="plot-image"') == 1
+    assert written.count("<figure") == 1
     assert "d" * 64 in written
     assert "with uncommitted changes" in written
 
@@ -243,16 +242,21 @@ def test_two_steps_show_only_what_the_classifier_lets_through(study, tmp_path):
 
 def test_plots_stand_beside_their_tables_with_what_to_see(study, written, tmp_path):
     shutil.copytree(study, tmp_path / "s")
-    svg = (study / "plots/type-f1.svg").read_text(encoding="utf-8")
     for name in ("time-memory", "another"):
-        (tmp_path / f"s/plots/{name}.svg").write_text(svg, encoding="utf-8")
+        shutil.copy(study / "plots/type-f1.json", tmp_path / f"s/plots/{name}.json")
     make_report([(find_files(tmp_path / "s"), StudyFacts("s"))], tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     times = text.partition('id="t-training-time"')[2].partition("</article>")[0]
     assert re.findall(r'<figure id="([a-z0-9-]+)"', times) == ["p0-training-curves", "p0-time-memory"]
     assert "memory of a GPU is not in it" in times
     assert '<figure id="p0-another"' in text.partition('id="about"')[2]
-    assert "p0-type-f1" not in text  # the page draws it itself
+    assert "p0-type-f1" not in text  # the page draws it from the table
+    curves = data_of(text, "charts")["p0-training-curves-1"]
+    assert curves["title"] == "Demo: validation F1"
+    assert curves["width"] == "container"
+    (tmp_path / "s/plots/another.json").write_text('{"concat": "no"}', encoding="utf-8")
+    with pytest.raises(UserError, match=r"another.json: not a plot; expected a Vega-Lite specification"):
+        make_report([(find_files(tmp_path / "s"), StudyFacts("s"))], tmp_path / "r.html")
     drawn = data_of(written, "charts")["t-type-f1"]
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["domain"] == [0, 100]
     table = load_table(study / "tables/type-f1.json").table
@@ -378,26 +382,3 @@ def test_differences_to_reported_values_are_summed_up():
         "2 reported values stand beside the measured ones; half of the absolute differences are at most 1.5, the "
         "greatest difference is +2 (in the table's unit)."
     )
-
-
-def test_inline_svg_gets_own_ids_and_loses_what_loads_or_runs(tmp_path):
-    path = tmp_path / "p.svg"
-    path.write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="x()">'
-        "<style>*{stroke:red}</style><script>x()</script><image href='http://a/b.png'/>"
-        '<path id="m" clip-path="url(#c)"/><use xlink:href="#m"/><rect fill="url(http://a/b)"/>'
-        "<text>a &lt; b</text></svg>",
-        encoding="utf-8",
-    )
-    text = inline_svg(path, "p1", 'A "plot"')
-    assert 'id="p1-m"' in text
-    assert 'href="#p1-m"' in text
-    assert "url(#p1-c)" in text
-    assert ".plot-image *{" in text
-    assert "a &lt; b" in text
-    assert 'aria-label="A &quot;plot&quot;"' in text
-    for gone in ("script", "onload", "http://a", "<image"):
-        assert gone not in text
-    path.write_text("<html/>", encoding="utf-8")
-    with pytest.raises(UserError, match="not an SVG"):
-        inline_svg(path, "p", "t")

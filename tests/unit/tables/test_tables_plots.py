@@ -12,7 +12,15 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.evidence import TableInputs, load_inputs
-from tripleaudit.tables.plots import cardinality_drop, plots, time_memory, training_curves, type_f1, write_plot
+from tripleaudit.tables.plots import (
+    cardinality_drop,
+    plots,
+    time_memory,
+    training_curves,
+    type_f1,
+    write_plot,
+    zcc_curves,
+)
 from tripleaudit.tables.plots.time_memory import benchmarks_of
 
 OWN = ("cardinality-drop", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
@@ -102,7 +110,8 @@ def test_plots_show_names_and_are_equal_each_time(
     inputs = load_inputs(scores=scores, counts=counts, files=files)
     for copy in ("a.svg", "b.svg"):
         write_plot(name, inputs, tmp_path / copy)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    for ending in ("svg", "json"):
+        assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
     text = text_of(tmp_path / "a.svg")
     assert ("CDR" if name == "gre-scores" else "Demo") in text
     expected = {
@@ -127,10 +136,37 @@ def test_plots_show_names_and_are_equal_each_time(
         assert "<b>$x$ & |\ufffd" in text
 
 
+def rows_of(panel: dict) -> list[dict]:
+    return panel["data"]["values"]
+
+
 def test_time_and_memory_are_those_of_the_benchmarks(predictions: list[Path]) -> None:
-    panels = time_memory.draw(load_inputs(files={"benchmarks": benchmarks_of(predictions)})).axes
-    widths = [[round(bar.get_width(), 6) for bar in panel.patches] for panel in panels]
-    assert widths == [[3.0], [180.0, 7.5], [2.0]]
+    panels = time_memory.draw(load_inputs(files={"benchmarks": benchmarks_of(predictions)}))["concat"]
+    assert [panel["title"] for panel in panels] == [
+        "Demo: Training, minutes", "Demo: Prediction, seconds", "Demo: Training, GB of main memory"
+    ]  # fmt: skip
+    assert [[row["value"] for row in rows_of(panel)] for panel in panels] == [[3.0], [180.0, 7.5], [2.0]]
+    assert [(row["low"], row["high"]) for row in rows_of(panels[0])] == [(2.0, 4.0)]
+    assert [row["series"] for row in rows_of(panels[1])] == ["trained on NZ", "trained on WZ"]
+
+
+def test_panels_of_one_quantity_share_their_scale(predictions: list[Path], histories: list[Path]) -> None:
+    study = predictions[0].parents[6]
+    other = study / "benchmarks/train/other/original-nz/casrel/none/seed1.jsonl"
+    write_jsonl(other, [{"s": 6000, "max_rss": 1024}])
+    panels = time_memory.draw(load_inputs(files={"benchmarks": [*benchmarks_of(predictions), other]}))["concat"]
+    domains = {
+        panel["title"]: panel["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        for panel in panels
+        if "minutes" in panel["title"]
+    }
+    assert list(domains) == ["Demo: Training, minutes", "other: Training, minutes"]
+    low, high = domains["Demo: Training, minutes"]
+    assert (low, high) == tuple(domains["other: Training, minutes"])
+    assert high > 100
+    curves = training_curves.draw(load_inputs(files={"history": histories}))["concat"]
+    assert [panel["encoding"]["x"]["scale"]["domain"] for panel in curves] == [[0, 4], [0, 4]]
+    assert curves[1]["encoding"]["y"]["scale"]["domain"] == [0, 1]
 
 
 @pytest.mark.parametrize(("losses", "ticks"), [((0.1, 0.9), {0.1, 0.2, 0.5}), ((0.001, 900), {0.001, 0.01, 100})])
@@ -138,11 +174,28 @@ def test_ticks_of_the_loss_stay_apart(losses: tuple[float, ...], ticks: set[floa
     path = tmp_path / "demo/original-nz/grte/none/seed1/history.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps({"epoch": at, "loss": loss}) + "\n" for at, loss in enumerate(losses)), "utf-8")
-    axis = training_curves.draw(load_inputs(files={"history": [path]})).axes[0]
-    low, high = axis.get_ylim()
-    shown = {float(f"{tick:g}") for tick in axis.get_yticks() if low <= tick <= high}
-    assert ticks <= shown
-    assert len(shown) <= 8
+    y = training_curves.draw(load_inputs(files={"history": [path]}))["concat"][0]["encoding"]["y"]
+    assert y["scale"] == {"domain": list(losses), "type": "log"}
+    assert ticks <= set(y["axis"]["values"])
+    assert len(y["axis"]["values"]) <= 8
+
+
+def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -> None:
+    path = tmp_path / "demo/original-nz/grte/none/seed1/history.jsonl"
+    path.parent.mkdir(parents=True)
+    write_jsonl(path, [{"epoch": at, "loss": 1 / (at + 1)} for at in range(1001)])
+    rows = rows_of(training_curves.draw(load_inputs(files={"history": [path]}))["concat"][0])
+    assert [rows[0]["epoch"], rows[-1]["epoch"]] == [0, 1000]
+    assert 100 < len(rows) < 250
+    points = [{"recall": at / 100, "precision": 1.0} for at in range(50)]
+    points += [{"recall": 0.5, "precision": 0.9}, {"recall": 0.6, "precision": 0.8}, {"recall": 1.0, "precision": 0.5}]
+    curve = {"keys": {"corpus": "demo", "extractor": "zcc-binary"}, "points": points, "average_precision": 0.9}
+    curve["operating_point"] = points[-2]
+    (tmp_path / "curve.json").write_text(json.dumps(curve))
+    line, mark = zcc_curves.draw(load_inputs(files={"curves": [tmp_path / "curve.json"]}))["concat"][0]["layer"]
+    drawn = [(one["recall"], one["precision"]) for one in rows_of(line)]
+    assert drawn == [(0.0, 1.0), (0.49, 1.0), (0.5, 0.9), (0.6, 0.8), (1.0, 0.5)]
+    assert [(one["recall"], one["precision"]) for one in rows_of(mark)] == [(0.6, 0.8)]
 
 
 def test_many_systems_stand_below_one_another(tmp_path: Path) -> None:
@@ -161,22 +214,29 @@ def test_many_systems_stand_below_one_another(tmp_path: Path) -> None:
         for stratum in ("entirely_seen", "partially_seen", "unseen")
     ]
     write_scores(tmp_path / "s.csv", scores)
-    panels = type_f1.draw(load_inputs(scores=[tmp_path / "s.csv"])).axes
-    assert [panel.get_title() for panel in panels] == ["Demo: Entirely seen", "Partially seen", "Unseen"]
-    assert [len(panel.lines) for panel in panels] == [8, 8, 8]
-    names = [label.get_text() for label in panels[0].get_yticklabels()]
+    (panel,) = type_f1.draw(load_inputs(scores=[tmp_path / "s.csv"]))["concat"]
+    assert panel["title"] == "Demo"
+    names = panel["encoding"]["y"]["sort"]
     assert names[:2] == ["CasRel", "CasRel+EN"] and len(names) == 8
+    assert len(rows_of(panel)) == 24
+    assert {(row["value"], row["low"], row["high"]) for row in rows_of(panel)} == {(50.0, 40.0, 60.0)}
 
 
-def test_intervals_of_two_test_sets_stay_apart(results: Results) -> None:
-    drawn = cardinality_drop.draw(load_inputs(scores=results.scores, counts=results.counts))
-    heights = [line.get_ydata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "s")]
-    assert len(heights) == len(set(heights)) == 4
+def test_two_test_sets_and_the_drop_between_them(results: Results) -> None:
+    panel = cardinality_drop.draw(load_inputs(scores=results.scores, counts=results.counts))["concat"][0]
+    values = {(row["row"], row["series"]): row["value"] for row in rows_of(panel)}
+    assert len(values) == 4
+    assert panel["encoding"]["yOffset"]["sort"] == ["tested on NZ", "tested on WZ"]
+    drops = {row["row"]: row["shown"] for row in rows_of(panel["layer"][-1])}
+    for name in ("CasRel", "PRGC"):
+        assert float(drops[name]) == pytest.approx(values[name, "tested on NZ"] - values[name, "tested on WZ"], abs=0.1)
 
 
 def test_unknown_plot(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no plot 'pie'"):
         write_plot("pie", TableInputs(), tmp_path / "p.svg")
+    with pytest.raises(UserError, match="expected a file that ends in .svg"):
+        write_plot("type-f1", TableInputs(), tmp_path / "p.png")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +269,7 @@ def test_tables_and_scores_import_nothing_heavy() -> None:
     code = (
         "import sys, tripleaudit.cli, tripleaudit.tables.builders, tripleaudit.tables.plots, tripleaudit.scoring.rows;"
         "from tripleaudit.descriptors import TABLES; list(TABLES);"
-        "print([name for name in ('torch', 'transformers', 'matplotlib', 'pandas', 'datasets') if name in sys.modules])"
+        "print([name for name in ('torch', 'transformers', 'vl_convert', 'pandas', 'datasets') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr

@@ -1,8 +1,6 @@
 import csv
 import io
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.latex import check_fits, needs_pdflatex
 from tripleaudit.errors import UserError
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number, runs_of
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
@@ -223,9 +222,6 @@ def test_all_forms_are_written(tmp_path: Path) -> None:
     assert all(path.stat().st_size for path in paths)
 
 
-HEAD = "\\documentclass{article}\\usepackage{booktabs,tabularx,adjustbox}\\begin{document}\n"
-
-
 def shaped(columns: int, rows: int, cell: Cell, style: str = "") -> Table:
     """A table with groups, as long and wide as a study's."""
     heads = [Column(f"Metric {place}", f"Corpus {place // 3}") for place in range(columns)]
@@ -237,22 +233,17 @@ def shaped(columns: int, rows: int, cell: Cell, style: str = "") -> Table:
 FULL = Cell(88.8, 1, sd=0.4, low=86.1, high=90.3, change=1.2, reported="88.3", reported_change="0.5", mark="†‡")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+@needs_pdflatex
 def test_latex_compiles_and_fits_the_page(tmp_path: Path) -> None:
     made = table(
         escape.clean(EVIL), Cell(-1.5, 1, sd=0.1, low=-2, high=1, reported="1.0", change=1.0, reported_change="2")
     )
-    notes = Table(made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ “a” … · ’", EVIL])
+    notes = Table(made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ κ ° “a” … · ’", EVIL])
     words = Table(
         "words", "Texts.", [Column("Text"), Column("n")], [Row("a", (Cell(text="some words " * 40), Cell(1.0)))]
     )
     shapes = [shaped(18, 20, FULL), shaped(3, 150, FULL), shaped(18, 20, FULL, "paper"), shaped(2, 1, Cell())]
-    body = "".join(map(to_latex, (made, notes, words, *shapes)))
-    (tmp_path / "t.tex").write_text(f"{HEAD}{body}\\end{{document}}\n", encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, errors="replace")
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "Overfull" not in done.stdout and "Float too large" not in done.stdout
+    check_fits(map(to_latex, (made, notes, words, *shapes)), tmp_path)
 
 
 def test_a_long_table_goes_on_and_a_papers_style_has_no_intervals() -> None:

@@ -1,8 +1,8 @@
-"""``tripleaudit plots``: one plot of a study as SVG."""
+"""``tripleaudit plots``: one plot of a study as SVG, and its Vega-Lite specification beside it."""
 
 import argparse
 
-HELP = "draw a plot of a study as SVG"
+HELP = "draw a plot of a study as SVG and Vega-Lite specification"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--predictions", nargs="*", default=[], metavar="FILE", help="whose benchmarks are shown")
     parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the plot")
     parser.add_argument("--options", default="{}", metavar="JSON", help="matching, corpora, extractors, …")
-    parser.add_argument("--out", required=True, metavar="FILE", help="SVG file to write")
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="SVG file to write; the specification gets the ending .json"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -45,6 +45,7 @@ CONTENTS: Final = (
     "needles/**/*.csv",
     "audits/**/*.json",
     "tables/*",
+    "plots/*.json",
     "plots/*.svg",
 )
 OF_RUNS: Final = ("predictions", "counts", "scores", "models")  # folders that --only chooses from

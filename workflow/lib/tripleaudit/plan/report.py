@@ -166,14 +166,24 @@ class Report:
             if seed == first:
                 gold, where = study.set_file(corpus, "original", "wz", "test"), f"{corpus}/original-nz/{system}"
                 found.append((f"predictions/{where}/test.jsonl", gold, f"counts/{where}/{gate}-seed{seed}.csv"))
+        for run in study.classifier_runs:
+            if run.seed == first:
+                found.append(self._classified(run.corpus, run.path))
         for corpus, trainset, system in study.systems.runs:
             testsets = study.systems.testsets(corpus, trainset, system)
             add(corpus, trainset, f"{corpus}/{trainset}/{system}", testsets)
         for corpus, trainset, baseline in study.baseline_runs:
-            if not BASELINES[baseline].classifier:
-                add(corpus, trainset, f"{corpus}/{trainset}/{baseline}", study.testsets(trainset))
+            path = f"{corpus}/{trainset}/{baseline}"
+            if BASELINES[baseline].classifier:
+                found.append(self._classified(corpus, path))
+            else:
+                add(corpus, trainset, path, study.testsets(trainset))
         folder = study.places.study
         return [(f"{folder}/{predictions}", gold, f"{folder}/{counts}") for predictions, gold, counts in found]
+
+    def _classified(self, corpus: str, path: str) -> tuple[str, str, str]:
+        gold = self.study.set_file(corpus, "original", "wz", "test")
+        return f"predictions/{path}/test.jsonl", gold, f"counts/{path}/classification.csv"
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
@@ -185,11 +195,11 @@ class Report:
         study, folder, tables = self.study, self.study.places.study, self.files()
         every = [*study.runs, *study.classifier_runs]
         needles = study.needles.tables()
-        curves = [f"{folder}/plots/{LENGTH_TABLE}.svg"] if LENGTH_TABLE in needles else []
+        curves = [f"{folder}/plots/{LENGTH_TABLE}.json"] if LENGTH_TABLE in needles else []
         extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]
         return {
             "tables": tables,
-            "plots": [*(f"{folder}/plots/{name}.svg" for name in self.plots), *curves],
+            "plots": [*(f"{folder}/plots/{name}.json" for name in self.plots), *curves],
             "scores": [f"{folder}/scores.csv"] if self.runs() else [],
             "counts": study.score_files("counts"),
             "audits": self.audits(),
@@ -201,6 +211,7 @@ class Report:
             "browsed": [counts for _, _, counts in self.browsed],
             "infused": study.needles.infused(),
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
+            "entities": [f"{folder}/needles/models/{run}/entities.jsonl" for run in study.needles.runs],
             "provenance": self._of(every, "models/{}/provenance.json"),
         }
 

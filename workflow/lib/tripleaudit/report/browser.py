@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
-from tripleaudit.report.inputs import GENERATIVE, PIECES, TRIPLE_NEEDLES, Predicted
-from tripleaudit.report.kinds import CORRECT, KINDS, kind_of
+from tripleaudit.report.inputs import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
+from tripleaudit.report.kinds import CORRECT, KINDS, decided, kind_of
+from tripleaudit.report.said import said
 from tripleaudit.report.table_files import set_key, system_key
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY
@@ -25,6 +25,7 @@ NAMES = {
     GENERATIVE: "texts for language models",
     TRIPLE_NEEDLES: "infused triples",
     PIECES: "infused triples, whole pieces",
+    NEEDLES: "entities in documents with needles",
 }
 MAX_BYTES = 5_000_000
 """Room for the embedded sentences, so that a page with tables and plots stays below 10 MB."""
@@ -37,7 +38,8 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
     Returns:
         ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations`` (names), ``strata``
         and ``kinds`` (``[key, label]``), ``total`` and ``sentences``; a sentence is ``{"id", "c": test set, "t": text,
-        "s": stratum, "g": gold triples, "p": {system: predicted triples}, "r": {system: raw answer}}``, a gold triple
+        "s": stratum, "g": gold triples, "p": {system: predicted triples}, "r": {system: raw answer}, "d": {classifier:
+        [whether it has triples, score]}}``, a gold triple
         ``[subject, relation, object]``, a predicted one ``[subject, relation, object, kind, score]``, and an argument
         ``[start, end]`` or its text. Systems, relations, test sets and strata are given by number. Where not all
         sentences fit, those kept are spread evenly over each test set.
@@ -64,7 +66,8 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             rows.append({})
         place = places[name]
         gold, mine = golds[place], rows[place]
-        sentences = load_sentences(run.gold)
+        answers = said(run)
+        sentences = answers.gold
         if len({sentence.id for sentence in sentences}) < len(sentences):
             raise UserError(f"{run.gold}: sentence ids occur twice; expected one sentence an id")
         for sentence in sentences:
@@ -83,7 +86,10 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         key = system_key(run.training, run.extractor, run.noise)
         systems.append({"key": clean(key), "name": system_label(run, predicted), "set": place})
         stopped = _stopped(run, counts)
-        for guess in load_sentences(run.predictions):
+        for id_, (yes, score) in answers.decisions.items():
+            if id_ in mine:
+                mine[id_].setdefault("d", {})[len(systems) - 1] = [int(yes), round(score, 3)]
+        for guess in answers.triples:
             if guess.id not in gold:
                 continue  # predictions of a WZ test set serve its NZ part too
             if guess.text != gold[guess.id].text:
@@ -111,8 +117,9 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
 def set_label(run: Predicted, among: Sequence[Predicted]) -> str:
     """Name a test set: corpus and protocol, with the study where the page has several."""
     protocol = NAMES.get(run.protocol, run.protocol)
-    where = f"{run.study}: " if len({one.study for one in among}) > 1 else ""
-    return f"{where}{labels.corpus(run.corpus)}, {protocol}"
+    study = run.study if len({one.study for one in among}) > 1 else ""
+    corpus = ", ".join(filter(None, (labels.corpus(run.corpus), protocol)))
+    return ": ".join(filter(None, (study, corpus)))
 
 
 def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
@@ -153,6 +160,8 @@ def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:
                 totals[int(system)][triple[3]] += 1
                 found += triple[3] == CORRECT
             totals[int(system)]["missed"] += len(sentence["g"]) - found
+        for system, (yes, _) in sentence.get("d", {}).items():
+            totals[int(system)][decided(bool(yes), bool(sentence["g"]))] += 1
     return totals
 
 

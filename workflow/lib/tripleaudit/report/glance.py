@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from tripleaudit.descriptors import BASELINES, TABLES, Headline
-from tripleaudit.report.table_files import TableFile
+from tripleaudit.report.table_files import NO_SYSTEMS, TableFile
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
@@ -17,7 +17,6 @@ from tripleaudit.tables.render.escape import html as escape
 from tripleaudit.tables.render.lines import lines_of
 
 WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}
-CONTROLS = ("groundtruth",)  # rows that are no systems
 Address = Callable[[Cell, str], str]
 
 
@@ -46,7 +45,7 @@ def matrix(tables: Iterable[tuple[str, TableFile]]) -> Matrix:
             (cell, column)
             for row in file.table.rows
             for cell, column in zip(row.cells, file.table.columns, strict=True)
-            if cell.of and cell.value is not None and cell.of["extractor"] not in CONTROLS
+            if cell.of and cell.value is not None and cell.of["extractor"] not in NO_SYSTEMS
         ]
         if not named:
             unnamed.append((study, file, headlines))

@@ -18,7 +18,6 @@ class Predicted:
         corpus, protocol, training, extractor, noise: of the run, as the scores file names them.
         predictions, gold: files of sentences.
         counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
-        infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``).
         answers: raw answers of a language model, with its triples.
         study: name, where a page shows several.
     """
@@ -34,18 +33,29 @@ class Predicted:
     answers: Path | None = None
     study: str = ""
 
+    @property
+    def classifies(self) -> bool:
+        """Whether this is a classifier, which says of a sentence whether it has triples."""
+        return self.counts is not None and self.counts.stem == CLASSIFIED
+
+    @property
+    def entities(self) -> bool:
+        """Whether this is a model that was asked for the entities of documents."""
+        return self.protocol == NEEDLES
+
 
 @dataclass(frozen=True)
 class ReportFiles:
     """All files of a report; any list may be empty.
 
     Attributes:
-        tables, plots: JSON tables and SVG plots, in the order of the page.
+        tables, plots: JSON tables and plots, in the order of the page.
         scores, counts, audits, runs, gre, needles: what the answers are computed from.
         predictions, gold, browsed: what the sentences show: prediction files, and of each the gold sentences and the
             per-sentence counts.
         infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
+        entities: that language models found in documents with needles (``…/needles/models/<model>/entities.jsonl``).
         provenance: sidecars of trainings, predictions and scores.
     """
 
@@ -62,6 +72,7 @@ class ReportFiles:
     browsed: Sequence[str | Path] = ()
     infused: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
+    entities: Sequence[str | Path] = ()
     provenance: Sequence[str | Path] = ()
 
     @property
@@ -73,6 +84,7 @@ class ReportFiles:
             *runs,
             *(infused_of(path, corpus) for path in self.infused),
             *(answered_by(path) for path in self.answers),
+            *(entities_of(path) for path in self.entities),
         ]
 
 
@@ -134,11 +146,18 @@ def infused_of(predictions: str | Path, corpus: str) -> Predicted:
     return Predicted(corpus, TRIPLE_NEEDLES, trainset.rpartition("-")[2], extractor, noise, path, gold)
 
 
+def entities_of(entities: str | Path) -> Predicted:
+    """Describe the entities that a language model found in documents with needles."""
+    path = Path(entities)
+    return Predicted("", NEEDLES, "", path.parent.name, "none", path, path.parents[2] / "corpus" / "infusions.jsonl")
+
+
+CLASSIFIED, NEEDLES = "classification", "needles"
 TRIPLE_NEEDLES, PIECES = "triple-needles", "triple-needles-pieces"
 RUN = ("corpus", "protocol", "training", "extractor")
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
 PATTERNS = {
-    "plots": "plots/*.svg",
+    "plots": "plots/*.json",
     "scores": "scores.csv",
     "counts": "counts/**/*.csv",
     "audits": "audits/*/*.json",
@@ -166,11 +185,9 @@ def find_files(folder: str | Path) -> ReportFiles:
     found: dict[tuple[Any, ...], tuple[Path, Path, Path]] = {}
     for counts in every["counts"]:
         keys, run = read_keys(counts), counts.parent.relative_to(folder / "counts")
-        if counts.stem == "classification":
-            continue
         testset, dash, testing = counts.stem.rpartition("-")
         if testing not in ("nz", "wz"):  # behind a classifier
-            testset, testing = "test", keys.get("testing", "wz")
+            testset, testing = "test", keys.get("testing") or "wz"
         predictions = folder / "predictions" / run / f"{testset}.jsonl"
         protocol = run.parts[1].rpartition("-")[0] if testset == "test" else testset
         gold = folder / "protocols" / run.parts[0] / protocol / testing / "test.jsonl"
@@ -191,6 +208,7 @@ def find_files(folder: str | Path) -> ReportFiles:
         gold=[paths[1] for paths in browsed],
         browsed=[paths[2] for paths in browsed],
         infused=[*first_seeds(folder / "needles/triples/extractors"), *sorted(folder.glob(MODELS))],
+        entities=sorted(folder.glob("needles/models/*/entities.jsonl")),
         answers=[path for path in sorted(folder.glob("generative/*/*/answers.jsonl")) if _has_texts(path)],
         **every,
     )

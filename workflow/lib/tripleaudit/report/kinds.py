@@ -43,6 +43,11 @@ def kind_of(triple: Triple, gold: Sequence[Triple]) -> str:
     return "other"
 
 
+def decided(yes: bool, has: bool) -> str:
+    """Return the kind of a classifier's answer: it may miss a sentence with triples, or invent some where none are."""
+    return CORRECT if yes == has else "zero" if yes else "missed"
+
+
 def _overlap(first: Span, second: Span) -> bool:
     if first.located and second.located:
         return first.start < second.end and second.start < first.end

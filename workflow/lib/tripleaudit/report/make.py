@@ -10,13 +10,12 @@ from typing import Any
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
-from tripleaudit.report import glance
+from tripleaudit.report import charts, glance
 from tripleaudit.report.browser import MAX_BYTES, browser_data
 from tripleaudit.report.inputs import Predicted, ReportFiles, StudyFacts
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.page import PLOTS, About, Page, page
-from tripleaudit.report.sections import Section
-from tripleaudit.report.svg import inline_svg
+from tripleaudit.report.sections import Plot, Section
 from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.tables.evidence import TableInputs, load_inputs
 
@@ -132,14 +131,14 @@ def command(facts: StudyFacts, target: Path) -> str:
     return shlex.join([*parts, "--configfile", *facts.configfiles] if facts.configfiles else parts)
 
 
-def _plots(files: ReportFiles, number: int) -> dict[str, tuple[str, str, str]]:
-    """The plots that the page does not draw itself, in order: name -> id, SVG and caption."""
+def _plots(files: ReportFiles, number: int) -> dict[str, Plot]:
+    """The plots that no table draws, in order: name -> id, panels and caption."""
     paths = {path.stem: path for path in map(Path, files.plots)}
     order = [*(name for name in PLOTS if name in paths), *(name for name in paths if name not in PLOTS)]
-    found = {}
+    found: dict[str, Plot] = {}
     for name in order:
         table, what, caption = PLOTS.get(name, ("", glance.title(name), ""))
         if caption or name not in PLOTS:
             id_ = f"p{number}-{glance.section_id(name)[2:]}"
-            found[name] = (id_, inline_svg(paths[name], f"{id_}-", what), f"{what}. {caption}".strip())
+            found[name] = (id_, charts.read_plot(paths[name]), f"{what}. {caption}".strip())
     return found

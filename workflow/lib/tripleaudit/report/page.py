@@ -13,7 +13,7 @@ from tripleaudit.report.glance import Matrix, draw, section_id, title
 from tripleaudit.report.inputs import StudyFacts
 from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import Origin
-from tripleaudit.report.sections import Drawn, Section, contents
+from tripleaudit.report.sections import Drawn, Plot, Section, contents
 from tripleaudit.report.table_files import Links
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.render.escape import html as escape
@@ -50,7 +50,7 @@ PLOTS = {
         "was stopped and resumed counts from its last start; memory of a GPU is not in it.",
     ),
 }
-"""Plot -> the table beside which it stands, its title, and what to see; nothing to see is drawn by the page itself."""
+"""Plot -> the table beside which it stands, its title, and what to see; nothing to see: drawn from the table itself."""
 
 
 @dataclass
@@ -60,13 +60,13 @@ class About:
     Attributes:
         facts, origin: of it.
         commands: table -> the command that makes it, and ``report``.
-        plots: id, SVG and caption of those that belong to no table.
+        plots: those that belong to no table.
     """
 
     facts: StudyFacts
     origin: Origin
     commands: Mapping[str, str]
-    plots: Sequence[tuple[str, str, str]] = ()
+    plots: Sequence[Plot] = ()
 
 
 @dataclass
@@ -93,7 +93,8 @@ def page(shown: Page) -> str:
         return shown.links.address(cell, study)
 
     drawn = Drawn(address, several)
-    sections = "".join(map(drawn.section, shown.sections))
+    sections = drawn.sections(shown.sections)
+    about = "".join(_about(one, several, drawn) for one in shown.about)
     ids = {one.id or section_id(one.table.name) for one in shown.sections}
     glance = draw(shown.matrix, address)
     for name in {table for table, _ in shown.matrix.heads}:  # of several studies, the first that has it
@@ -132,7 +133,7 @@ def page(shown: Page) -> str:
         "</div>",
         _browser(shown.browser),
         '<div class="view" id="about" tabindex="-1">',
-        "".join(_about(one, several) for one in shown.about),
+        about,
         "</div>",
         "</main>",
         f"<footer>Written by {escape(shown.about[0].origin.report_code)}. This page holds all of its data and loads "
@@ -168,6 +169,7 @@ FILTERS = (
     ("relation", "Relation"),
     ("number", "Gold triples"),
     ("words", "Words"),
+    ("among", "Also in"),
 )
 
 
@@ -224,7 +226,7 @@ def _error_table(browser: Mapping[str, Any]) -> str:
     )
 
 
-def _about(one: About, several: Sequence[str]) -> str:
+def _about(one: About, several: Sequence[str], drawn: Drawn) -> str:
     facts, origin = one.facts, one.origin
     entries = [
         ("Report", [origin.report_code]),
@@ -246,10 +248,7 @@ def _about(one: About, several: Sequence[str]) -> str:
         '<th class="stub" scope="col">Data set</th><th class="stub" scope="col">File</th>'
         f'<th class="stub" scope="col">SHA-256</th></tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
-    figures = "".join(
-        f'<figure id="{id_}">{svg}<figcaption>{escape(caption)}</figcaption></figure>'
-        for id_, svg, caption in one.plots
-    )
+    figures = "".join(map(drawn.figure, one.plots))
     of = f" of {escape(facts.name)}" if several else ""
     return (
         f"<section><h2>Provenance{of}</h2><dl>{facts_list}</dl>{data if rows else ''}{figures}</section>"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from tripleaudit.report.charts import chart
@@ -13,7 +14,9 @@ from tripleaudit.tables.render.escape import html as escape
 from tripleaudit.tables.render.lines import GAP, lines_of
 
 WIDE = 12  # columns from which a table is printed smaller
+SMALL, NARROW = 4, "item narrow"  # columns of a table that shares its row with another one
 ROOMY = 6  # columns up to which a plot stands beside its table
+Plot = tuple[str, Sequence[dict[str, Any]], str]  # id, panels, caption
 
 
 @dataclass
@@ -47,7 +50,7 @@ class Section:
         study: whose numbers these are, where the page shows several and the table is of one of them.
         compared: one line on reported values, may be empty.
         command: that makes the table again, may be empty.
-        plots: SVG markup and captions of plots that were drawn before, each with an id.
+        plots: further plots: id, panels and caption of each.
     """
 
     table: Table
@@ -56,7 +59,7 @@ class Section:
     study: str = ""
     compared: str = ""
     command: str = ""
-    plots: Sequence[tuple[str, str, str]] = ()
+    plots: Sequence[Plot] = ()
     id: str = ""
 
 
@@ -70,6 +73,12 @@ class Drawn:
     charts: dict[str, dict[str, Any]] = field(default_factory=dict)
     copies: dict[str, dict[str, str]] = field(default_factory=dict)
 
+    def sections(self, every: Sequence[Section]) -> str:
+        """Return the questions as HTML; neighbours with small tables and no plot stand side by side."""
+        rows = groupby(map(self.section, every), lambda text: f'class="{NARROW}"' in text)
+        joined = (("".join(items), narrow) for narrow, items in rows)
+        return "".join(f'<div class="row">{text}</div>' if narrow else text for text, narrow in joined)
+
     def section(self, one: Section) -> str:
         """Return one question as HTML."""
         id_ = one.id or section_id(one.table.name)
@@ -82,16 +91,13 @@ class Drawn:
             "Markdown": to_markdown(one.table),
             "LaTeX": to_latex(one.table),
         }
-        figure = f'<div class="chart" data-chart="{id_}" role="img" aria-label="{escape(one.question)}"></div>'
-        figures = figure if id_ in self.charts else ""
-        figures += "".join(
-            f'<figure id="{plot}">{svg}<figcaption>{escape(caption)}</figcaption></figure>'
-            for plot, svg, caption in one.plots
-        )
+        figures = _chart(id_, one.question) if id_ in self.charts else ""
+        figures += "".join(map(self.figure, one.plots))
         beside = " beside" if figures and len(one.table.columns) <= ROOMY else ""
+        kind = "item" if figures or len(one.table.columns) > SMALL else NARROW
         made = f"<details><summary>Make this table again</summary><pre>{escape(one.command)}</pre></details>"
         return (
-            f'<article class="item" id="{id_}"><h3>{escape(asked)}</h3>'
+            f'<article class="{kind}" id="{id_}"><h3>{escape(asked)}</h3>'
             + (f'<p class="answer">{unbroken(escape(one.answer))}</p>' if one.answer else "")
             + (f'<p class="compared">{escape(one.compared)}</p>' if one.compared else "")
             + f'<div class="pair{beside}"><div>{self._table(one, id_)}</div>'
@@ -99,6 +105,16 @@ class Drawn:
             + "</div>"
             + self._foot(one.table, id_, made if one.command else "")
             + "</article>"
+        )
+
+    def figure(self, plot: Plot) -> str:
+        """Return a plot as HTML, its panels side by side where there is room."""
+        id_, panels, caption = plot
+        ids = [f"{id_}-{number}" for number in range(len(panels))]
+        self.charts |= dict(zip(ids, panels, strict=True))
+        drawn = "".join(_chart(panel, caption) for panel in ids)
+        return (
+            f'<figure id="{id_}"><div class="panels">{drawn}</div><figcaption>{escape(caption)}</figcaption></figure>'
         )
 
     def _foot(self, table: Table, id_: str, made: str) -> str:
@@ -155,6 +171,10 @@ class Drawn:
             for group, size in runs_of([column.group for column in table.columns])
         )
         return f"<tr>{first}{groups}</tr><tr>{own}</tr>"
+
+
+def _chart(id_: str, told: str) -> str:
+    return f'<div class="chart" data-chart="{id_}" role="img" aria-label="{escape(told)}"></div>'
 
 
 def _cell(cell: Cell, href: str) -> str:

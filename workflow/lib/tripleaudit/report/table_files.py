@@ -1,11 +1,13 @@
 """Tables as the workflow wrote them, the links of their numbers, and how far they are from reported values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tripleaudit.report.inputs import GENERATIVE, PIECES, TRIPLE_NEEDLES, Predicted
+from tripleaudit.report.inputs import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
+from tripleaudit.report.said import said
+from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.render.json_form import read_table
 
@@ -52,6 +54,8 @@ def load_table(path: str | Path) -> TableFile:
     return TableFile(Path(path), read_table(path))
 
 
+ENTITIES = ("needles", "needles-untouched", "parts", "iterations", "calls")  # measured by entities in documents
+NO_SYSTEMS = ("", "groundtruth")  # what a number is of that is about the texts themselves
 SAME = {TRIPLE_NEEDLES: (PIECES,)}  # test sets of one measurement: extractors read sentences, models whole pieces
 
 
@@ -61,19 +65,27 @@ class Links:
 
     Attributes:
         sets: of every ``(study, corpus, protocol)`` with sentences, the keys of its systems.
+        types: of entities that were put into documents, by study.
     """
 
     sets: Mapping[tuple[str, str, str], frozenset[str]]
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def to(cls, predicted: Iterable[Predicted]) -> "Links":
         """Return the links to what the page holds."""
         sets: dict[tuple[str, str, str], set[str]] = {}
+        types: dict[str, set[str]] = {}
         for run in predicted:
+            if run.entities and run.study not in types:
+                types[run.study] = {triple.relation for one in said(run).gold for triple in one.triples}
             sets.setdefault((run.study, run.corpus, run.protocol), set()).add(
                 system_key(run.training, run.extractor, run.noise)
             )
-        return cls({name: frozenset(systems) for name, systems in sets.items()})
+        return cls(
+            {name: frozenset(systems) for name, systems in sets.items()},
+            {study: frozenset(names) for study, names in types.items()},
+        )
 
     def address(self, cell: Cell, study: str = "") -> str:
         """Return the address of a number's sentences, empty where the page does not hold them."""
@@ -81,16 +93,27 @@ class Links:
         if not of:
             return ""
         generative = of["protocol"].startswith("gre-")
-        protocols = [GENERATIVE] if generative else [of["protocol"], *SAME.get(of["protocol"], ())]
-        system = system_key("" if generative else of["training"], of["extractor"], of["noise"])
-        places = [(study, of["corpus"], protocol) for protocol in protocols]
-        place = next((one for one in places if system in self.sets.get(one, ())), None)
+        trained = of["protocol"].endswith("-trained") and generative
+        entities = of["protocol"] in ENTITIES
+        protocols = [of["protocol"], *SAME.get(of["protocol"], ())]
+        if trained or generative or entities:
+            protocols = ["original" if trained else GENERATIVE if generative else NEEDLES]
+        training = "" if generative and not trained else of["training"]
+        system = system_key(training, of["extractor"], of["noise"]) if of["extractor"] not in NO_SYSTEMS else ""
+        places = [(study, "" if entities else of["corpus"], protocol) for protocol in protocols]
+        place = next((one for one in places if one in self.sets and (not system or system in self.sets[one])), None)
         if place is None:
             return ""
         kind, colon, name = of["stratum"].partition(":")
-        stratum = "" if colon else kind if kind != "all" else "with" if of["testing"] == "nz" else ""
+        with_triples = of["testing"] == "nz" or (of.get("matching") == CLASSIFICATION and of["metric"] == "recall")
+        stratum = "" if colon else kind if kind != "all" else "with" if with_triples else ""
         relation = name if kind == "relation" else ""
+        if entities:  # strata are types of entities, groups of them, or parts and steps
+            known = self.types.get(study, frozenset())
+            stratum, relation = "", of["stratum"] if of["stratum"] in known else ""
+        texts = (study, of["corpus"], GENERATIVE)
         chosen = {"set": set_key(*place), "system": system, "stratum": stratum, "relation": relation}
+        chosen["among"] = set_key(*texts) if trained and texts in self.sets else ""
         return "#sentences?" + urlencode({name: value for name, value in chosen.items() if value})
 
 

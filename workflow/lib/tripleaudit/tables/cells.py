@@ -147,6 +147,12 @@ def runs_of(labels: Sequence[str]) -> list[tuple[str, int]]:
     return runs
 
 
+def about(corpus: str, protocol: str, stratum: str = "all", testing: str = "nz") -> dict[str, str]:
+    """Return what :attr:`Cell.of` says of a number that is about the sentences of a test set, whatever the system."""
+    run = {"corpus": corpus, "protocol": protocol, "training": "", "testing": testing, "extractor": "", "noise": "none"}
+    return {**run, "stratum": stratum, "matching": "", "metric": ""}
+
+
 def number(value: float, digits: int, sign: bool = False) -> str:
     """Format a number with fixed decimals; never ``-0.0``, with ``sign`` always a sign except for zero."""
     text = f"{value:{'+' if sign else ''}.{digits}f}"

@@ -55,7 +55,7 @@ def detect_format(path: str | Path) -> str:
         return fits[0]
     if not is_parquet(probe.path):
         first_character(probe.path)  # a folder that is no data set says so
-    raise UserError(f"{path}: the format cannot be told from the content{_advice(first_row(probe))}")
+    raise UserError(f"{path}: the format cannot be told from the content{_advice(first_row(probe), probe.line)}")
 
 
 def _detects(format: CorpusFormat, probe: Probe) -> bool:
@@ -72,11 +72,17 @@ def _detects(format: CorpusFormat, probe: Probe) -> bool:
         raise UserError(f"{format.file}: format {format.name} cannot tell what {probe.path} is ({text})") from error
 
 
-def _advice(row: dict[str, Any]) -> str:
-    """Return how a refusal goes on: what the file has, the formats that come near, and what would read it."""
+def _advice(row: dict[str, Any], line: str) -> str:
+    """Return how a refusal goes on: what the file has, the formats that come near, and what would read it.
+
+    Args:
+        row: the first one, empty for a file without rows.
+        line: the first one of a text file.
+    """
     name = f"name one with --format, of {', '.join(FORMATS)}"
     if not row:
-        return f", please {name}"
+        text = ": it is no table, whose rows have fields like its first line; texts without triples are for the "
+        return (f"{text}commands extract, collection and minea. If it is a corpus, " if line else ", please ") + name
     near = []
     for format in FORMATS.values():
         missing = [key for key in format.keys if key not in row]

@@ -15,6 +15,7 @@ path through a list takes the field of every item. ``subject=tail,object=head`` 
 
 import ast
 import csv
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -461,15 +462,25 @@ def _table(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def first_row(probe: Probe) -> dict[str, Any]:
-    """Return the first row of a file, empty if it holds no rows."""
+    """Return the first row of a file, empty if it holds no rows: running text with a tab in its first line has none."""
     if probe.path.is_dir() or not probe.path.exists():
         return {}
     if is_parquet(probe.path):
         return next((row for _, row in _parquet(probe.path)), {})
     if probe.first in "[{":
         return probe.value
-    names = [name.strip() for name in probe.line.split(delimiter_of(probe.line) or None)]
-    return dict.fromkeys((name.strip('"') for name in names), "") if len(set(names)) == len(names) > 1 else {}
+    delimiter = delimiter_of(probe.line)
+    if not delimiter:
+        return {}
+    with open_text(probe.path) as stream:
+        try:
+            rows = csv.reader((line for line in stream if line.strip()), delimiter=delimiter, strict=True)
+            names, *others = itertools.islice(rows, 2)
+        except csv.Error:  # a broken table, which its reader explains
+            names, others = probe.line.split(delimiter), []
+    names = [name.strip() for name in names]
+    fit = len(set(names)) == len(names) > 1 and all(len(row) > 1 for row in others)
+    return dict.fromkeys(names, "") if fit else {}
 
 
 def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence]:

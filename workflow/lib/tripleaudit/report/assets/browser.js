@@ -50,7 +50,10 @@
   options("number", present("n").map((number) => [String(number), numberLabel(number)]));
   options("words", present("w").map((bin) => [String(bin), binLabel(BINS[bin])]));
   const zero = data.strata.findIndex(([k]) => k === "zero");
-  const FIELDS = ["text", "set", "system", "stratum", "kind", "relation", "number", "words"];
+  options("among", data.sets.map((set) => [set.key, set.name]));
+  const textsOf = new Map(data.sets.map((set) => [set.key, new Set()]));
+  for (const sentence of data.sentences) textsOf.get(data.sets[sentence.c].key).add(sentence.t);
+  const FIELDS = ["text", "set", "system", "stratum", "kind", "relation", "number", "words", "among"];
 
   const key = (sentence, triple) => JSON.stringify([words(sentence, triple[0]), triple[1], words(sentence, triple[2])]);
   const characters = (sentence) => (sentence.chars ??= Array.from(sentence.t));
@@ -61,6 +64,11 @@
   const judged = (sentence, system) => {
     const store = (sentence.judged ??= {});
     if (store[system]) return store[system];
+    if (sentence.d && sentence.d[system]) {
+      const [yes, score] = sentence.d[system];
+      const kind = Boolean(yes) === sentence.g.length > 0 ? "correct" : yes ? "zero" : "missed";
+      return (store[system] = [{ kind, yes, score }]);
+    }
     const predicted = sentence.p[system];
     const right = new Set(predicted.filter((one) => one[3] === "correct").map((one) => key(sentence, one)));
     const gold = sentence.g.map((one) => ({ triple: one, kind: right.has(key(sentence, one)) ? "correct" : "missed" }));
@@ -75,10 +83,10 @@
   };
 
   const shownSystems = (sentence, filter) =>
-    Object.keys(sentence.p).filter((system) => !filter.system || data.systems[system].key === filter.system);
+    [...Object.keys(sentence.p), ...Object.keys(sentence.d || {})].filter((system) => !filter.system || data.systems[system].key === filter.system);
 
   const fits = (item, filter) =>
-    (!filter.relation || data.relations[item.triple[1]] === filter.relation) &&
+    (!filter.relation || (item.triple && data.relations[item.triple[1]] === filter.relation)) &&
     (!filter.kind || item.kind === filter.kind || (filter.kind === "error" && item.kind !== "correct"));
 
   const passes = (sentence, filter) => {
@@ -87,6 +95,7 @@
     if (filter.stratum && filter.stratum !== "with" && (data.strata[sentence.s][0] || "none") !== filter.stratum) return false;
     if (filter.number && sentence.n !== Number(filter.number)) return false;
     if (filter.words && sentence.w !== Number(filter.words)) return false;
+    if (filter.among && !textsOf.get(filter.among).has(sentence.t)) return false;
     if (filter.text && !sentence.t.toLowerCase().includes(filter.text)) return false;
     const systems = shownSystems(sentence, filter);
     if (!systems.length) return false;
@@ -101,7 +110,7 @@
     const spans = [];
     for (const system of systems)
       for (const { triple, kind } of judged(sentence, system))
-        for (const argument of [triple[0], triple[2]])
+        for (const argument of triple ? [triple[0], triple[2]] : [])
           if (typeof argument !== "string") spans.push([argument[0], argument[1], group(kind)]);
     const chars = characters(sentence);
     const cuts = new Set([0, chars.length]);
@@ -139,7 +148,17 @@
     }
   };
 
-  const tripleRow = (sentence, { triple, kind }, line) => {
+  const decisionRow = ({ kind, yes, score }) => {
+    const row = element("li");
+    const said = `${kind === "correct" ? "✓" : "✗"} ${yes ? "let through" : "stopped"}`;
+    row.append(element("span", `badge ${kind === "correct" ? "correct" : "wrong"}`, said));
+    row.append(element("span", "why", ` ${yes ? "said to have triples" : "said to have none"}, score ${score.toFixed(3)}`));
+    return row;
+  };
+
+  const tripleRow = (sentence, item, line) => {
+    if (!item.triple) return decisionRow(item);
+    const { triple, kind } = item;
     const row = element("li");
     const button = element("button", "triple");
     button.type = "button";
@@ -147,7 +166,7 @@
     button.append(
       element("span", `badge ${group(kind)}`, { correct: "✓ found", missed: "○ missed", wrong: "✗ wrong" }[group(kind)]),
       element("b", "", words(sentence, triple[0])),
-      element("span", "relation", `— ${data.relations[triple[1]]} →`),
+      element("span", "relation", triple[2] === "" ? `(${data.relations[triple[1]]})` : `— ${data.relations[triple[1]]} →`),
       element("b", "", words(sentence, triple[2])),
     );
     if (group(kind) === "wrong") {
@@ -179,7 +198,7 @@
     const outcomes = new Map();
     for (const system of systems) {
       const items = judged(sentence, system);
-      const outcome = JSON.stringify(items.map(({ triple, kind }) => [key(sentence, triple), kind]));
+      const outcome = JSON.stringify(items.map(({ triple, kind, score }) => [triple ? key(sentence, triple) : score, kind]));
       if (!outcomes.has(outcome)) outcomes.set(outcome, { items, names: [] });
       outcomes.get(outcome).names.push(data.systems[system].name);
     }

@@ -57,8 +57,9 @@ def contamination(inputs: TableInputs) -> Table:
             low=None if bound is None else 100 * bound.low,
             high=None if bound is None else 100 * bound.high,
             cases=len(first),
+            of=f1[0].of,
         )
-        cells = [*f1, change, Cell(adjusted, 4)]
+        cells = [*f1, change, Cell(adjusted, 4, of=f1[0].of)]
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
         rows.append(Row(labels.extractor(run.extractor), tuple(cells), labels.corpus(run.corpus)))

@@ -7,7 +7,7 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about, number
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
 
@@ -45,10 +45,11 @@ def triple_types(inputs: TableInputs) -> Table:
                 1, corpus, protocol, f"{kind}_pct", variant="test triples"
             ),
             digits,
+            stratum="all",
         )
         for kind in TRIPLE_TYPES
     ]
-    rows.append(_row(inputs, columns, "Test triples", lambda audit, protocol: audit["triples"]))
+    rows.append(_row(inputs, columns, "Test triples", lambda audit, protocol: audit["triples"], stratum="all"))
     return _table(inputs, "triple-types", "Triple types of the test sets.", columns, rows, "Triple type", COUNTING)
 
 
@@ -67,6 +68,7 @@ def split_sizes(inputs: TableInputs) -> Table:
             label,
             lambda audit, protocol, split=split: size(audit, protocol, split),
             lambda corpus, protocol, split=split: reported.rte(6, corpus, protocol, "instances", variant=split),
+            stratum="all" if split == "test" else None,
         )
         for split, label in labels.SPLITS.items()
     ]
@@ -99,6 +101,7 @@ def strata_sizes(inputs: TableInputs) -> Table:
             lambda corpus, protocol, name=name: reported.rte(
                 7, corpus, protocol, "test instances", variant=VARIANTS[name]
             ),
+            stratum="all" if name == "total" else name,
         )
         for name in (*STRATA, "total")
     ]
@@ -124,7 +127,9 @@ def cardinality_sizes(inputs: TableInputs) -> Table:
             # Without a WZ set the splits themselves are what there is.
             sizes = (audit.get("cardinality") or audit.get("splits") or {}).get(split, {})
             paper = reported.cardinality(2, corpus, PAPER_SPLITS[split], metric)
-            cells.append(Cell(sizes.get(name), 0, reported=paper))
+            zero = name == "zero_triple_sentences"
+            of = about(corpus, "original", *(("zero", "wz") if zero else ())) if split == "test" else None
+            cells.append(Cell(sizes.get(name), 0, reported=paper, of=of))
         rows.append(Row(label, tuple(cells)))
     return _table(
         inputs,
@@ -158,13 +163,18 @@ def _row(
     value: Callable[[Audit, str], float | None],
     paper: Callable[[str, str], str | None] = lambda corpus, protocol: None,
     digits: int = 0,
+    stratum: str | None = None,
 ) -> Row:
-    """One row: ``value`` of each column's audit and protocol, beside ``paper`` of its corpus and protocol."""
+    """One row: ``value`` of each column's audit and protocol, beside ``paper`` of its corpus and protocol.
+
+    ``stratum`` names the test sentences that the row is about; None for other sentences.
+    """
     cells = []
     for corpus, protocol, _ in columns:
         audit = inputs.audits.get((corpus, protocol))
         measured = None if audit is None else value(audit, protocol)
-        cells.append(Cell(measured, digits, reported=paper(corpus, protocol)))
+        of = about(corpus, protocol, stratum) if stratum else None
+        cells.append(Cell(measured, digits, reported=paper(corpus, protocol), of=of))
     return Row(label, tuple(cells))
 
 

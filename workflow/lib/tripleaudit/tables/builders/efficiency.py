@@ -66,16 +66,17 @@ def efficiency(inputs: TableInputs) -> Table:
 
 
 def _cells(inputs: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> Iterable[Cell]:
-    yield inputs.scores.cell(run, "f1", matching=inputs.matching)
+    f1 = inputs.scores.cell(run, "f1", matching=inputs.matching)
+    yield f1
     stored = all(record.get("kind") == "predictions" for record in records)
     each = [_per_sentence(record, "seconds") for record in records]
     seconds = None if stored or None in each else fmean(one for one in each if one is not None)
-    yield Cell(None if not seconds else 1 / seconds, 1)
-    yield Cell(None if seconds is None else 1000 * seconds, 1)
+    yield Cell(None if not seconds else 1 / seconds, 1, of=f1.of)
+    yield Cell(None if seconds is None else 1000 * seconds, 1, of=f1.of)
     money = [_per_sentence(record, "money") for record in records]
-    yield Cell(None if None in money or not money else 1000 * fmean(m for m in money if m is not None), 4)
+    yield Cell(None if None in money or not money else 1000 * fmean(m for m in money if m is not None), 4, of=f1.of)
     peaks = [record["peak_mb"] for record in records if record.get("peak_mb") is not None]
-    yield Cell(max(peaks) if peaks and not stored else None, 0)
+    yield Cell(max(peaks) if peaks and not stored else None, 0, of=f1.of)
     yield Cell(text=NOT_TAKEN if stored else labels.device(str(records[0].get("device"))))
 
 

@@ -1,6 +1,6 @@
 """The tables of MINEA about needles (tables 3 to 6), and of triples as needles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tripleaudit.descriptors import Headline, TableSpec
@@ -12,6 +12,8 @@ from tripleaudit.tables.gates import FEW, leader
 from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
+SMALL = "°"
+LITTLE = " So few say little."
 CRITERIA_LABELS = {"n": "n", "ns": "ns", "llm": "llm"}
 CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
@@ -37,6 +39,18 @@ def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:
 def cell_of(inputs: TableInputs, run: RunKey, stratum: str, matching: str, metric: str, digits: int) -> Cell:
     """Return one measured cell as a fraction or a count."""
     return inputs.scores.cell(run, metric, stratum=stratum, matching=matching, scale=1, digits=digits)
+
+
+def rate_of(inputs: TableInputs, run: RunKey, stratum: str, matching: str, metric: str, digits: int) -> Cell:
+    """Return one measured share of needles, marked where they are too few for a conclusion."""
+    cell = cell_of(inputs, run, stratum, matching, metric, digits)
+    return replace(cell, mark=cell.mark + SMALL) if cell.cases is not None and cell.cases < FEW else cell
+
+
+def small_note(rows: Sequence[Row]) -> str:
+    """Explain the mark, where there is one."""
+    marked = any(SMALL in cell.mark for row in rows for cell in row.cells)
+    return f"{SMALL}: of fewer than {FEW} needles, which is too few for a conclusion." if marked else ""
 
 
 def strata_of(inputs: TableInputs, run: RunKey, matching: str, metric: str) -> list[str]:
@@ -110,6 +124,7 @@ def minea(inputs: TableInputs) -> Table:
             else "",
             _origins(inputs, runs[0]) if runs else "",
             WILSON,
+            small_note(rows),
             coverage_note(inputs, runs),
             PRIVATE,
         ),
@@ -138,10 +153,10 @@ def _origins(inputs: TableInputs, run) -> str:
 
 def _row(inputs: TableInputs, run, stratum: str, digits: int, group: str) -> Row:
     cells = [
-        cell_of(inputs, run, stratum, "max", "minea", digits),
+        rate_of(inputs, run, stratum, "max", "minea", digits),
         cell_of(inputs, run, stratum, "", "needles", 0),
-        cell_of(inputs, run, stratum, "any", "minea_any", digits),
-        cell_of(inputs, run._replace(protocol=FALSE_POSITIVES), stratum, "max", "minea", digits),
+        rate_of(inputs, run, stratum, "any", "minea_any", digits),
+        rate_of(inputs, run._replace(protocol=FALSE_POSITIVES), stratum, "max", "minea", digits),
     ]
     cells[2] = replace(cells[2], low=None, high=None)
     cells[3] = replace(cells[3], low=None, high=None)
@@ -166,7 +181,7 @@ def needle_criteria(inputs: TableInputs) -> Table:
         for stratum in strata_of(inputs, run, "", "needles"):
             if stratum.startswith("group:"):
                 continue
-            cells = [cell_of(inputs, run, stratum, criterion, "rate", digits) for criterion in criteria]
+            cells = [rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in criteria]
             best = max((cell.value for cell in cells if cell.value is not None), default=None)
             cells = [
                 replace(
@@ -191,6 +206,7 @@ def needle_criteria(inputs: TableInputs) -> Table:
             CRITERIA_NOTE,
             "Bold: the type's best criterion, whose rate is its MINEA.",
             WILSON,
+            small_note(rows),
             coverage_note(inputs, runs),
             f"{REPORTED} {PRIVATE}" if any(cell.reported is not None for cell in shown) else "",
         ),
@@ -208,13 +224,15 @@ def needle_example(inputs: TableInputs) -> Table:
     criteria = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
     rows: list[Row] = []
     total = 0
+    known = {run.extractor: {**run._asdict(), "matching": "", "metric": ""} for run in runs_of(inputs, "needles")}
     for path in inputs.files.get("criteria", []):
         found = [row for _, row in read_jsonl(path)]
         total += len(found)
         found.sort(key=lambda row: -len({bool(row.get(criterion)) for criterion in criteria}))
         group = path.parent.name if len(inputs.files["criteria"]) > 1 else ""
         for row in found[:SHOWN]:
-            cells = tuple(_cell(row.get(criterion)) for criterion in criteria)
+            of = {**known[path.parent.name], "stratum": str(row["type"])} if path.parent.name in known else None
+            cells = tuple(_cell(row.get(criterion), of) for criterion in criteria)
             rows.append(Row(f"{row['type']}: {row['name']}", cells, group))
     return Table(
         "needle-example",
@@ -231,8 +249,8 @@ def needle_example(inputs: TableInputs) -> Table:
     )
 
 
-def _cell(value: bool | None) -> Cell:
-    return Cell(text="–") if value is None else Cell(float(bool(value)), 0)
+def _cell(value: bool | None, of: Mapping[str, str] | None) -> Cell:
+    return Cell(text="–") if value is None else Cell(float(bool(value)), 0, of=of)
 
 
 def llm_comparison(inputs: TableInputs) -> Table:
@@ -243,7 +261,7 @@ def llm_comparison(inputs: TableInputs) -> Table:
         Row(
             model_label(run, runs),
             (
-                cell_of(inputs, run, "all", "max", "minea", digits),
+                rate_of(inputs, run, "all", "max", "minea", digits),
                 cell_of(inputs, run, "all", "max", "found", 0),
                 cell_of(inputs, run, "all", "", "needles", 0),
                 cell_of(inputs, run._replace(protocol="calls"), "all", "", "coverage", digits),
@@ -269,6 +287,7 @@ def llm_comparison(inputs: TableInputs) -> Table:
             "Found: needles that the best criterion of their type finds. Models of this study extract the same "
             "documents with the same needles, prompts and limits.",
             WILSON,
+            small_note(rows),
             coverage_note(inputs, runs),
             PRIVATE,
         ),
@@ -288,8 +307,8 @@ def triple_needles(inputs: TableInputs) -> Table:
         order = [s for kind in ("all", "position:", "relation:") for s in found if s.startswith(kind)]
         for stratum in order:
             cells = [
-                cell_of(inputs, run, stratum, "max", "minea", digits),
-                *(cell_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
+                rate_of(inputs, run, stratum, "max", "minea", digits),
+                *(rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
                 cell_of(inputs, run, stratum, "", "needles", 0),
             ]
             rows.append(Row(_name(stratum), tuple(cells), _system(run)))
@@ -312,6 +331,7 @@ def triple_needles(inputs: TableInputs) -> Table:
             "Positions divide the documents into equal parts, the first one at the beginning.",
             f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
             WILSON,
+            small_note(rows),
             "This measure is the project's own; no paper reports it.",
         ),
     )
@@ -336,17 +356,20 @@ def told_minea(inputs: TableInputs) -> str:
 
 def told_criteria(inputs: TableInputs) -> str:
     runs = runs_of(inputs, "needles")
-    found = []
+    found: list[str] = []
+    cells_of: list[Cell] = []
     for run in runs:
         rules = [rule for s, rule, name in inputs.scores.measured(run) if (s, name) == ("all", "rate")]
         cells = [(cell_of(inputs, run, "all", rule, "rate", 3), criterion_label(rule)) for rule in rules]
         rates = [(cell.value, label, cell) for cell, label in cells if cell.value is not None]
         if rates:
+            cells_of += [cell for *_, cell in rates]
             low, high = min(rates, key=lambda one: one[:2]), max(rates, key=lambda one: one[:2])
             told = f"{model_label(run, runs)} from {low[2].shown} ({low[1]}) to {high[2].shown} ({high[1]})"
             number_of = low[2].cases
             found.append(told + (f" of {number_of} needle{'s' * (number_of != 1)}" if number_of else ""))
-    return f"The rates of the criteria reach — {several(found)}." if found else NOT_MEASURED
+    few = any((cell.cases or FEW) < FEW for cell in cells_of)
+    return f"The rates of the criteria reach — {several(found)}." + LITTLE * few if found else NOT_MEASURED
 
 
 def _shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
@@ -362,7 +385,7 @@ def _shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
         return NOT_MEASURED
     cases = [cell.cases for _, cell in cells if cell.value is not None and cell.cases is not None]
     few = min(cases, default=FEW) < FEW
-    return f"MINEA over all {of}, as a share: {several(found)}." + " So few say little." * few
+    return f"MINEA over all {of}, as a share: {several(found)}." + LITTLE * few
 
 
 def told_needle_example(inputs: TableInputs) -> str:

@@ -1,5 +1,6 @@
 """The tables of MINEA about parts of documents and follow-up calls (tables 1 and 2)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tripleaudit.descriptors import TableSpec
@@ -14,6 +15,7 @@ from tripleaudit.tables.builders.found_needles import (
 )
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import FEW
 from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
@@ -168,7 +170,7 @@ def told_middle(inputs: TableInputs) -> str:
                 f"{number(values[-1], 3)} in the last of {len(values)}"
                 + ("" if len(values) < 3 else f", most in part {most + 1} ({number(values[most], 3)})")
             )
-    return f"{several(found)}." if found else NOT_MEASURED
+    return f"{several(found)}.{_of_few(inputs, runs)}" if found else NOT_MEASURED
 
 
 def told_iterations(inputs: TableInputs) -> str:
@@ -178,8 +180,18 @@ def told_iterations(inputs: TableInputs) -> str:
         steps = sorted((s for s in strata_of(inputs, run, "", "entities") if s.isdigit()), key=int)
         if len(steps) > 1:
             first, last = (cell_of(inputs, run, step, "", "entities", 1).shown for step in (steps[0], steps[-1]))
-            found.append(f"{model_label(run, runs)} from {first} to {last} entities after {steps[-1]} follow-up calls")
-    return f"In the mean over documents — {several(found)}." if found else NOT_MEASURED
+            calls = f"{steps[-1]} follow-up call{'s' * (steps[-1] != '1')}"
+            found.append(f"{model_label(run, runs)} from {first} to {last} entities after {calls}")
+    return f"In the mean over documents — {several(found)}.{_of_few(inputs, runs)}" if found else NOT_MEASURED
+
+
+def _of_few(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
+    """Say so where the numbers rest on few documents."""
+    counted = [cell_of(inputs, run._replace(protocol="parts"), "all", "", "documents", 0).value for run in runs]
+    known = [int(count) for count in counted if count is not None]
+    if not known or min(known) >= FEW:
+        return ""
+    return f" This rests on {min(known)} document{'s' * (min(known) != 1)}: too few for a conclusion."
 
 
 LOST_IN_THE_MIDDLE = TableSpec(

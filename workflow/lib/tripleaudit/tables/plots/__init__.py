@@ -1,10 +1,10 @@
-"""Plots of a study as SVG, one module each: ``NAME`` (the file stem) and ``draw(inputs) -> matplotlib Figure``.
+"""Plots of a study, one module each: ``NAME`` (the file stem) and ``draw(inputs) -> Vega-Lite specification``.
 
-A new plot is a new module; modules whose name starts with an underscore hold what several plots share. matplotlib is
-imported by the functions that draw, never by importing this package.
+A new plot is a new module. Its specification is a ``concat`` of panels (:mod:`tripleaudit.tables.panels`).
 """
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,32 +12,35 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
+from tripleaudit.tables import panels
 from tripleaudit.tables.evidence import TableInputs
 
 
-def plots() -> dict[str, Callable[[TableInputs], Any]]:
+def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:
     """Return plot name -> function that draws it."""
-    modules = (
-        importlib.import_module(f"{__name__}.{info.name}")
-        for info in pkgutil.iter_modules(__path__)
-        if not info.name.startswith("_")
-    )
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     return {module.NAME: module.draw for module in modules}
 
 
 def write_plot(name: str, inputs: TableInputs, path: str | Path) -> None:
-    """Draw one plot and write it as SVG, atomically; equal inputs give equal bytes.
+    """Draw one plot as ``PATH.json``, which the report's page draws, and ``PATH.svg``; equal inputs give equal bytes.
+
+    Args:
+        name: of the plot.
+        inputs: of it.
+        path: of the SVG; the specification lies beside it.
 
     Raises:
-        UserError: there is no plot of this name.
+        UserError: there is no plot of this name, or the path has another ending.
     """
     known = plots()
     if name not in known:
         raise UserError(f"there is no plot {name!r}; expected one of {', '.join(sorted(known))}")
-    from tripleaudit.tables.plots import _style
-
-    with _style.applied(salt=name):
-        figure = known[name](inputs)
-        with atomic_write(path) as stream:
-            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "tripleaudit"})
-        _style.close(figure)
+    if Path(path).suffix != ".svg":
+        raise UserError(f"{path}: expected a file that ends in .svg")
+    spec = known[name](inputs)
+    with atomic_write(Path(path).with_suffix(".json")) as stream:
+        json.dump(spec, stream, indent=1)
+        stream.write("\n")
+    with atomic_write(path) as stream:
+        stream.write(panels.to_svg(spec))

@@ -4,11 +4,10 @@ import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
-from tripleaudit.tables import labels
+from tripleaudit.tables import labels, panels
 from tripleaudit.tables.evidence import TableInputs
 
 NAME = "time-memory"
@@ -20,70 +19,65 @@ PANELS = (
 """Job, column of Snakemake's benchmark, unit, title."""
 
 
-def draw(inputs: TableInputs) -> Any:
+def draw(inputs: TableInputs) -> panels.Spec:
     """Draw ``files["benchmarks"]``: ``…/<train|predict>/<corpus>/<training set>/<extractor>/<noise>/<seed>.jsonl``.
 
     Wall time and the greatest resident memory of a job and its children; a bar is the mean over seeds, a line its
     range. Only trainings on the original splits are compared.
     """
-    from tripleaudit.tables.plots import _style
-
     measured = _measured(inputs.files.get("benchmarks", []))
     corpora = labels.ordered((corpus for corpus, *_ in measured), tuple(labels.CORPORA))
-    rows = {
-        corpus: sorted(
-            {(name, noise) for place, _, name, noise in measured if place == corpus},
-            key=lambda row: (_rank(row[0]), row[0], row[1] != "none"),
-        )
-        for corpus in corpora
+    rows = {(corpus, job, column): [] for corpus in corpora for job, column, *_ in PANELS}
+    for (corpus, trainset, name, noise), found in sorted(measured.items(), key=_order):
+        for job, column, unit, _ in PANELS:
+            if seeds := [value / unit for value in found.get((job, column), ())]:
+                mean = statistics.fmean(seeds)
+                row = {"row": labels.extractor(name, noise), "series": _trained_on(trainset), "value": mean}
+                row |= {"shown": f"{mean:.3g}", "low": min(seeds), "high": max(seeds)}
+                rows[corpus, job, column].append(row)
+    drawn = []
+    for (corpus, job, column), bars in rows.items():
+        title = next(title for *of, _, title in PANELS if of == [job, column])
+        widest = max((bar["high"] for place in corpora for bar in rows[place, job, column]), default=1)
+        if bars:
+            drawn.append(_panel(f"{labels.corpus(corpus)}: {title}", bars, widest))
+    return panels.plot(drawn, columns=len(PANELS))
+
+
+def _panel(title: str, bars: list[dict], widest: float) -> panels.Spec:
+    names = [_trained_on(f"original-{setting}") for setting in labels.SETTINGS]
+    names = [name for name in names if any(bar["series"] == name for bar in bars)]
+    x = panels.number("value", None, (0, 1.15 * widest))
+    return {
+        "data": panels.values(bars),
+        "title": panels.clean(title),
+        "height": panels.ROW_HEIGHT * (len(names) + 1) * len({bar["row"] for bar in bars}),
+        "encoding": {
+            "y": {"field": "row", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 190}},
+            "yOffset": {"field": "series", "sort": names},
+            "tooltip": panels.tips(row="", series="", shown="mean", low="", high=""),
+        },
+        "layer": [
+            {"mark": "bar", "encoding": {"x": x, "color": panels.series(names)}},
+            {
+                "mark": {"type": "rule", "color": panels.FAINT},
+                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 3, "fontSize": 9, "color": panels.FAINT},
+                "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}},
+            },
+        ],
     }
-    most = max(map(len, rows.values()), default=1)
-    drawn, axes = _style.figure(len(PANELS) * len(corpora), width=3.3, height=0.9 + 0.36 * max(most, 2))
-    if not corpora:
-        return _style.nothing(drawn, axes[0])
-    for place, corpus in enumerate(corpora):
-        settings = [one for one in labels.SETTINGS if any(key[:2] == (corpus, f"original-{one}") for key in measured)]
-        thick = 0.7 / len(settings)
-        for number, (panel, (job, column, unit, title)) in enumerate(
-            zip(axes[len(PANELS) * place : len(PANELS) * (place + 1)], PANELS, strict=True)
-        ):
-            widest = 0.0
-            for height, (name, noise) in enumerate(rows[corpus]):
-                bars = {
-                    setting: found
-                    for setting in settings
-                    if (found := measured.get((corpus, f"original-{setting}", name, noise), {}).get((job, column)))
-                }
-                for shift, (setting, found) in enumerate(bars.items()):
-                    values = [value / unit for value in found]
-                    mean, y = statistics.fmean(values), height - (len(bars) / 2 - shift - 0.5) * thick
-                    known = list(labels.SETTINGS).index(setting)
-                    panel.barh(
-                        y,
-                        mean,
-                        height=thick * 0.9,
-                        color=_style.look(known)["color"],
-                        label=f"trained on {labels.SETTINGS[setting]}",
-                    )
-                    if len(values) > 1:
-                        panel.hlines(y, min(values), max(values), color="#000000", linewidth=1)
-                    panel.annotate(
-                        f"{mean:.3g}",
-                        (max(values), y),
-                        xytext=(3, 0),
-                        textcoords="offset points",
-                        va="center",
-                        fontsize=7,
-                    )
-                    widest = max(widest, *values)
-            panel.set_xlim(0, widest * 1.2 or 1)
-            panel.set_ylim(len(rows[corpus]) - 0.4, -0.6)
-            names = [_style.plain(labels.extractor(*row)) for row in rows[corpus]] if number == 0 else []
-            panel.set_yticks(range(len(rows[corpus])), names or [""] * len(rows[corpus]))
-            panel.set_title(_style.plain(f"{labels.corpus(corpus)}: {title}" if number == 0 else title), fontsize=9)
-            panel.grid(axis="y", visible=False)
-    _style.shared_legend(drawn, axes)
-    return drawn
+
+
+def _trained_on(trainset: str) -> str:
+    return f"trained on {labels.SETTINGS[trainset.removeprefix('original-')]}"
+
+
+def _order(item: tuple) -> tuple:
+    (_, trainset, name, noise), _ = item
+    return _rank(name), name, noise != "none", list(labels.SETTINGS).index(trainset.removeprefix("original-"))
 
 
 def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:

@@ -1,67 +1,77 @@
 """``training-curves``: loss and validation F1 over epochs, one row of panels a corpus."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
-from tripleaudit.tables import labels
+from tripleaudit.tables import labels, panels
 from tripleaudit.tables.evidence import TableInputs
 
 NAME = "training-curves"
+MOST_POINTS = 200  # of one training; more cannot be told apart on a panel
+KINDS = {"loss": "training loss", "f1": "validation F1"}
 
 
-def draw(inputs: TableInputs) -> Any:
+def draw(inputs: TableInputs) -> panels.Spec:
     """Draw ``files["history"]``: ``…/<corpus>/<training set>/<extractor>/<noise>/<seed>/history.jsonl``.
 
     A history is JSON lines with ``epoch`` and ``loss`` (training) or ``f1`` (validation); extractors share a colour.
     """
-    from matplotlib.ticker import LogLocator
+    histories = [(_named(path), _read(path)) for path in inputs.files.get("history", [])]
+    corpora = labels.ordered((name[0] for name, _ in histories), tuple(labels.CORPORA))
+    last = max((epoch for _, of in histories for points in of.values() for epoch, _ in points), default=1)
+    drawn = []
+    for corpus in corpora:
+        mine = [(name, of) for name, of in histories if name[0] == corpus]
+        names = [labels.extractor(one) for one in labels.ordered((name[2] for name, _ in mine), labels.rte_order())]
+        drawn += [_panel(kind, corpus, mine, names, last) for kind in KINDS]
+    return panels.plot(drawn, columns=2, width=300)
 
-    from tripleaudit.tables.plots import _style
 
-    histories = [(_named(path), *_read(path)) for path in inputs.files.get("history", [])]
-    histories.sort(key=lambda history: (history[0][3] != "none", history[0][1] != "original-nz"))  # for the legend
-    corpora = labels.ordered((name[0] for name, _, _ in histories), tuple(labels.CORPORA))
-    drawn, axes = _style.figure(2 * len(corpora), per_row=2)
-    if not corpora:
-        return _style.nothing(drawn, axes[0])
-    for place, corpus in enumerate(corpora):
-        mine = [history for history in histories if history[0][0] == corpus]
-        names = labels.ordered((name[2] for name, _, _ in mine), labels.rte_order())
-        panels = axes[2 * place : 2 * place + 2]
-        labelled = set()
-        for (_, trainset, extractor, noise, _), losses, scores in mine:
-            colour = _style.look(names.index(extractor))["color"]
-            style = {
-                "color": colour,
-                "linewidth": 1,
-                "linestyle": "--" if noise == "noising" else "-",
-                "alpha": 0.9 if trainset == "original-nz" else 0.45,
-            }
-            for number, (panel, points) in enumerate(zip(panels, (losses, scores), strict=True)):
-                label = labels.extractor(extractor) if (number, extractor) not in labelled and points else None
-                if label:
-                    labelled.add((number, extractor))
-                marks = {"marker": "o", "markersize": 3.5} if number else {}  # few epochs may have a validation
-                panel.plot(
-                    *zip(*points, strict=True) if points else ([], []),
-                    label=label and _style.plain(label),
-                    **style,
-                    **marks,
-                )
-        for panel, title in zip(panels, ("training loss", "validation F1"), strict=True):
-            panel.set_title(_style.plain(f"{labels.corpus(corpus)}: {title}"))
-            panel.set_xlabel("epoch")
-        panels[0].set_yscale("log")
-        heights = [loss for _, losses, _ in mine for _, loss in losses] or [1]
-        wide = max(heights) > 100 * min(heights)  # sums over a sentence's cells beside means over them
-        panels[0].yaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
-        panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        panels[0].yaxis.set_minor_formatter(lambda value, _: "")
-        panels[1].set_ylim(0, 1)
-    _style.shared_legend(drawn, axes, title="dashed: with Entity Noising; pale: other training sets", title_fontsize=8)
-    return drawn
+def _panel(kind: str, corpus: str, histories: list, names: list[str], last: float) -> panels.Spec:
+    rows = [
+        {
+            "series": labels.extractor(extractor),
+            "run": f"{labels.extractor(extractor, noise)}, {trainset}, {seed}",
+            "noise": "with Entity Noising" if noise == "noising" else "without",
+            "main": trainset == "original-nz",
+            "epoch": epoch,
+            "value": value,
+        }
+        for (_, trainset, extractor, noise, seed), of in histories
+        for epoch, value in of[kind]
+    ]
+    y = panels.number("value", None, (0, 1))
+    if kind == "loss":
+        heights = [row["value"] for row in rows] or [1]
+        y = panels.number("value", None, (min(heights), max(heights)), type="log")
+        y["axis"] = {"title": None, "values": ticks(min(heights), max(heights)), "format": "~r"}
+    dashes = {"domain": ["without", "with Entity Noising"], "range": [[1, 0], [5, 3]]}
+    return {
+        "data": panels.values(rows),
+        "title": panels.clean(f"{labels.corpus(corpus)}: {KINDS[kind]}"),
+        "height": 170,
+        "mark": {"type": "line", "strokeWidth": 1.4, "point": {"size": 24} if kind == "f1" else False},
+        "encoding": {
+            "x": panels.number("epoch", "epoch", (0, last)),
+            "y": y,
+            "color": panels.series(names, least=1),
+            "strokeDash": {"field": "noise", "type": "nominal", "scale": dashes, "legend": None},
+            "opacity": {"condition": {"test": "datum.main", "value": 0.95}, "value": 0.45},
+            "detail": {"field": "run"},
+            "tooltip": panels.tips(run="", epoch="", value=KINDS[kind]),
+        },
+    }
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return the labels of a logarithmic axis; sums over a sentence's cells may stand beside means over them."""
+    steps = (1,) if high > 100 * low else (1, 2, 5)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    every = [float(f"{step}e{decade}") for decade in decades for step in steps]
+    return [tick for tick in every if low <= tick <= high]
 
 
 def _named(path: Path) -> tuple[str, str, str, str, str]:
@@ -72,13 +82,18 @@ def _named(path: Path) -> tuple[str, str, str, str, str]:
     return corpus, trainset, extractor, noise, seed
 
 
-def _read(path: Path) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    losses, scores = [], []
+def _read(path: Path) -> dict[str, list[tuple[float, float]]]:
+    found: dict[str, list[tuple[float, float]]] = {kind: [] for kind in KINDS}
     for number, row in read_jsonl(path):
         if not isinstance(row, dict) or not isinstance(row.get("epoch"), int | float):
             raise UserError(f"{path} line {number}: expected an object with 'epoch' and 'loss' or 'f1'")
-        if isinstance(row.get("loss"), int | float) and row["loss"] > 0:
-            losses.append((row["epoch"], row["loss"]))
-        if isinstance(row.get("f1"), int | float):
-            scores.append((row["epoch"], row["f1"]))
-    return losses, scores
+        for kind, points in found.items():
+            value: Any = row.get(kind)
+            if isinstance(value, int | float) and (kind == "f1" or value > 0):
+                points.append((round(row["epoch"], 3), float(f"{value:.4g}")))
+    return {kind: _thinned(points) for kind, points in found.items()}
+
+
+def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    step = -(-len(points) // MOST_POINTS) or 1
+    return points[:-1:step] + points[-1:]

@@ -1,22 +1,18 @@
 """``zcc-curves``: precision over recall of the zero-cardinality classifiers with their operating points."""
 
-from typing import Any
-
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
-from tripleaudit.tables import labels
+from tripleaudit.tables import labels, panels
 from tripleaudit.tables.evidence import TableInputs
 
 NAME = "zcc-curves"
 
 
-def draw(inputs: TableInputs) -> Any:
+def draw(inputs: TableInputs) -> panels.Spec:
     """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.rows.score_classifier`), one panel a corpus.
 
     Seeds of a classifier share a colour; the mark is the operating point, the legend gives the mean average precision.
     """
-    from tripleaudit.tables.plots import _style
-
     curves: dict[str, dict[str, list[dict]]] = {}
     for path in inputs.files.get("curves", []):
         curve = read_json(path)
@@ -24,31 +20,61 @@ def draw(inputs: TableInputs) -> Any:
             raise UserError(f"{path}: not a precision-recall curve; expected an object with 'keys' and 'points'")
         keys = curve["keys"]
         curves.setdefault(keys.get("corpus", ""), {}).setdefault(keys.get("extractor", ""), []).append(curve)
-    corpora = labels.ordered(curves, tuple(labels.CORPORA))
-    drawn, axes = _style.figure(len(corpora))
-    if not corpora:
-        return _style.nothing(drawn, axes[0])
-    for panel, corpus in zip(axes, corpora, strict=True):
-        for number, name in enumerate(labels.ordered(curves[corpus], labels.cardinality_order())):
-            look = _style.look(number)
-            seeds = curves[corpus][name]
-            average = sum(curve["average_precision"] for curve in seeds) / len(seeds)
-            for place, curve in enumerate(seeds):
-                panel.plot(
-                    [point["recall"] for point in curve["points"]],
-                    [point["precision"] for point in curve["points"]],
-                    color=look["color"],
-                    linewidth=1.2,
-                    alpha=1 / len(seeds) ** 0.5,
-                    drawstyle="steps-pre",
-                    label=_style.plain(f"{labels.extractor(name)}, AP {average:.3f}") if place == 0 else None,
-                )
-                point = curve["operating_point"]
-                panel.plot([point["recall"]], [point["precision"]], linestyle="", markersize=6, **look)
-        panel.set_title(_style.plain(labels.corpus(corpus)))
-        panel.set_xlabel("Recall of “has triples”")
-        panel.set_ylabel("Precision")
-        panel.set_xlim(0, 1.02)
-        panel.set_ylim(0, 1.02)
-        panel.legend(fontsize=7, loc="lower left")
-    return drawn
+    return panels.plot(
+        [_panel(corpus, curves[corpus]) for corpus in labels.ordered(curves, tuple(labels.CORPORA))], width=300
+    )
+
+
+def _panel(corpus: str, classifiers: dict[str, list[dict]]) -> panels.Spec:
+    lines, marks, names = [], [], []
+    for name in labels.ordered(classifiers, labels.cardinality_order()):
+        seeds = classifiers[name]
+        average = sum(curve["average_precision"] for curve in seeds) / len(seeds)
+        names.append(f"{labels.extractor(name)}, AP {average:.3f}")
+        for number, curve in enumerate(seeds):
+            of = {"series": names[-1], "seed": number}
+            lines += [
+                {**of, "place": place, "recall": _round(one["recall"]), "precision": _round(one["precision"])}
+                for place, one in enumerate(_corners(curve["points"]))
+            ]
+            one = curve["operating_point"]
+            marks.append({**of, "recall": _round(one["recall"]), "precision": _round(one["precision"])})
+    x, y = (panels.number(field, title, (0, 1)) for field, title in (("recall", "Recall of “has triples”"), PRECISION))
+    colour = panels.series(names, columns=1, least=1)
+    return {
+        "title": panels.clean(labels.corpus(corpus)),
+        "height": 200,
+        "encoding": {"x": x, "y": y, "color": colour},
+        "layer": [
+            {
+                "data": panels.values(lines),
+                "mark": {"type": "line", "interpolate": "step-before", "strokeWidth": 1.4, "clip": True},
+                "encoding": {"order": {"field": "place"}, "detail": {"field": "seed"}},
+            },
+            {
+                "data": panels.values(marks),
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {
+                    "shape": colour,
+                    "tooltip": panels.tips(series="operating point", recall="", precision=""),
+                },
+            },
+        ],
+    }
+
+
+PRECISION = ("precision", "Precision")
+
+
+def _corners(points: list[dict]) -> list[dict]:
+    """The points where a curve of steps turns: long runs of equal recall or precision keep their ends."""
+    kept = points[:1]
+    for place in range(1, len(points) - 1):
+        around = points[place - 1 : place + 2]
+        if all(len({one[axis] for one in around}) > 1 for axis in ("recall", "precision")):
+            kept.append(points[place])
+    return kept + points[1:][-1:]
+
+
+def _round(value: float) -> float:
+    return round(value, 4)

@@ -32,6 +32,8 @@ _LATEX = {
     "↓": r"\ensuremath{\downarrow}",
     "Δ": r"\ensuremath{\Delta}",
     "·": r"\ensuremath{\cdot}",
+    "°": r"\ensuremath{^\circ}",
+    "κ": r"\ensuremath{\kappa}",
     "…": r"\ldots{}",
     "’": "'",
     "“": "``",

@@ -1,0 +1,117 @@
+"""What classifiers and models that are asked for entities said, as sentences of the page."""
+
+import pytest
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.files import write_jsonl
+from tripleaudit.report.browser import browser_data, error_counts
+from tripleaudit.report.inputs import Predicted, entities_of
+from tripleaudit.report.kinds import decided
+from tripleaudit.report.table_files import Links
+from tripleaudit.tables.cells import Cell, about
+
+KEYS = {"corpus": "demo", "protocol": "original", "training": "wz", "extractor": "zcc-binary", "noise": "none"}
+
+
+@pytest.fixture
+def classified(tmp_path):
+    """Four sentences, two with a triple; one of each is judged wrongly."""
+    triple = Triple(Span(0, 3, "Ada"), "knows", Span(4, 7, "Ben"))
+    gold = [Sentence(f"s{number}", "Ada Ben", (triple,) * (number < 2)) for number in range(4)]
+    save_sentences(tmp_path / "test.jsonl", gold)
+    scores = (0.9, 0.2, 0.8, 0.1)
+    write_jsonl(tmp_path / "said.jsonl", [{"id": f"s{n}", "score": score} for n, score in enumerate(scores)])
+    lines = [f"s{n},,{int(score > 0.5 and n < 2)},{int(score > 0.5)},{int(n < 2)}" for n, score in enumerate(scores)]
+    counts = tmp_path / "classification.csv"
+    head = "id,stratum,classification:correct,classification:predicted,classification:gold"
+    keys = '# {"corpus": "demo", "extractor": "zcc-binary", "protocol": "original", "training": "wz"}'
+    counts.write_text("\n".join([keys, head, *lines]) + "\n", encoding="utf-8")
+    return Predicted(
+        "demo", "original", "wz", "zcc-binary", "none", tmp_path / "said.jsonl", tmp_path / "test.jsonl", counts
+    )
+
+
+def test_a_classifier_says_of_each_sentence_whether_it_has_triples(classified):
+    data = browser_data([classified])
+    assert [sentence["d"] for sentence in data["sentences"]] == [
+        {0: [1, 0.9]},
+        {0: [0, 0.2]},
+        {0: [1, 0.8]},
+        {0: [0, 0.1]},
+    ]
+    assert not any(sentence["p"] for sentence in data["sentences"])
+    (counts,) = error_counts(data)
+    assert {kind: number for kind, number in counts.items() if number} == {"correct": 2, "missed": 1, "zero": 1}
+    assert [decided(yes, has) for yes in (True, False) for has in (True, False)] == [
+        "correct", "zero", "missed", "correct"
+    ]  # fmt: skip
+
+
+def test_numbers_of_a_classifier_lead_to_its_sentences(classified):
+    links = Links.to([classified])
+    of = {**KEYS, "testing": "wz", "stratum": "all", "matching": "classification"}
+    own = "#sentences?set=demo%2Foriginal&system=zcc-binary%2Fwz"
+    assert links.address(Cell(0.5, of={**of, "metric": "precision"})) == own
+    assert links.address(Cell(0.5, of={**of, "metric": "recall"})) == f"{own}&stratum=with"
+
+
+@pytest.fixture
+def named(tmp_path):
+    """One document with a needle; the model names it with its type, and another entity."""
+    corpus, model = tmp_path / "needles/corpus", tmp_path / "needles/models/lm"
+    text = "Zed Harbour is a port. Ada Lund lives there."
+    write_jsonl(corpus / "infusions.jsonl", [{"doc": "d", "text": text, "needles": [{"id": "d:Place:1"}]}])
+    needles = [
+        {"id": "d:Place:1", "doc": "d", "type": "Place", "name": "Zed Harbour"},
+        {"id": "d:Person:1", "doc": "d", "type": "Person", "name": "never infused"},
+    ]
+    write_jsonl(corpus / "needles.jsonl", needles)
+    found = [
+        {"doc": "d", "variant": "enriched", "type": "Place", "name": "Zed Harbour"},
+        {"doc": "d", "variant": "enriched", "type": "Person", "name": "Ada Lund"},
+        {"doc": "d", "variant": "untouched", "type": "Person", "name": "of another reading"},
+    ]
+    write_jsonl(model / "entities.jsonl", found)
+    return entities_of(model / "entities.jsonl")
+
+
+def test_needles_stand_in_their_documents_beside_what_was_named(named):
+    data = browser_data([named])
+    (document,) = data["sentences"]
+    types = data["relations"]
+    assert document["t"].startswith("Zed Harbour is")
+    assert [(one[0], types[one[1]], one[2]) for one in document["g"]] == [([0, 11], "Place", "")]
+    assert [(one[0], types[one[1]], one[3]) for one in document["p"][0]] == [
+        ([0, 11], "Place", "correct"), ([23, 31], "Person", "other")
+    ]  # fmt: skip
+    assert data["sets"] == [{"key": "needles", "name": "entities in documents with needles"}]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "stratum", "more"),
+    [("needles", "all", ""), ("needles", "Place", "&relation=Place"), ("iterations", "2", ""), ("parts", "1", "")],
+)
+def test_numbers_about_needles_lead_to_their_documents(named, protocol, stratum, more):
+    of = {"corpus": "any", "protocol": protocol, "training": "", "testing": "", "extractor": "lm", "noise": "none"}
+    cell = Cell(1.0, of={**of, "stratum": stratum, "matching": "max", "metric": "minea"})
+    assert Links.to([named]).address(cell) == f"#sentences?set=needles&system=lm{more}"
+    assert Links.to([named]).address(Cell(1.0, of={**cell.of, "extractor": "another"})) == ""
+
+
+def test_numbers_about_texts_lead_to_them_whatever_the_system(classified):
+    links = Links.to([classified])
+    assert links.address(Cell(2.0, of=about("demo", "original"))) == "#sentences?set=demo%2Foriginal&stratum=with"
+    assert links.address(Cell(2.0, of=about("demo", "original", "unseen"))).endswith("&stratum=unseen")
+    assert links.address(Cell(2.0, of=about("demo", "original", "zero", "wz"))).endswith("&stratum=zero")
+    assert links.address(Cell(2.0, of=about("demo", "rearranged"))) == ""
+
+
+def test_generative_scores_of_trained_systems_lead_to_the_same_texts_in_the_test_set(classified):
+    run = Predicted("demo", "generative", "", "lm", "none", classified.predictions, classified.gold)
+    links = Links.to([classified, run])
+    of = {"corpus": "demo", "testing": "", "stratum": "all", "matching": "default", "metric": "ts", "noise": "none"}
+    trained = {**of, "protocol": "gre-sentence-trained", "extractor": "zcc-binary", "training": "wz"}
+    assert links.address(Cell(1.0, of=trained)).endswith("system=zcc-binary%2Fwz&among=demo%2Fgenerative")
+    gold = {**of, "protocol": "gre-sentence-gold", "extractor": "groundtruth", "training": ""}
+    assert links.address(Cell(1.0, of=gold)) == "#sentences?set=demo%2Fgenerative"

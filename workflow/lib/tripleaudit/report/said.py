@@ -1,0 +1,73 @@
+"""What systems said that is no file of triples, in the form in which the page shows sentences.
+
+A classifier says of a sentence whether it has triples. A model that is asked for entities names some in a document
+into which needles were put: name and type stand as subject and relation, and the object is empty.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.files import read_jsonl
+from tripleaudit.report.inputs import Predicted
+from tripleaudit.scoring.counts import load_counts
+from tripleaudit.scoring.scores import CLASSIFICATION
+
+
+@dataclass(frozen=True)
+class Said:
+    """The answers of one system on one test set.
+
+    Attributes:
+        gold: the sentences of the test set.
+        triples: predicted ones, by sentence; none for a classifier.
+        decisions: of a classifier, whether a sentence was said to have triples, and its score; by sentence.
+    """
+
+    gold: list[Sentence]
+    triples: list[Sentence]
+    decisions: Mapping[str, tuple[bool, float]]
+
+
+def said(run: Predicted) -> Said:
+    """Read what a system said.
+
+    Raises:
+        UserError: a file is bad.
+    """
+    if run.entities:
+        return _entities(run)
+    gold = load_sentences(run.gold)
+    return Said(gold, [], _decisions(run)) if run.classifies else Said(gold, load_sentences(run.predictions), {})
+
+
+def _decisions(run: Predicted) -> dict[str, tuple[bool, float]]:
+    scores = {str(row["id"]): float(row.get("score") or 0) for _, row in read_jsonl(run.predictions)}
+    counts = load_counts(run.counts)
+    yes = counts.of(CLASSIFICATION)[:, 1]
+    return {id_: (bool(one), scores.get(id_, 0.0)) for id_, one in zip(counts.ids, yes, strict=True)}
+
+
+def _entities(run: Predicted) -> Said:
+    """Documents with the needles that were put into them, and the entities that a model found there."""
+    needles = {str(row["id"]): row for _, row in read_jsonl(run.gold.with_name("needles.jsonl"))}
+    gold, found = {}, {}
+    for _, row in read_jsonl(run.gold):
+        infused = [needles[one["id"]] for one in row["needles"]]
+        gold[str(row["doc"])] = _document(str(row["doc"]), row["text"], infused)
+    for _, row in read_jsonl(run.predictions):
+        if row["variant"] == "enriched":
+            found.setdefault(str(row["doc"]), []).append(row)
+    predicted = [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()]
+    return Said(list(gold.values()), predicted, {})
+
+
+def _document(id_: str, text: str, entities: list[dict]) -> Sentence:
+    nothing = Span(None, None, "")
+    return Sentence(id_, text, tuple(Triple(_span(text, str(e["name"])), str(e["type"]), nothing) for e in entities))
+
+
+def _span(text: str, name: str) -> Span:
+    start = text.find(name) if name else -1
+    return Span(None, None, name) if start < 0 else Span(start, start + len(name), name)
