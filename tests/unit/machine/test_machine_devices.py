@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock, Timeout
@@ -106,7 +107,8 @@ def test_jobs_of_a_study_share_a_device(machine, monkeypatch):
             return False
 
     machine(TWO.splitlines(keepends=True)[0])
-    monkeypatch.setattr(devices.time, "sleep", wait)
+    # in this module alone: a process that is waited for sleeps, too
+    monkeypatch.setattr(devices, "time", SimpleNamespace(sleep=wait, monotonic=time.monotonic))
     monkeypatch.setenv(devices.SHARE, "2")
     with devices.gpu_slot() as first:
         assert (free(2), free(4), free(1)) == (True, True, False)
