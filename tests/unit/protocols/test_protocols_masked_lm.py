@@ -130,6 +130,10 @@ def test_impossible_training_options_are_refused(tiny_encoder, tmp_path, options
         train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(**options))
 
 
+def test_the_smallest_training_is_one_step_of_one_sentence(tiny_encoder, tmp_path):
+    assert train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(steps=1, batch_size=1, layers=1))["steps"] == 1
+
+
 def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encoder, tmp_path):
     with pytest.raises(UserError, match="has no text"):
         train_masked_lm(tiny_encoder, [sentence(" ")], tmp_path, MaskedLm())
