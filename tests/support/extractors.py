@@ -21,7 +21,9 @@ WORDS = (
 SYLLABLES = ("ka", "lo", "mi", "ne", "ru", "sa", "te", "vo")
 
 
-def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout: float = 0.0, seed: int = 0) -> Path:
+def save_tiny_encoder(
+    folder: Path, *, layers: int = 2, width: int = 32, dropout: float = 0.0, seed: int = 0, segments: int = 2
+) -> Path:
     """Write a random BERT and a fast WordPiece tokenizer with a small vocabulary ([unused1] included) to ``folder``."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
@@ -38,6 +40,7 @@ def save_tiny_encoder(folder: Path, *, layers: int = 2, width: int = 32, dropout
         num_attention_heads=4,
         intermediate_size=2 * width,
         max_position_embeddings=160,
+        type_vocab_size=segments,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
     )

@@ -15,6 +15,7 @@ from support.extractors import (
     check_extractor,
     dense,
     random_batch,
+    save_tiny_encoder,
     toy_sentences,
     training_batch,
     worked_example,
@@ -97,9 +98,14 @@ def test_loss_and_maps_equal_the_paper_s(tiny_encoder):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
 
 
-def test_the_encoder_reads_relations_behind_the_sentence_as_its_second_segment(tiny_encoder):
+@pytest.mark.parametrize("segments", [1, 2])
+def test_the_encoder_reads_relations_behind_the_sentence_as_its_last_segment(tmp_path, segments):
     """What is reordered for a padded batch equals the sequence written out for one sentence."""
-    model = build(UniRel, tiny_encoder, relations=("leader", "founded by")).double().eval()
+    model = (
+        build(UniRel, save_tiny_encoder(tmp_path, segments=segments), relations=("leader", "founded by"))
+        .double()
+        .eval()
+    )
     short, long = "it rains today .", "notes of ada lovelace , london ."
     batch = model.collate(model.aligner.align([short, long]))
     found = model.represent(batch["input_ids"], batch["attention_mask"])
@@ -110,8 +116,8 @@ def test_the_encoder_reads_relations_behind_the_sentence_as_its_second_segment(t
     for row, text in enumerate((short, long)):
         ids = torch.tensor(model.tokenizer(text)["input_ids"])
         written = torch.cat([table[ids], names])[None]
-        segments = torch.tensor([[0] * len(ids) + [1, 1]])
-        states = model.encoder(inputs_embeds=written, token_type_ids=segments).last_hidden_state[0]
+        kinds = torch.tensor([[0] * len(ids) + [segments - 1] * 2])
+        states = model.encoder(inputs_embeds=written, token_type_ids=kinds).last_hidden_state[0]
         torch.testing.assert_close(found[row, : len(ids)], states[:-2])
         torch.testing.assert_close(found[row, -2:], states[-2:])
     torch.testing.assert_close(model.encode(batch["input_ids"], batch["attention_mask"]), found[:, :-2])

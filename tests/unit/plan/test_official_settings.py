@@ -145,6 +145,14 @@ def test_a_preset_has_the_official_numbers(name, corpus):
     assert set(model) <= set(official["model"])  # a preset has no model setting that no source says
 
 
+@pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
+def test_what_an_extractor_does_without_a_preset_stands_in_one(name):
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    for key, value in extractor_class(name).training_defaults.items():
+        official = [preset[key] for preset in ALL[name].values() if key in preset]
+        assert not official or value in official, key
+
+
 @pytest.mark.parametrize("name", ["casrel", "tplinker", "prgc"])
 def test_the_longer_presets_differ_in_length_alone(name):
     for preset, epochs in PAPER_EPOCHS.items():
