@@ -131,6 +131,7 @@ def test_later_files_win_key_by_key_and_repeated_keys_are_named_with_their_lines
         (b"study: s\ndescription: \xff\xfe\n", "line 2: not text in UTF-8"),
         (b"- a\n- b\n", "expected keys with values"),
         (b"\tstudy: s", "line 1, column 1: not valid YAML"),
+        (b'study: s\nfiles: [a, "b\\0"]\n', "line 2: the value of files/1 holds the character NUL"),
     ],
 )
 def test_what_is_no_study_file_is_said_in_a_sentence_with_file_and_line(tmp_path, content, said):

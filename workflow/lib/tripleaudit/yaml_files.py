@@ -16,7 +16,7 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     """Return the mapping in a YAML file, empty for an empty file.
 
     Raises:
-        UserError: there is no such file, it is no text in UTF-8, no YAML, no mapping, or names a key twice.
+        UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, no mapping, or has a key twice.
     """
     value, found = read_with_repeated(path)
     if found:
@@ -28,7 +28,7 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     """Return the mapping in a YAML file, and one sentence for each key that stands twice.
 
     Raises:
-        UserError: there is no such file, it is no text in UTF-8, no YAML, or no mapping.
+        UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, or no mapping.
     """
     path = Path(path)
     try:
@@ -72,7 +72,11 @@ def _size(node: yaml.Node | None, known: dict[int, int]) -> int:
 
 
 def _repeated(node: yaml.Node, place: tuple[str, ...], file: str) -> Iterator[str]:
-    """Yield a sentence for each key below ``node`` that stands twice."""
+    """Yield a sentence for each key below ``node`` that stands twice.
+
+    Raises:
+        UserError: a value holds the character NUL.
+    """
     if isinstance(node, yaml.MappingNode):
         first: dict[str, int] = {}
         for key, value in node.value:
@@ -85,3 +89,6 @@ def _repeated(node: yaml.Node, place: tuple[str, ...], file: str) -> Iterator[st
     elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield from _repeated(item, (*place, str(number)), file)
+    elif "\0" in node.value:  # no file has such a name, and no program takes such a word
+        line = node.start_mark.line + 1
+        raise UserError(f"{file}, line {line}: the value of {'/'.join(place)} holds the character NUL; expected text")
