@@ -117,7 +117,7 @@ def changed(write) -> list[dict]:
         (changed(lambda s, r, o: (s.upper(), r, o)), ["12 more triples would be correct if case did not count: (ADA"]),
         (changed(lambda s, r, o: (s.replace(" ", ""), r, o)), ["12 more triples would be correct if blanks did not"]),
         (changed(lambda s, r, o: (o, r, s)), ["predicted triples were with subject and object exchanged"]),
-        (changed(lambda s, r, o: (s, o, r)), ["no predicted relation occurs", "--column order=sor"]),
+        (changed(lambda s, r, o: (s, o, r)), ["no predicted relation occurs", "--predicted-column order=sor"]),
         ([{**row, "triples": []} for row in GOLD], ["no triple is predicted for any sentence"]),
         (changed(lambda s, r, o: (s[:2], r, o[:3])), ["no predicted triple is correct, whatever difference"]),
     ],
@@ -127,6 +127,13 @@ def test_why_a_score_is_zero(tmp_path: Path, capsys: pytest.CaptureFixture, gues
     assert value["micro"]["correct"] == (12 if not said else 0)
     assert len(value["hints"]) == len(said), value["hints"]
     assert all(part in hint for part, hint in zip(said, value["hints"], strict=True)), value["hints"]
+
+
+def test_the_advised_order_is_that_of_the_predictions_alone(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    guess = changed(lambda s, r, o: (s, o, r))
+    assert score(tmp_path, capsys, GOLD, guess, "--predicted-column", "order=sor")["micro"]["f1"] == 1
+    options = ("--column", "order=sor", "--predicted-column", "order=sor")
+    assert score(tmp_path, capsys, guess, guess, *options)["micro"]["f1"] == 1
 
 
 @pytest.mark.parametrize("ids", [{"id": "x"}, None], ids=["same-ids", "no-ids"])

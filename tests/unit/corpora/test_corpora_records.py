@@ -302,3 +302,11 @@ def test_a_study_says_which_column_is_what(tmp_path):
     assert parse_columns(given) == columns
     with pytest.raises(UserError, match="corpora/own/columns: unknown key 'txt', did you mean 'text'"):
         Study({"study": "s", "corpora": {"own": corpus | {"columns": {"txt": "satz"}}}})
+
+
+def test_a_name_in_lower_case_is_spelt_as_its_places_say(tmp_path):
+    head, tail = {"name": "mira okafor", "pos": [0, 2]}, {"name": "a lab", "pos": [3, 9]}
+    row = {"token": ["Mira", "Okafor", "leads", "A", "Lab"], "h": head, "t": tail, "relation": "leads"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    (triple,) = read_corpus(tmp_path / "a.jsonl").sentences[0].triples
+    assert (triple.subject.text, triple.object.text) == ("Mira Okafor", "a lab")  # 9 is outside, so the name stays

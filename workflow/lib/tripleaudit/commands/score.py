@@ -30,6 +30,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_reading(parser, "the corpus files")
     parser.add_argument(
+        "--predicted-column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="the same of PREDICTIONS alone, such as order=sor",
+    )
+    parser.add_argument(
         "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
@@ -50,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
     matching = check_matching(args.matching)
     columns = parse_columns(args.column)
-    gold, predictions = load_pair(args.gold, args.predictions, args.format, columns)
+    predicted_columns = parse_columns(args.predicted_column, "--predicted-column")
+    gold, predictions = load_pair(args.gold, args.predictions, args.format, columns, predicted_columns)
     train = read_corpus(args.train, format=args.format, columns=columns).sentences if args.train else None
     if matching not in applicable(gold, predictions):
         raise UserError(

@@ -14,7 +14,11 @@ log = logging.getLogger(__name__)
 
 
 def load_pair(
-    gold: str | Path, predictions: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None
+    gold: str | Path,
+    predictions: str | Path,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    predicted_columns: Mapping[str, str] | None = None,
 ) -> tuple[list[Sentence], list[Sentence]]:
     """Read and align a gold file and a prediction file (the same file, if it stores both).
 
@@ -23,11 +27,18 @@ def load_pair(
         predictions: any corpus format; of stored predictions the ``predict``.
         format: of the corpus files; ``auto`` to tell it from the content.
         columns: which column of them is what; of predictions in a form that is told from the content, nothing.
+        predicted_columns: which column of the predictions is what, wherever their form shows otherwise.
 
     Raises:
         UserError: a file cannot be read, or the two do not fit together.
     """
-    right, guess = load_side(gold, "truth", format, columns), load_side(predictions, "predict", format, columns)
+    from tripleaudit.corpora.readers import read_corpus
+
+    right = load_side(gold, "truth", format, columns)
+    if predicted_columns:
+        guess = read_corpus(predictions, columns=predicted_columns).sentences
+    else:
+        guess = load_side(predictions, "predict", format, columns)
     return right, align(right, guess, str(gold), str(predictions))
 
 

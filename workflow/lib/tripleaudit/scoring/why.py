@@ -29,8 +29,8 @@ FORGIVEN: Final[dict[str, Callable[[Strings], Strings]]] = {
 }
 ORDERS: Final = {
     "with subject and object exchanged": (2, 1, 0),
-    "read as subject, object, relation (--column order=sor)": (0, 2, 1),
-    "read as relation, subject, object (--column order=rso)": (1, 0, 2),
+    "read as subject, object, relation (--predicted-column order=sor)": (0, 2, 1),
+    "read as relation, subject, object (--predicted-column order=rso)": (1, 0, 2),
 }
 
 

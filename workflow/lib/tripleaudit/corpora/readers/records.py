@@ -336,7 +336,7 @@ class _Arguments:
             if start not in (ABSENT, None):
                 return self._span(start, None if end is ABSENT else end, name, role)
             if name:
-                return name, None
+                return self._spelt(name, value.get("pos"))
         if isinstance(value, list | tuple) and len(value) == 2 and all(type(edge) is int for edge in value):
             return self._span(value[0], value[1], None, role)
         state = "is missing" if value is ABSENT else f"is {shown(value)}"
@@ -344,6 +344,16 @@ class _Arguments:
             f"{self.where}: the {role} of {shown(item)} {state}, expected a string, a span, or an entity; "
             f"--column {role}=PATH says where it stands"
         )
+
+    def _spelt(self, name: str, places: Any) -> tuple[str, int | None]:
+        """Return a name as the sentence spells it at its places (OpenNRE keeps names lower-cased beside ``pos``)."""
+        if self.offsets and isinstance(places, list) and len(places) == 2 and all(type(edge) is int for edge in places):
+            first, last = places
+            if 0 <= first < last <= len(self.offsets):
+                spelt, start = self._span(first, last - self.mapped.inclusive, None, "name")
+                if spelt.casefold() == name.casefold():
+                    return spelt, start
+        return name, None
 
     def _span(self, start: Any, end: Any, name: str | None, role: str) -> tuple[str, int]:
         """Return the string and first character of a span."""
