@@ -145,6 +145,13 @@ RUNNING = {
     "a patched class": ("class C: ...\nC.low = 1", "C.low", "low = 1", "low = 2"),
     "an enumeration": ("import enum\nclass E(enum.Enum): A = 1", "E['A']", "A = 1", "A = 2"),
     "a dataclass": ("import dataclasses as d\nL = 1\n@d.dataclass\nclass D: n: int = L", "D()", "L = 1", "L = 2"),
+    "a type by its name": (
+        "import dataclasses as d\nclass C: low = 1\n@d.dataclass\nclass D: n: 'list[C]'", "D", "low = 1", "low = 2",
+    ),
+    "a type of what is returned": ("class C: low = 1\ndef f() -> 'C': ...", "f", "low = 1", "low = 2"),
+    "a help text that is used": ("HELP = 'a'", "HELP", "'a'", "'b'"),
+    "a version that is used": ("__version__ = 'a'\ndef f(): return __version__", "f()", "'a'", "'b'"),
+    "a help text by its name": ("HELP = 'a'", "globals()['HELP']", "'a'", "'b'"),
     "a property": ("class C:\n    @property\n    def p(self): return L\nL = 1", "C().p", "L = 1", "L = 2"),
     "a partial": ("from functools import partial\ndef f(n): return 1\nG = partial(f, 1)", "G()", "n 1", "n 2"),
     "a cache": ("import functools\n@functools.cache\ndef f(): return 1", "f()", "n 1", "n 2"),
@@ -157,6 +164,9 @@ RUNNING = {
 }  # fmt: skip
 
 
+LOOKED_UP = ("all names", "the module's name", "a help text by its name")
+
+
 @pytest.mark.parametrize("kind", RUNNING)
 def test_of_a_function_counts_whatever_alters_what_it_does(package, kind):
     beside, says, old, new = RUNNING[kind]
@@ -165,7 +175,7 @@ def test_of_a_function_counts_whatever_alters_what_it_does(package, kind):
     package.write("parts.py", text)
     before = package("parts:work")
     package.write("parts.py", text.replace("return 0", "return 'other'"))
-    assert (package("parts:work") != before) is (kind in ("all names", "the module's name"))
+    assert (package("parts:work") != before) is (kind in LOOKED_UP)
     package.write("parts.py", text.replace(old, new))
     assert package("parts:work") != before
 

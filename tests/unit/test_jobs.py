@@ -213,6 +213,31 @@ def test_what_the_source_does_not_show_stands_in_few_places():
     assert not list(unseen_in(ast.parse(shown)))
 
 
+READERS = {"cli", "exchange.bundling", "exchange.cards", "provenance", "report.origin", "scoring.scores"}
+READERS.add("sources.download")  # tells servers who asks
+"""Modules that read what other modules say of themselves, and print it beside a result: help and version."""
+
+
+def test_what_modules_say_of_themselves_is_only_printed():
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set()
+            names |= {node.attr} - {"__version__"} if isinstance(node, ast.Attribute) else set()
+            if names & {"HELP", "DESCRIPTION", "__version__"}:
+                found.add(module)
+    assert found == READERS
+
+
+def test_a_new_list_of_prices_makes_nothing_anew():
+    """What an answer cost when it was paid for is kept with it; jobs are given the prices of what they will pay."""
+    told = {name for name, shell in SHELLS.items() if "data/prices.yaml" in dict(jobs.rule_code(shell))}
+    assert told == {"estimate"}
+    arithmetic = {name for name, shell in SHELLS.items() if "llm.prices" in dict(jobs.rule_code(shell))}
+    assert {"generate", "judge_triples", "extract_needles"} < arithmetic
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy of the package that a test may change, and that versions are read off."""

@@ -1,20 +1,33 @@
 """Listed prices: whose they are, what wins over them, and when they are old."""
 
 import datetime
+import json
 import logging
 
 import pytest
 
+from support.fake_endpoint import FakeEndpoint
+from tripleaudit.errors import UserError
+from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client, Endpoint
-from tripleaudit.llm.prices import OLD, Prices, Usage, _table, listed, warning
-from tripleaudit.plan.language_models import Server
+from tripleaudit.llm.endpoint import Request
+from tripleaudit.llm.listed import _table, listed, with_prices
+from tripleaudit.llm.prices import OLD, Prices, Usage, warning
+from tripleaudit.plan.language_models import LanguageModels
 
 KNOWN = {"base_url": "https://api.openai.com/v1", "model": "gpt-4o-mini", "api_key_env": "K"}
 
 
+def planned(**server) -> Prices:
+    """The prices that a job is given of an endpoint of a study."""
+    section = LanguageModels.alone({"endpoints": {"e": {**KNOWN, **server}}, "datasets": {}}).section
+    return settings.endpoint(settings.read_section(json.dumps(section))[0], "e").prices
+
+
 def test_a_known_model_at_its_service_has_a_price():
-    prices = Endpoint.from_config("e", KNOWN).prices
-    assert prices and prices == listed(KNOWN["base_url"], "gpt-4o-mini-2024-07-18") and prices.as_of
+    prices = planned()
+    assert prices and prices == listed(KNOWN["base_url"], "gpt-4o-mini-2024-07-18")
+    assert prices.as_of == listed(KNOWN["base_url"], KNOWN["model"]).as_of == str(_table()["date"])
     dated, plain = (listed(KNOWN["base_url"], name) for name in ("gpt-4o-2024-05-13", "gpt-4o"))
     assert dated.input > plain.input  # a dated name that is listed has its own
     assert prices.of(Usage(1000, 0, cached_tokens=1000)) == pytest.approx(prices.cached_input / 1000)
@@ -24,11 +37,25 @@ def test_a_known_model_at_its_service_has_a_price():
 
 @pytest.mark.parametrize("own", [{"input": 0, "output": 0}, {"input": 7}])
 def test_the_studys_prices_win(own):
-    config = Server.model_validate({**KNOWN, "prices": own}).full()
-    assert Endpoint.from_config("e", config).prices == Prices(own["input"])
-    assert Endpoint.from_config("e", Server.model_validate(KNOWN).full()).prices == listed(
-        KNOWN["base_url"], "gpt-4o-mini"
-    )
+    assert planned(prices=own) == Prices(own["input"]) and planned(prices=None)
+
+
+def test_an_answer_keeps_what_it_cost_when_it_was_paid_for(tmp_path):
+    request = Request(({"role": "user", "content": "a"},))
+    with FakeEndpoint() as fake:
+        costs = []
+        for prices in (Prices(1000, 2000), Prices(7, 7)):
+            with Client(Endpoint(fake.url, "m", prices=prices), tmp_path) as client:
+                costs += [answer.cost for answer in client.complete_all([request])]
+        assert costs[0] == costs[1] > 0 and fake.count == 1
+
+
+def test_a_budget_is_never_kept_without_prices(tmp_path):
+    section = {"endpoints": {"e": KNOWN}, "budget": 1, "cache": str(tmp_path)}
+    with pytest.raises(UserError, match="a budget needs 'prices' for every endpoint with a key"):
+        settings.open_client(section, "e", "s")
+    with settings.open_client(with_prices(section), "e", "s") as client:
+        assert client.ledger.limit == 1
 
 
 def test_an_old_table_is_told(tmp_path, caplog, monkeypatch):

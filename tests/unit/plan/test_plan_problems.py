@@ -315,3 +315,16 @@ def test_what_a_job_would_stumble_over_is_said_in_the_plan(tmp_path, monkeypatch
         "corpora/c/files/test: latin.jsonl line 1 (byte 3): not UTF-8 text",
     ]
     assert [line.partition(": '")[0] for line in lines[4:]] == ["generative/endpoints/far", "generative/endpoints/open"]
+
+
+@pytest.mark.parametrize("format", ["auto", "jsonl", "docbin", "triple-list", "conll04"])
+def test_an_empty_file_is_said_in_the_plan_whatever_its_format(tmp_path, monkeypatch, capsys, format):
+    monkeypatch.chdir(tmp_path)
+    for name in ("train", "valid", "test"):
+        (tmp_path / name).write_bytes(b"" if name == "test" else b"[1]\n")
+    files = "{train: train, valid: valid, test: test}"
+    (tmp_path / "study.yaml").write_text(f"study: s\ncorpora: {{c: {{format: {format}, files: {files}}}}}\n")
+    assert main(["validate", "study.yaml"]) == 1
+    assert said(capsys.readouterr().err) == [
+        "corpora/c/files/test: test: the corpus is empty, expected at least one sentence"
+    ]

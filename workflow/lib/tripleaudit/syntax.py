@@ -1,6 +1,7 @@
 """What is in the source of one module: what runs, what it imports, what it calls with which texts."""
 
 import ast
+import contextlib
 import copy
 import hashlib
 import re
@@ -30,6 +31,7 @@ class Module(NamedTuple):
 def analysed(tree: ast.Module, module: str, is_package: bool = False) -> Module:
     """Return what is in the source of a module."""
     tree = _Running().visit(tree)
+    tree.body = [node for node in tree.body if not _only_says(node, tree)]
     parts: list[str] = []
     _spell(tree, parts)
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
@@ -52,8 +54,7 @@ class _Running(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-        return None if names in (["__version__"], ["HELP"], ["DESCRIPTION"]) else self.generic_visit(node)
+        return None if ast.unparse(node.targets[0]) == "parser.description" else self.generic_visit(node)
 
     def _without_docstring(self, node):
         self.generic_visit(node)
@@ -63,6 +64,20 @@ class _Running(ast.NodeTransformer):
         return node
 
     visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _without_docstring
+
+
+def _only_says(node: ast.stmt, tree: ast.Module) -> bool:
+    """Whether a statement at the top of a module names its version or says what it does, and the module reads neither.
+
+    Of other modules none but the way in reads them.
+    """
+    names = _names_of(node)
+    if names not in (["__version__"], ["HELP"], ["DESCRIPTION"]):
+        return False
+    read = (
+        isinstance(each, ast.Name) and each.id == names[0] and isinstance(each.ctx, ast.Load) for each in _walk(tree)
+    )
+    return not any(read) and not any(map(_looks_up, ast.walk(tree)))
 
 
 def _spell(node: object, parts: list[str]) -> None:
@@ -82,6 +97,17 @@ def _spell(node: object, parts: list[str]) -> None:
         parts.append("]")
     else:
         parts.append(repr(node))
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree, with those that strings in its annotations stand for: libraries evaluate them."""
+    for each in ast.walk(node):
+        yield each
+        for annotation in (getattr(each, "annotation", None), getattr(each, "returns", None)):
+            for part in ast.walk(annotation) if annotation is not None else ():
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    with contextlib.suppress(SyntaxError):  # a text, as in Literal["a b"]
+                        yield from ast.walk(ast.parse(part.value.strip(), mode="eval"))
 
 
 def _imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, str]]:
@@ -120,7 +146,7 @@ def _used(tree: ast.Module, module: str, imported: dict[str, str]) -> Iterator[t
         loops = (each for each in ast.walk(top) if isinstance(each, ast.For | ast.comprehension))
         several = (each for each in loops if not isinstance(each.iter, ast.Constant))
         known = texts | {getattr(each.target, "id", ""): _texts(each.iter, texts) for each in several}
-        for node in ast.walk(top):
+        for node in _walk(top):
             given: list[ast.expr] = []
             if isinstance(node, ast.Call):
                 given = [*node.args, *(word.value for word in node.keywords)]
@@ -206,7 +232,7 @@ def only_used(tree: ast.Module, name: str) -> ast.Module:
     used = {name, *entrance}
     queue = [*always, *(node for one in used for node in defined[one])]
     while queue:
-        for each in ast.walk(queue.pop()):
+        for each in _walk(queue.pop()):
             if _looks_up(each):
                 return tree
             if isinstance(each, ast.Name) and each.id in defined and each.id not in used:

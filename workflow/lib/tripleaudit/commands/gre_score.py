@@ -168,7 +168,7 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     from tripleaudit.errors import UserError
     from tripleaudit.grescores.judging import judge, split
     from tripleaudit.llm.client import Client, Endpoint, Prices
-    from tripleaudit.llm.prices import listed
+    from tripleaudit.llm.listed import listed
     from tripleaudit.llm.prompts import load_prompt
 
     endpoint = Endpoint(

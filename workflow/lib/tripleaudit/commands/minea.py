@@ -119,7 +119,7 @@ def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
     from tripleaudit.llm.client import Client
     from tripleaudit.llm.endpoint import Endpoint, Prices
-    from tripleaudit.llm.prices import listed
+    from tripleaudit.llm.listed import listed
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.prices import Prices, Usage, listed
+from tripleaudit.llm.prices import Prices, Usage
 
 STRUCTURED = ("auto", "json_schema", "off")
 TOKEN_FIELDS = ("auto", "max_tokens", "max_completion_tokens")
@@ -115,7 +115,7 @@ class Endpoint:
 
     @classmethod
     def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
-        """Build an endpoint from a mapping of the configuration; without prices, those listed for a known service.
+        """Build an endpoint from a mapping of the configuration.
 
         Raises:
             UserError: an unknown key, or a value that cannot be used.
@@ -131,20 +131,17 @@ class Endpoint:
             values = {"timeout": 600.0, "concurrency": 2, **values}
             source = str(values["serve"].get("source", ""))
             values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
-        prices = values.pop("prices", None)
-        if prices is None:
-            prices = listed(values["base_url"], values["model"])
-        elif isinstance(prices, Mapping):
-            if set(prices) - {"input", "output", "cached_input", "batch"}:
-                raise UserError(
-                    f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, "
-                    "'cached_input' for prompt tokens from the server's cache and 'batch', the share for batches"
-                )
-            sides: dict[str, Any] = {side: float(price) for side, price in prices.items() if price is not None}
-            prices = Prices(**sides)
+        prices = dict(values.pop("prices", None) or {})
+        as_of = prices.pop("as_of", None)
+        if set(prices) - {"input", "output", "cached_input", "batch"}:
+            raise UserError(
+                f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, "
+                "'cached_input' for prompt tokens from the server's cache and 'batch', the share for batches"
+            )
+        sides: dict[str, Any] = {side: float(price) for side, price in prices.items() if price is not None}
         if values["base_url"] is None and not values.get("serve"):
             raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
-        return cls(**values, prices=prices)
+        return cls(**values, prices=Prices(**sides, as_of=as_of))
 
 
 @dataclass(frozen=True)

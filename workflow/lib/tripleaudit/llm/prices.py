@@ -1,20 +1,9 @@
-"""What requests use and cost; what known services charge, as of a date (``data/prices.yaml``)."""
+"""What requests use and cost. What services charge (:mod:`tripleaudit.llm.listed`) comes with an endpoint."""
 
 import datetime
-import functools
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
 
-import yaml
-
-from tripleaudit.shipped import DATA
-
-FILE = DATA / "prices.yaml"
 OLD = datetime.timedelta(days=180)
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +55,6 @@ class Prices:
 
     def __bool__(self) -> bool:
         return bool(self.input or self.output)
-
-
-@functools.cache
-def _table() -> Mapping[str, Any]:
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
-
-
-def listed(base_url: str | None, model: str) -> Prices:
-    """Return the listed prices of a model at an address; none where the table does not know both."""
-    try:
-        host = urlsplit(base_url or "").hostname or ""
-    except ValueError:  # no address; who checks it says so
-        host = ""
-    service = _table()["services"].get(host) or {"models": {}}
-    found = service["models"].get(model) or service["models"].get(_DATED.sub("", model))
-    if found is None:
-        return Prices()
-    return Prices(**found, batch=service.get("batch", 1.0), as_of=_table()["date"].isoformat())
 
 
 def warning(prices: Prices, today: datetime.date | None = None) -> str | None:

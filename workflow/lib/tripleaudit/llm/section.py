@@ -65,9 +65,12 @@ def open_client(
         server_log, threads: output and CPU threads of that server.
 
     Raises:
-        UserError: the endpoint is not defined, or a local model is to be served and ``model_dir`` is not given.
+        UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
+            ``model_dir`` is not given.
     """
     chosen = endpoint(section, name)
+    if section.get("budget") is not None and chosen.api_key_env and not chosen.prices:
+        raise UserError(f"generative endpoint '{name}': a budget needs 'prices' for every endpoint with a key")
     server = None
     if chosen.serve is not None:
         if model_dir is None:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from tripleaudit.corpora.readers import detect_format, resolve_format
-from tripleaudit.corpora.readers.common import Probe, split_of
+from tripleaudit.corpora.readers.common import Probe, first_character, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError, hint
@@ -226,14 +226,22 @@ def protocols_model(names: Sequence[str]) -> type[Section]:
     return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)
 
 
-def _problem_of_text(where: str, path: Path) -> Iterator[str]:
-    """Yield why a file, whose format is found by looking at it, holds no sentence, as far as its beginning shows."""
+def _problem_of_text(where: str, path: Path, format: str) -> Iterator[str]:
+    """Yield why a file holds no sentence, as far as its beginning shows; of a format that is named, if it is empty."""
     try:
         if path.is_dir() and not any(path.iterdir()):
             raise UserError(f"{path}: the folder is empty, expected a data set or a file")
-        _ = detect_format(path) if path.is_dir() else Probe(path).first
+        if format == "auto" or path.is_file() and _is_blank(path):
+            _ = detect_format(path) if path.is_dir() else Probe(path).first
     except UserError as error:
         yield f"{where}: {error}"
+
+
+def _is_blank(path: Path) -> bool:
+    try:
+        return not first_character(path)
+    except UserError:  # no text; the format that is named may read it
+        return False
 
 
 def _twice(files: Files) -> Iterator[tuple[str, str, str]]:
@@ -262,8 +270,8 @@ class Corpora:
                         place = Path(split_of(shipped(path))[0])
                         if not place.exists():
                             yield f"{where}/files/{split}: {path}: no such file"
-                        elif corpus.format == "auto":
-                            yield from _problem_of_text(f"{where}/files/{split}", place)
+                        else:
+                            yield from _problem_of_text(f"{where}/files/{split}", place, corpus.format)
                 for path, known, split in _twice(corpus.files):
                     if known == "train":
                         yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"

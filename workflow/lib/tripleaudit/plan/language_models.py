@@ -25,6 +25,7 @@ from tripleaudit.fields import (
 )
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
+from tripleaudit.llm.listed import with_prices
 from tripleaudit.llm.prompts import load_prompt
 
 
@@ -173,7 +174,7 @@ class LanguageModels:
 
     def __init__(self, study: Any, config: Generative):
         self.study, self.config = study, config
-        self.section: dict[str, Any] = config.full()  # as commands take it
+        self.section: dict[str, Any] = with_prices(config.full())  # as commands take it
         self._expand()
 
     @classmethod
@@ -184,7 +185,9 @@ class LanguageModels:
             UserError: the section does not fit.
         """
         found = cls(None, Generative(**checked_fields(Generative, section, "generative")))
-        found.section = {"systems": {}, **section}  # as it is given, so that what was made from it is found again
+        found.section = with_prices(
+            {"systems": {}, **section}
+        )  # as it is given, so that what was made from it is found again
         found._expand()
         return found
 
