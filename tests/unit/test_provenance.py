@@ -32,8 +32,9 @@ def test_a_record_holds_no_path_and_no_host(tmp_path):
     assert socket.gethostname() not in text or len(socket.gethostname()) < 4
 
 
-def test_missing_packages_and_checkouts_are_none(tmp_path):
-    assert record(tmp_path, packages=("no-such-package",))["packages"] == {"no-such-package": None}
+def test_missing_packages_and_checkouts_are_none(tmp_path, monkeypatch):
+    monkeypatch.setattr("tripleaudit.provenance.PACKAGES", ("no-such-package",))
+    assert record(tmp_path)["packages"] == {"no-such-package": None}
     assert git_state(tmp_path) is None
 
 

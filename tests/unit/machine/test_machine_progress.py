@@ -10,13 +10,18 @@ from tripleaudit.machine.progress import Progress, duration, watched
 
 
 @pytest.fixture
+def often(monkeypatch):
+    monkeypatch.setattr("tripleaudit.machine.progress.EVERY", 0.05)
+
+
+@pytest.fixture
 def lines(caplog):
     caplog.set_level(logging.INFO, logger="tripleaudit")
     return lambda: [record.getMessage() for record in caplog.records]
 
 
-def test_a_slow_step_is_reported_too(lines):
-    with Progress("training", 10, "steps", every=0.05) as progress:
+def test_a_slow_step_is_reported_too(lines, often):
+    with Progress("training", 10, "steps") as progress:
         progress.add(2)
         time.sleep(0.3)  # one long step
     assert len(lines()) >= 3
@@ -25,17 +30,17 @@ def test_a_slow_step_is_reported_too(lines):
     assert " a second" in lines()[0]
 
 
-def test_a_standstill_is_not_called_progress(lines):
-    with Progress("training", 10, "steps", every=0.05):
+def test_a_standstill_is_not_called_progress(lines, often):
+    with Progress("training", 10, "steps"):
         time.sleep(0.12)
     assert lines()[0] == "training: 0 of 10 steps, none finished in 0:00"
 
 
-def test_no_thread_stays_behind_and_quick_work_says_nothing(lines):
+def test_no_thread_stays_behind_and_quick_work_says_nothing(lines, often):
     before = set(threading.enumerate())
-    with Progress("training", 10, every=0.05):
+    with Progress("training", 10):
         assert len(threading.enumerate()) == len(before) + 1
-    with pytest.raises(ValueError, match="bad"), Progress("training", 10, every=0.05):
+    with pytest.raises(ValueError, match="bad"), Progress("training", 10):
         raise ValueError("bad")
     assert set(threading.enumerate()) == before
     assert lines() == []

@@ -99,7 +99,7 @@ def test_several_needles_share_a_gap_when_gaps_are_few():
 
 def test_seeds_decide_the_places():
     haystack = document(12_000)
-    needles = [(n.id, n.paragraph) for n in template_needles("doc", haystack.text, "Person", 12, 1)]
+    needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, 1)]
     places = {tuple(p.start for p in infuse(haystack, needles, seed).needles) for seed in range(1, 51)}
     assert len(places) == 50
 

@@ -39,6 +39,7 @@ from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.score_index import ScoreIndex
 
+KEYS = {"study": "s", "corpus": "docs", "extractor": "fake"}
 PLAN = Plan(schema="demo", target=0.3, piece_chars=2500, iterations=1, reserve=300, parts=5, part_iterations=1)
 
 
@@ -58,7 +59,7 @@ def study(tmp_path_factory):
     corpus.save(folder / "corpus")
     save_result(result, PLAN, folder / "model")
     corpus, stored = Corpus.load(folder / "corpus"), load_result(folder / "model")
-    scores = score_result(corpus, stored, PLAN, "s", "docs", "fake")
+    scores = score_result(corpus, stored, PLAN, KEYS)
     return {"corpus": corpus, "stored": stored, "scores": scores, "model": model, "folder": folder}
 
 
@@ -103,7 +104,7 @@ def test_where_the_needles_came_from(study):
     made = {"wanted": 4, "generated": 1, "from_templates": 3, "rejected": {}, "calls": 3, "infused": 2}
     report = {**corpus.report, "needles": made, "generator": "fake", "types": {"a": [{}, {}], "b": [{}]}}
     report["plan"] = {**report["plan"], "discover": True}
-    told = score_result(dataclasses.replace(corpus, report=report), study["stored"], PLAN, "s", "docs", "fake")
+    told = score_result(dataclasses.replace(corpus, report=report), study["stored"], PLAN, KEYS)
     assert (
         "Needles: 4 wanted, 1 invented by the generating model, 3 from templates, 2 infused. "
         "Types that it named as fitting the documents: 3."
@@ -181,7 +182,7 @@ def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
     kept = [e for e in result.entities if e.variant != "untouched"]  # so the table can rest on the runs alone
     kept += [e for e in result.entities if e.variant == "untouched" and e.iteration == 2]
     save_result(dataclasses.replace(result, entities=kept), plan, tmp_path / "model")
-    scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "docs", "fake")
+    scores = score_result(corpus, load_result(tmp_path / "model"), plan, KEYS)
     found = {s.stratum: s.value for s in scores if (s.key("protocol"), s.metric) == ("iterations", "entities")}
     assert found == {"0": 0, "1": pieces, "2": pieces}
 
@@ -213,7 +214,7 @@ def test_false_positives_are_judged_too(tmp_path):
     assert 0 < result.report["judge"]["cost"] < result.report["cost"]
     assert [match.llm for match in result.displaced] == [True] * 10
     save_result(result, plan, tmp_path / "model")
-    scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "docs", "fake")
+    scores = score_result(corpus, load_result(tmp_path / "model"), plan, KEYS)
     rates = {
         s.matching: s.value
         for s in scores
@@ -256,7 +257,7 @@ def test_deduplicated_view(study):
 def test_recall_of_a_rule_based_model(tmp_path):
     """A model with recall 1 has MINEA 1, one with recall 1/2 exactly the share that it lists."""
     document = Document("d", make_document(120).text)
-    needles = [n for kind in ("Person", "Event") for n in template_needles("d", document.text, kind, 10, 3)]
+    needles = [n for kind in ("Person", "Event") for n in template_needles(document, kind, 10, 3)]
     plan = Plan(
         schema="paper", needle_types=("Person", "Event"), iterations=0, judge=False, untouched=False, target=0.3
     )
@@ -290,7 +291,7 @@ def test_a_model_that_forgets_parts_5_to_11_shows_it_there(tmp_path):
     with FakeEndpoint(whole) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
         result = extract_corpus(corpus, plan, client.complete_all, "m")
     save_result(result, plan, tmp_path / "model")
-    scores = score_result(corpus, load_result(tmp_path / "model"), plan, "s", "d", "m")
+    scores = score_result(corpus, load_result(tmp_path / "model"), plan, KEYS)
     curve = {int(s.stratum): s.value for s in scores if s.metric == "redundancy"}
     assert curve == {part: float(5 <= part <= 11) for part in range(1, 16)}
 
@@ -368,13 +369,13 @@ def test_rehearsal_bounds_what_is_sent(tmp_path):
         with Client(endpoint, tmp_path) as client:
             from tripleaudit.llm.conversation import TokenCounter
 
-            stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
+            stages = rehearse(corpus, plan, client, TokenCounter)
             assert fake.count == 0
             result = extract_corpus(corpus, plan, client.complete_all, "m")
             assert stages["extraction"].to_pay == len(result.calls)
             assert stages["judge"].to_pay >= 9 and fake.count <= sum(s.to_pay for s in stages.values())
             assert sum(s.cost for s in stages.values()) >= client.totals.cost > 0
-            stages = rehearse(documents, plan, client, TokenCounter, corpus=corpus)
+            stages = rehearse(corpus, plan, client, TokenCounter)
             assert sum(s.to_pay for s in stages.values()) == 0 and stages["extraction"].cached == len(result.calls)
 
 

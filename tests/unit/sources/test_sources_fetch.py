@@ -10,6 +10,7 @@ import pytest
 from support.webserver import web_server
 from tripleaudit.errors import UserError
 from tripleaudit.sources import download as downloading
+from tripleaudit.sources.download import Patience
 from tripleaudit.sources.fetch import fetch
 
 CONTENT = b'{"text": "Rome is in Italy .", "triple_list": [["Rome", "in", "Italy"]]}\n' * 5000
@@ -38,7 +39,7 @@ def test_a_file_is_downloaded_verified_and_moved_into_place(server, tmp_path):
 def test_passing_faults_are_tried_again(server, tmp_path, faults):
     url = server.serve("flaky.json", CONTENT, *faults)
     server.requests.clear()
-    fetch(url, tmp_path / "a.json", sha256=HASH, pause=0.01)
+    fetch(url, tmp_path / "a.json", sha256=HASH, patience=Patience(pause=0.01))
     assert (tmp_path / "a.json").read_bytes() == CONTENT
     assert len(server.requests) == len(faults) + 1
 
@@ -60,7 +61,7 @@ def test_lasting_faults_are_one_clear_sentence_and_leave_nothing(server, tmp_pat
     old = tmp_path / "old.json"
     old.write_text("what was here before")
     with pytest.raises(UserError, match=message) as caught:
-        fetch(url, old, sha256=HASH, attempts=3, pause=0.01)
+        fetch(url, old, sha256=HASH, patience=Patience(3, 0.01))
     assert "\n" not in str(caught.value)
     assert old.read_text() == "what was here before"
     assert clean(tmp_path) == ["old.json"]
@@ -69,13 +70,13 @@ def test_lasting_faults_are_one_clear_sentence_and_leave_nothing(server, tmp_pat
 def test_a_missing_page_is_not_tried_again(server, tmp_path):
     server.requests.clear()
     with pytest.raises(UserError, match="the server answers 404"):
-        fetch(f"{server.url}/nothing", tmp_path / "a", sha256=HASH, pause=0.01)
+        fetch(f"{server.url}/nothing", tmp_path / "a", sha256=HASH, patience=Patience(pause=0.01))
     assert server.requests == ["nothing"]
 
 
 def test_a_server_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match="not downloaded after 2 attempts"):
-        fetch("http://127.0.0.1:1/file", tmp_path / "a", sha256=HASH, attempts=2, pause=0.01)
+        fetch("http://127.0.0.1:1/file", tmp_path / "a", sha256=HASH, patience=Patience(2, 0.01))
 
 
 def test_size_is_checked(server, tmp_path):

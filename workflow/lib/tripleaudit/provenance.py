@@ -41,7 +41,6 @@ def provenance(
     seed: int | None,
     device: str,
     seconds: float,
-    packages: tuple[str, ...] = PACKAGES,
 ) -> dict[str, Any]:
     """Describe a finished job.
 
@@ -52,7 +51,6 @@ def provenance(
         seed: of the run.
         device: ``cpu`` or the GPU's name.
         seconds: wall time.
-        packages: distributions whose versions matter.
     """
     return {
         "command": command,
@@ -65,7 +63,7 @@ def provenance(
         "device": device,
         "machine": {"system": platform.system(), "processor": platform.machine(), "cpus": os.cpu_count()},
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in packages},
+        "packages": {name: _version(name) for name in PACKAGES},
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": round(seconds, 3),
     }

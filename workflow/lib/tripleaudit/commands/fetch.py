@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.errors import UserError
     from tripleaudit.sources import registry
+    from tripleaudit.sources.download import Patience
     from tripleaudit.sources.fetch import fetch
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
@@ -48,6 +49,12 @@ def run(args: argparse.Namespace) -> None:
         # a file whose hash is not known is checked by its counts when it is read
         source, sha256, size, unverified = file.source, file.sha256, file.size, file.sha256 is None
     path = fetch(
-        source, args.out, content=content, sha256=sha256, size=size, unverified=unverified, attempts=args.attempts
+        source,
+        args.out,
+        content=content,
+        sha256=sha256,
+        size=size,
+        unverified=unverified,
+        patience=Patience(args.attempts),
     )
     print(f"{path}: fetched from {source}")

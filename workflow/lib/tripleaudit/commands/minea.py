@@ -191,7 +191,8 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
             folder = out / ("model" if number == 0 else f"sample{number + 1}")
             save_result(result, plan, folder)
             run = dataclasses.replace(plan, seed=plan.seed + number)  # tables show the mean of runs with several seeds
-            scores.append(score_result(corpus, load_result(folder), run, "own", "documents", args.model))
+            keys = {"study": "own", "corpus": "documents", "extractor": args.model}
+            scores.append(score_result(corpus, load_result(folder), run, keys))
         write_scores(out / "scores.csv", [score for run in scores for score in run])
         inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
         names = ["minea", "needle-criteria", "needle-example", "iterations"]

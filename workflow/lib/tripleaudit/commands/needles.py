@@ -130,7 +130,7 @@ def _extract(args: argparse.Namespace) -> None:
         if args.judge and args.judge != args.endpoint:
             judge = stack.enter_context(_client(args, args.judge, args.judge_config))
         plan = _plan(args, client.endpoint.context)
-        stages = rehearse(corpus.documents, plan, client, _counters(args), judge=judge, corpus=corpus)
+        stages = rehearse(corpus, plan, client, _counters(args), judge=judge)
         totals = {name: stage.total for name, stage in stages.items()}
         if judge is not None:
             stack.enter_context(judge.stage("judge", totals.pop("judge", 0), at_most=True))
@@ -155,7 +155,8 @@ def _score(args: argparse.Namespace) -> None:
     synonyms = reference_free.wordnet() if args.synonyms else None
     plan = _plan(args)
     plan = dataclasses.replace(plan, seed=plan.seed + args.draw)  # tables show the mean of runs with several seeds
-    scores = score_result(Corpus.load(args.corpus), stored, plan, args.study, args.name, args.model, synonyms)
+    keys = {"study": args.study, "corpus": args.name, "extractor": args.model}
+    scores = score_result(Corpus.load(args.corpus), stored, plan, keys, synonyms)
     write_scores(args.out, scores)
     write_json(sidecar_of(args.out), {"settings": plan.to_json(), "report": stored.report, "software": software()})
 
@@ -179,14 +180,15 @@ def _triples(args: argparse.Namespace) -> None:
     else:
         bare = [sentence for path in args.haystack for sentence in load_sentences(path)]
         documents = triples.haystacks(bare, options.get("documents", 4), options.get("sentences", 60), seed)
-    shape = {key: options[key] for key in ("per_relation", "target", "minimum", "maximum") if key in options}
+    share = triples.Share(**{key: options[key] for key in ("target", "minimum", "maximum") if key in options})
+    most = options.get("per_relation")
     source = load_sentences(DATA / "new_facts.jsonl" if options.get("new_facts") else args.needles)
     if wanted := options.get("new_facts"):
         if wanted > len(source):
             raise UserError(f"needles/triples/new_facts: {wanted}, expected at most {len(source)}")
         source = random.Random(f"new-facts-{seed}").sample(source, wanted)
     for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
-        made = triples.infuse_triples(documents, source, seed, piece_chars=length, **shape)
+        made = triples.infuse_triples(documents, source, seed, most, share, length)
         save_sentences(Path(args.out) / f"{form}.jsonl", made.records)
         triples.save_triple_needles(Path(args.out) / f"{form}-needles.jsonl", made.needles)
 

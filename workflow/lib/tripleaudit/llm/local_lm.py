@@ -161,7 +161,7 @@ def serve(
         link.symlink_to(folder)
         server = None
         try:
-            server, url = _start(work, name, (device, seed, threads), output, log_file, stop, timeout)
+            server, url = _start(work, name, (device, seed, threads), output, stop, timeout)
             if server is None:
                 return 0
             with atomic_write(url_file) as stream:
@@ -179,10 +179,10 @@ def serve(
 
 
 def _start(
-    work: str, name: str, how: tuple, output: IO[bytes], log_file: Path, stop: threading.Event, timeout: float
+    work: str, name: str, how: tuple, output: IO[bytes], stop: threading.Event, timeout: float
 ) -> tuple[subprocess.Popen | None, str]:
     """Start the server on a free port and wait until it answers; another port if somebody was faster."""
-    device, seed, threads = how
+    (device, seed, threads), log_file = how, Path(output.name)
     deadline = time.monotonic() + timeout
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait stall a busy machine

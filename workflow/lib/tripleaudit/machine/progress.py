@@ -41,12 +41,10 @@ class Progress:
         *,
         done: int = 0,
         log: logging.Logger | None = None,
-        every: float | None = None,
         at_most: bool = False,
     ) -> None:
         self.what, self.total, self.unit, self.done, self.at_most = what, total, unit, done, at_most
         self._log = log or logging.getLogger(__name__)
-        self._every = EVERY if every is None else every
         self._note: str | Callable[[], str] = ""
         self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), done)], maxlen=WINDOW)
         self._stop = threading.Event()
@@ -103,7 +101,7 @@ class Progress:
         return ", ".join([*parts, text] if text else parts)
 
     def _report(self) -> None:
-        while not self._stop.wait(self._every):
+        while not self._stop.wait(EVERY):
             self._log.info("%s", self.line())
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import parse_rows
 from tripleaudit.llm.endpoint import Answer, Request
-from tripleaudit.llm.prompts import Prompt, load_prompt
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Needle, one_paragraph, problem
+from tripleaudit.needles.needle import Demands, Needle, one_paragraph, problem
 from tripleaudit.needles.schema import EntityType
 
 
@@ -26,19 +26,17 @@ class Recipe:
 
     Attributes:
         per_type: needles of each type for each document.
-        keywords, words, overlap: what :func:`~tripleaudit.needles.needle.problem` demands.
+        demands: what every needle must have.
         refills: how often what is missing is asked for again.
         seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
         excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
     """
 
     per_type: int = 3
-    keywords: int = KEYWORDS
-    words: tuple[int, int] = WORDS
+    demands: Demands = Demands()
     refills: int = 3
     seed: int = 0
     excerpt: int = 4000
-    overlap: float = OVERLAP
 
 
 @dataclass
@@ -60,6 +58,7 @@ def make_needles(
             types whose generators run side by side never share a name.
     """
     write, describe = load_prompt("minea-needles"), load_prompt("minea-properties")
+    origin = {"model": model, "prompt_sha256": f"{write.sha256} {describe.sha256}", "seed": recipe.seed}
     made = Made()
     for attempt in range(recipe.refills + 1):
         missing = recipe.per_type - len(made.needles)
@@ -86,7 +85,7 @@ def make_needles(
             max_tokens=max_tokens,
             sample=_sample(recipe.seed, attempt),
             type=kind.name,
-            keywords=recipe.keywords,
+            keywords=recipe.demands.keywords,
             paragraphs="\n\n".join(f"{number}. {text}" for number, text in enumerate(paragraphs, 1)),
         )
         made.calls += 1
@@ -95,8 +94,8 @@ def make_needles(
             made.rejected["the properties do not fit the paragraphs in number"] += len(paragraphs)
             continue
         for paragraph, row in zip(paragraphs, rows, strict=True):
-            needle = _needle(document.id, kind.name, len(made.needles), paragraph, row, recipe, write, describe, model)
-            reason = problem(needle, document.text, taken, recipe.keywords, recipe.words, recipe.overlap)
+            needle = _needle(document.id, kind.name, len(made.needles), paragraph, row, origin)
+            reason = problem(needle, document.text, taken, recipe.demands)
             if reason is None:
                 made.needles.append(needle)
                 taken.append(needle)
@@ -163,22 +162,11 @@ def discovered_schema(types: list[str], shipped: dict[str, EntityType]) -> dict[
     return {"version": 1, "title": "discovered", "types": rows, "groups": {}}
 
 
-def _needle(
-    doc: str,
-    kind: str,
-    number: int,
-    paragraph: str,
-    row: dict,
-    recipe: Recipe,
-    write: Prompt,
-    describe: Prompt,
-    model: str,
-) -> Needle:
+def _needle(doc: str, kind: str, number: int, paragraph: str, row: dict, origin: dict[str, Any]) -> Needle:
     keywords = row.get("keywords")
     if isinstance(keywords, str):
         keywords = keywords.split(",")
     keywords = [normalise(str(keyword)) for keyword in keywords] if isinstance(keywords, list) else []
-    origin = {"model": model, "prompt_sha256": f"{write.sha256} {describe.sha256}", "seed": recipe.seed}
     return Needle(
         f"{doc}:{kind}:{number:02d}",
         doc,

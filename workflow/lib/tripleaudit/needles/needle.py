@@ -35,23 +35,31 @@ class Needle:
         return {key: getattr(self, key) for key in self.__slots__} | {"keywords": list(self.keywords)}
 
 
-def problem(
-    needle: Needle,
-    document: str,
-    others: Iterable[Needle] = (),
-    keywords: int = KEYWORDS,
-    words: tuple[int, int] = WORDS,
-    overlap: float = OVERLAP,
-) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What a needle must have.
+
+    Attributes:
+        keywords: the required number of distinct keywords.
+        words: least and greatest number of words of the paragraph.
+        overlap: the share of keywords at which two needles could be taken for one another.
+    """
+
+    keywords: int = KEYWORDS
+    words: tuple[int, int] = WORDS
+    overlap: float = OVERLAP
+
+
+DEMANDS = Demands()
+
+
+def problem(needle: Needle, document: str, others: Iterable[Needle] = (), demands: Demands = DEMANDS) -> str | None:
     """Return why ``needle`` cannot be used, as one clause, or ``None``.
 
     Args:
         needle: the candidate.
         document: the text that it is meant for; its name must not occur there.
         others: needles accepted before for the same document.
-        keywords: the required number of distinct keywords.
-        words: least and greatest number of words of the paragraph.
-        overlap: the share of keywords at which two needles could be taken for one another.
     """
     name = normalise(needle.name, casefold=True)
     if not needle.paragraph.strip() or not name:
@@ -67,15 +75,15 @@ def problem(
         if normalise(needle.paragraph, casefold=True) == normalise(other.paragraph, casefold=True):
             return f"the paragraph repeats that of needle {other.id}"
     distinct = {normalise(keyword, casefold=True) for keyword in needle.keywords} - {""}
-    if len(distinct) != len(needle.keywords) or len(distinct) != keywords:
-        return f"it has {len(distinct)} distinct keywords, expected {keywords}"
+    if len(distinct) != len(needle.keywords) or len(distinct) != demands.keywords:
+        return f"it has {len(distinct)} distinct keywords, expected {demands.keywords}"
     for other in others:
         shared = distinct & {normalise(keyword, casefold=True) for keyword in other.keywords}
-        if len(shared) >= overlap * keywords:
-            return f"it shares {len(shared)} of {keywords} keywords with needle {other.id}"
-    count = len(needle.paragraph.split())
-    if not words[0] <= count <= words[1]:
-        return f"the paragraph has {count} words, expected {words[0]} to {words[1]}"
+        if len(shared) >= demands.overlap * demands.keywords:
+            return f"it shares {len(shared)} of {demands.keywords} keywords with needle {other.id}"
+    count, (least, most) = len(needle.paragraph.split()), demands.words
+    if not least <= count <= most:
+        return f"the paragraph has {count} words, expected {least} to {most}"
     return None
 
 

@@ -14,7 +14,7 @@ from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.generation import Recipe
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
 from tripleaudit.needles.minea import CANDIDATES, CRITERIA, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Demands
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
@@ -150,7 +150,12 @@ class Plan:
     @property
     def recipe(self) -> Recipe:
         """How needles are made."""
-        return Recipe(self.per_type, self.keywords, self.words, self.refills, self.seed, self.excerpt, self.overlap)
+        return Recipe(self.per_type, self.demands, self.refills, self.seed, self.excerpt)
+
+    @property
+    def demands(self) -> Demands:
+        """What every needle must have."""
+        return Demands(self.keywords, self.words, self.overlap)
 
     def load_schema(self) -> Schema:
         """The types to extract.

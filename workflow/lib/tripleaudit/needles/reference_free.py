@@ -19,6 +19,7 @@ from tripleaudit.needles.schema import Schema
 
 WORD = re.compile(r"\w+")
 COMPONENTS = 100
+THRESHOLDS, NAME_THRESHOLD = (0.2, 0.1), 0.5  # cosines of redundancy, of whole entities and of names
 DENSE_CELLS = 20_000_000  # above this many cells the decomposition runs on the sparse matrix
 
 
@@ -174,8 +175,6 @@ def all_scores(
     entities: Sequence[Entity],
     schema: Schema,
     *,
-    thresholds: Sequence[float] = (0.2, 0.1),
-    name_threshold: float = 0.5,
     placeholders: Iterable[str] = PLACEHOLDERS,
     synonyms: Callable | None = None,
 ) -> dict[str, Any]:
@@ -185,7 +184,8 @@ def all_scores(
         pieces: the pieces of the document, in order; joined they are the document.
         entities: what was extracted, with their piece.
         schema: the types and properties asked for.
-        thresholds: cosines for redundancy avoidance on whole entities; ``name_threshold`` the one on names.
+        placeholders: values that stand for none.
+        synonyms: a WordNet reader for relevance, or None.
 
     Returns:
         The scores under the names used in ``reported/minea.csv`` (thresholds as ``redundancy_avoidance(0.2)`` and
@@ -203,14 +203,14 @@ def all_scores(
         "relevance": relevance("\n".join(lines), document, synonyms=synonyms) if lines else None,
         "relevance_spread": spread(per_piece),
     }
-    for threshold in thresholds:
+    for threshold in THRESHOLDS:
         scores[f"redundancy_avoidance({threshold:g})"] = redundancy_avoidance(lines, threshold)
     names = [entity.name or "" for entity in entities]
-    scores[f"redundancy_avoidance({name_threshold:g},name)"] = redundancy_avoidance(names, name_threshold)
+    scores[f"redundancy_avoidance({NAME_THRESHOLD:g},name)"] = redundancy_avoidance(names, NAME_THRESHOLD)
     scores["bias_avoidance"] = supported_entities(entities, document)
     scores["supported_values"] = supported_share(entities, document)
     scores["incompleteness"] = incompleteness(entities, schema, placeholders)
-    scores["suswir"] = suswir(scores | {"redundancy_avoidance": redundancy_avoidance(lines, thresholds[0])})
+    scores["suswir"] = suswir(scores | {"redundancy_avoidance": redundancy_avoidance(lines, THRESHOLDS[0])})
     scores["entities"] = len(entities)
     return scores
 

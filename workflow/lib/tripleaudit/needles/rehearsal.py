@@ -10,35 +10,36 @@ from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
 from tripleaudit.needles.dialogues import Counters, extract_triples
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.stages import build_corpus, extract_corpus
+from tripleaudit.needles.stages import Corpus, build_corpus, extract_corpus
 
 
 def rehearse(
-    documents: Sequence[Document],
+    haystack: Sequence[Document] | Corpus,
     plan: Plan,
     extractor: Asker,
     counter: Counters,
     generator: Asker | None = None,
     judge: Asker | None = None,
-    corpus: Any = None,
 ) -> dict[str, Estimate]:
     """Return an estimate by stage: ``needles``, ``extraction``, ``judge``.
 
     Asking again for needles that were not valid is not foreseen; the two calls for needles count the same.
 
     Args:
+        haystack: documents, or a corpus whose needles are there already.
         extractor, generator, judge: clients; without ``generator``, needles come from the templates.
-        corpus: needles that are there already.
     """
     found: dict[str, Estimate] = {}
-    if corpus is None:
+    if isinstance(haystack, Corpus):
+        corpus = haystack
+    else:
         one_try = dataclasses.replace(plan, refills=0, fill="templates")
         if generator is not None:
             own = Rehearsal(generator, counter())
-            corpus = build_corpus(documents, one_try, own.stage("needles", 2), generator.endpoint.model)
+            corpus = build_corpus(haystack, one_try, own.stage("needles", 2), generator.endpoint.model)
             found |= own.stages
         else:
-            corpus = build_corpus(documents, one_try, None)
+            corpus = build_corpus(haystack, one_try, None)
     names = " ".join(needle.name for needle in corpus.needles)  # so that a judge has something to look at
 
     def form(filler: str) -> dict[str, Any]:

@@ -28,19 +28,18 @@ TRIPLES = "triple-needles"
 
 
 def score_result(
-    corpus: Corpus, stored: Stored, plan: Plan, study: str, name: str, model: str, synonyms: Any = None
+    corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, str], synonyms: Any = None
 ) -> list[Score]:
     """Compute every score of one model on one corpus of documents.
 
     Args:
-        study: the study's name; ``name`` the corpus's, ``model`` the model's.
+        keys: of every row: ``study``, ``corpus`` and ``extractor``, which is the model.
         synonyms: a WordNet reader for relevance, or ``None``.
     """
     schema = plan.load_schema()
-    keys = {"study": study, "corpus": name, "extractor": model, "seed": plan.seed}
 
     def rows(protocol: str, found: Iterator[tuple]) -> list[Score]:
-        own = keys_of({**keys, "protocol": protocol})
+        own = keys_of({**keys, "seed": plan.seed, "protocol": protocol})
         return [Score(own, *row) for row in found]
 
     return [

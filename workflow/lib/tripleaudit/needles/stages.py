@@ -171,7 +171,7 @@ def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan
         if needle.doc not in texts:
             raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
         known = before.setdefault(needle.doc, [])
-        reason = problem(needle, texts[needle.doc], known, plan.keywords, plan.words, plan.overlap)
+        reason = problem(needle, texts[needle.doc], known, plan.demands)
         if reason:
             raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
         known.append(needle)
@@ -377,9 +377,7 @@ def _limits(key: tuple[str, str], plan: Plan) -> Limits:
 def _fill(document: Document, kind: str, plan: Plan, made: list[Needle]) -> None:
     missing = plan.per_type - sum(needle.type == kind for needle in made)
     if missing > 0:
-        made += template_needles(
-            document.id, document.text, kind, missing, plan.seed, tuple(made), plan.keywords, plan.words, plan.overlap
-        )
+        made += template_needles(document, kind, missing, plan.seed, made, plan.demands)
 
 
 def _plain(name: str) -> EntityType:

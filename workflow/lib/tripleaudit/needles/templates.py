@@ -6,10 +6,12 @@ so in every needle (``generator.model`` is ``templates``).
 """
 
 import random
+from collections.abc import Sequence
 
 from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import normalise
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Needle, problem
+from tripleaudit.needles.haystack import Document
+from tripleaudit.needles.needle import DEMANDS, Demands, Needle, problem
 
 _ONSETS = [
     "b",
@@ -217,43 +219,34 @@ _SHAPES: dict[str, tuple[str, str, str]] = {
 }
 
 
-def template_types() -> tuple[str, ...]:
-    """The types that have a template of their own; others use the one of ``Thing``."""
-    return tuple(_SHAPES)
-
-
 def template_needles(
-    doc: str,
-    text: str,
+    document: Document,
     kind: str,
     count: int,
     seed: int,
-    taken: tuple[Needle, ...] = (),
-    keywords: int = KEYWORDS,
-    words: tuple[int, int] = WORDS,
-    overlap: float = OVERLAP,
+    taken: Sequence[Needle] = (),
+    demands: Demands = DEMANDS,
 ) -> list[Needle]:
     """Return ``count`` valid needles of type ``kind`` for a document.
 
     Args:
-        doc: the document's identifier; with ``kind`` and ``seed`` it decides the result.
-        text: the document; no name occurs in it.
+        document: its identifier decides the result, with ``kind`` and ``seed``; no name occurs in its text.
         taken: needles of the document that the new ones must differ from.
-        keywords, words, overlap: what every needle must have; a template gives at most six keywords and about 65 words.
+        demands: what every needle must have; a template gives at most six keywords and about 65 words.
 
     Raises:
         UserError: the templates cannot give such needles.
     """
-    rng = random.Random(f"{seed}:{doc}:{kind}")
+    rng = random.Random(f"{seed}:{document.id}:{kind}")
     needles: list[Needle] = []
     origin = {"model": "templates", "seed": seed}
     for _ in range(100 * count):
         if len(needles) == count:
             break
         paragraph, name, description, slots = _candidate(rng, kind)
-        identifier = f"{doc}:{kind}:t{len(needles):02d}"
-        needle = Needle(identifier, doc, kind, paragraph, name, description, slots[:keywords], origin)
-        reason = problem(needle, text, (*taken, *needles), keywords, words, overlap)
+        identifier = f"{document.id}:{kind}:t{len(needles):02d}"
+        needle = Needle(identifier, document.id, kind, paragraph, name, description, slots[: demands.keywords], origin)
+        reason = problem(needle, document.text, (*taken, *needles), demands)
         if reason is None:
             needles.append(needle)
     if len(needles) < count:

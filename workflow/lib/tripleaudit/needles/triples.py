@@ -82,14 +82,21 @@ def haystacks(sentences: Iterable[Sentence], count: int, length: int, seed: int)
     return documents
 
 
+@dataclass(frozen=True)
+class Share:
+    """The share of an enriched document that needles are to have: about ``target``, within the bounds."""
+
+    target: float = TARGET
+    minimum: float = MINIMUM
+    maximum: float = MAXIMUM
+
+
 def infuse_triples(
     documents: Sequence[Document],
     sentences: Sequence[Sentence],
     seed: int,
     per_relation: int | None = None,
-    target: float = TARGET,
-    minimum: float = MINIMUM,
-    maximum: float = MAXIMUM,
+    share: Share = Share(),
     piece_chars: int | None = None,
 ) -> TripleCorpus:
     """Infuse sentences that state triples into documents.
@@ -99,7 +106,7 @@ def infuse_triples(
         sentences: the source of needles; those with located triples only are used, relations taking turns so that
             rare ones are there, too. No sentence and no triple is used twice.
         per_relation: most needles that are drawn for one relation.
-        target, minimum, maximum: share of the needles in each enriched document.
+        share: of the needles in each enriched document.
         piece_chars: make records of this length (pieces) instead of sentences.
 
     Raises:
@@ -109,13 +116,13 @@ def infuse_triples(
     if not pool:
         raise UserError("triple needles: the corpus has no sentence whose triples all have a place in it")
     records, needles, infusions = [], [], []
-    share = {document.id: pool[number :: len(documents)] for number, document in enumerate(documents)}
+    given = {document.id: pool[number :: len(documents)] for number, document in enumerate(documents)}
     for document in documents:
         known = document.text
-        chosen = {s.id: s for s in share[document.id] if one_paragraph(s.text) not in known}
-        chosen = _enough(chosen, len(known), target)
+        chosen = {s.id: s for s in given[document.id] if one_paragraph(s.text) not in known}
+        chosen = _enough(chosen, len(known), share.target)
         pairs = [(sentence.id, sentence.text) for sentence in chosen.values()]
-        infusion = infuse(document, pairs, seed, target, minimum, maximum)
+        infusion = infuse(document, pairs, seed, share.target, share.minimum, share.maximum)
         own = list(_records(infusion, chosen, piece_chars))
         infusions.append(infusion)
         for record, inside in own:

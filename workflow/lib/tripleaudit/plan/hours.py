@@ -125,11 +125,10 @@ def estimate(study: Study, results: Path) -> list[Hours]:
         plans = {run: json.loads(study.trainings.training_json(run.corpus, name, run.noise)) for run in runs}
         to_do = [run for run in runs if run not in own or own[run].asked != plans[run]]
         like = [each for each in known if each.run.extractor == name and kind in (None, _kind(each.device))]
-        done = len(runs) - len(to_do)
         if to_do and not like and kind == "gpu":
-            entries.append(_measured(study, results, name, to_do, done, plans))
+            entries.append(_measured(study, results, name, to_do, plans))
         else:
-            entries.append(_entry(study, results, name, to_do, done, plans, like))
+            entries.append(_entry(study, results, name, to_do, plans, like))
     return entries
 
 
@@ -138,10 +137,10 @@ def _entry(
     results: Path,
     name: str,
     to_do: Sequence[Run],
-    done: int,
     plans: Mapping[Run, Mapping[str, Any]],
     like: Sequence[Finished],
 ) -> Hours:
+    done = len(plans) - len(to_do)
     if not to_do or not like:
         return Hours(name, len(to_do), done)
     # one device for all, so that hours can be added up: that of the nearest training
@@ -178,9 +177,10 @@ def _entry(
 
 
 def _measured(
-    study: Study, results: Path, name: str, to_do: Sequence[Run], done: int, plans: Mapping[Run, Mapping[str, Any]]
+    study: Study, results: Path, name: str, to_do: Sequence[Run], plans: Mapping[Run, Mapping[str, Any]]
 ) -> Hours:
     """Estimate from steps that were measured, where nothing like it was trained."""
+    done = len(plans) - len(to_do)
     wall = 0.0
     for run in to_do:
         settings = {**asdict(TrainingSettings()), **study.trainings.declared(name).defaults, **plans[run]}

@@ -255,7 +255,7 @@ def _needles(study: Study, folder: Path) -> Iterator[Row | str]:
             if not done:
                 counter = _counter(study, config.tokenizer, client.endpoint)
                 source = generating if generator else None
-                stages = rehearse(documents, plan_, client, counter, source, judging, own)
+                stages = rehearse(own or documents, plan_, client, counter, source, judging)
         for stage, name in (("needles", generator), ("extraction", lm), ("judge", judge)):
             if stage == "needles" and (counted or generator is None):
                 continue

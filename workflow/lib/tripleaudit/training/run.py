@@ -157,7 +157,11 @@ def train_to(
             result.counts.update({f"noise_{key}": value for key, value in counts.items()})
         if distributed.rank():
             return result
-        _save(out, model, result, types, name, values, settings, seed, inputs, time.monotonic() - start)
+        seconds = time.monotonic() - start
+        made = provenance(
+            command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
+        )
+        _save(out, model, result, types, {**made, "extractor": name}, settings)
         shutil.rmtree(out / CHECKPOINTS)
         return result
 
@@ -204,18 +208,22 @@ def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[
         )  # fmt: skip
 
 
-def _save(out, model, result, types, name, values, settings, seed, inputs, seconds) -> None:
+def _save(
+    out: Path,
+    model: Extractor,
+    result: TrainingResult,
+    types: Mapping[str, Any],
+    made: Mapping[str, Any],
+    settings: TrainingSettings,
+) -> None:
     """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
     fresh = out / CHECKPOINTS / "final"
     shutil.rmtree(fresh, ignore_errors=True)
     with storage.whole_folder(fresh):
         model.save_pretrained(fresh)
-    record = provenance(
-        command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
-    )
     progress = asdict(result.progress)
-    record |= {
-        "extractor": name,
+    record = {
+        **made,
         "relations": len(model.config.relations),
         "training": {
             "settings": asdict(settings),
