@@ -139,6 +139,10 @@ RUNNING = {
     "a class that its base adds": (
         "class B:\n    def __init_subclass__(cls): ...\nclass C(B): low = 1", "B.__subclasses__()", "w = 1", "w = 2",
     ),
+    "a class that its metaclass adds": (
+        "ALL = {}\nclass M(type):\n    def __init__(c, *a): ALL[1] = c\nclass C(metaclass=M): low = 1",
+        "ALL[1].low", "low = 1", "low = 2",
+    ),
     "a filled registry": ("ALL = {}\ndef f(): return 1\nALL['f'] = f", "ALL['f']()", "return 1", "return 2"),
     "an updated registry": ("ALL = {}\ndef f(): return 1\nALL.update(f=f)", "ALL['f']()", "return 1", "return 2"),
     "a registry's answer": ("ALL = {}\n_old = ALL.setdefault('f', 1)", "ALL['f']", "'f', 1", "'f', 2"),

@@ -230,6 +230,17 @@ def test_what_modules_say_of_themselves_is_only_printed():
     assert found == READERS
 
 
+def test_no_class_hears_of_classes_that_other_modules_make_of_it():
+    """Of a step's module count the classes that the step names: another one must add itself nowhere."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                inside = {getattr(part, "name", "") for part in node.body}
+                assert "__init_subclass__" not in inside, (path, node.name)
+                made_by = [word.value for word in node.keywords if word.arg == "metaclass"]
+                assert not made_by and "type" not in map(ast.unparse, node.bases), (path, node.name)
+
+
 def test_a_new_list_of_prices_makes_nothing_anew():
     """What an answer cost when it was paid for is kept with it; jobs are given the prices of what they will pay."""
     told = {name for name, shell in SHELLS.items() if "data/prices.yaml" in dict(jobs.rule_code(shell))}

@@ -100,11 +100,16 @@ def _spell(node: object, parts: list[str]) -> None:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree, with those that strings in its annotations stand for: libraries evaluate them."""
+    """Yield the nodes of a tree, with those that strings in annotations of classes and functions stand for.
+
+    Libraries evaluate these, such as a dataclass's or a setting's, and not those of variables at the top of a module.
+    """
     for each in ast.walk(node):
         yield each
-        for annotation in (getattr(each, "annotation", None), getattr(each, "returns", None)):
-            for part in ast.walk(annotation) if annotation is not None else ():
+        variable = each is node and isinstance(each, ast.AnnAssign)
+        found = () if variable else (getattr(each, "annotation", None), getattr(each, "returns", None))
+        for annotation in filter(None, found):
+            for part in ast.walk(annotation):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     with contextlib.suppress(SyntaxError):  # a text, as in Literal["a b"]
                         yield from ast.walk(ast.parse(part.value.strip(), mode="eval"))
@@ -211,8 +216,8 @@ def only_used(tree: ast.Module, name: str) -> ast.Module:
     """Return a module with what one of its functions, classes or variables uses of it, and what always runs.
 
     Always run, besides statements that bind no name, those that may alter what other names stand for: a definition
-    under a decorator of the package, a class whose base adds it somewhere, and a call of a method of a variable. All
-    counts of a module that looks its names up (``globals()``).
+    under a decorator of the package, a class whose base or metaclass adds it somewhere, and a call of a method of a
+    variable. All counts of a module that looks its names up (``globals()``).
 
     Raises:
         AttributeError: it defines no such name.
@@ -246,7 +251,8 @@ def _alters(node: ast.stmt, defined: dict[str, list[ast.stmt]]) -> bool:
     """Whether a statement that binds names may do more, such as to register a function."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return any(not _is_foreign(_root(one), defined) for one in node.decorator_list) or (
-            isinstance(node, ast.ClassDef) and any(_adds_itself(_root(base), defined) for base in node.bases)
+            isinstance(node, ast.ClassDef)
+            and any(_hears(_root(base), defined) for base in (*node.bases, *(word.value for word in node.keywords)))
         )
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
     roots = {_root(each) for each in calls if isinstance(each, ast.Attribute)}
@@ -270,12 +276,12 @@ def _is_foreign(name: str, defined: dict[str, list[ast.stmt]]) -> bool:
     )
 
 
-def _adds_itself(name: str, defined: dict[str, list[ast.stmt]]) -> bool:
-    """Whether a class of the module, or one that it is made of, hears of each class made of it."""
+def _hears(name: str, defined: dict[str, list[ast.stmt]]) -> bool:
+    """Whether a class of the module, or one that it is made of, hears of each class made of it: a metaclass does."""
     classes = [made for made in defined.get(name, ()) if isinstance(made, ast.ClassDef)]
-    heard = any(getattr(part, "name", "") == "__init_subclass__" for made in classes for part in made.body)
     bases = {_root(base) for made in classes for base in made.bases} - {name}
-    return heard or any(_adds_itself(base, defined) for base in bases)
+    heard = any(getattr(part, "name", "") == "__init_subclass__" for made in classes for part in made.body)
+    return heard or "type" in bases or any(_hears(base, defined) for base in bases)
 
 
 def _looks_up(node: ast.AST) -> bool:

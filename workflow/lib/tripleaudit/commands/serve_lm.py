@@ -41,9 +41,5 @@ def run(args: argparse.Namespace) -> int:
             args.name,
             args.url_file,
             args.server_log or f"{args.url_file}.log",
-            device=args.device,
-            seed=args.seed,
-            threads=args.threads,
-            until_stdin_closes=args.until_stdin_closes,
-            timeout=args.start_timeout,
+            local_lm.Serving(args.device, args.seed, args.threads, args.until_stdin_closes, args.start_timeout),
         )

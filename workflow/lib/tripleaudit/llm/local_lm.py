@@ -23,6 +23,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -116,17 +117,31 @@ def check_model(folder: str | Path) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Serving:
+    """How a model is served.
+
+    Attributes:
+        device: as ``transformers serve --device``.
+        seed: of sampling; greedy answers need none.
+        threads: CPU threads of the model; None leaves it to the environment.
+        until_stdin_closes: stop also when standard input ends, as it does when the process that holds it is gone.
+        timeout: seconds until the server must answer.
+    """
+
+    device: str = "auto"
+    seed: int | None = None
+    threads: int | None = None
+    until_stdin_closes: bool = False
+    timeout: float = START_SECONDS
+
+
 def serve(
     folder: str | Path,
     name: str,
     url_file: str | Path,
     log_file: str | Path,
-    *,
-    device: str = "auto",
-    seed: int | None = None,
-    threads: int | None = None,
-    until_stdin_closes: bool = False,
-    timeout: float = START_SECONDS,
+    how: Serving,
 ) -> int:
     """Serve a model in the foreground until a signal arrives, and return the exit status.
 
@@ -135,11 +150,6 @@ def serve(
         name: what requests call the model.
         url_file: gets the base URL (``http://127.0.0.1:<free port>/v1``) once the server answers; removed at the end.
         log_file: output of the server.
-        device: as ``transformers serve --device``.
-        seed: of sampling; greedy answers need none.
-        threads: CPU threads of the model; None leaves it to the environment.
-        until_stdin_closes: stop also when standard input ends, as it does when the process that holds it is gone.
-        timeout: seconds until the server must answer.
 
     Raises:
         UserError: the model cannot be served; the message has the server's last words.
@@ -150,7 +160,7 @@ def serve(
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
-    if until_stdin_closes:
+    if how.until_stdin_closes:
         threading.Thread(target=_wait_for_end_of_input, args=(stop,), daemon=True).start()
     url_file, log_file = Path(url_file), Path(log_file)
     log_file.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +171,7 @@ def serve(
         link.symlink_to(folder)
         server = None
         try:
-            server, url = _start(work, name, (device, seed, threads), output, stop, timeout)
+            server, url = _start(work, name, how, output, stop)
             if server is None:
                 return 0
             with atomic_write(url_file) as stream:
@@ -179,22 +189,21 @@ def serve(
 
 
 def _start(
-    work: str, name: str, how: tuple, output: IO[bytes], stop: threading.Event, timeout: float
+    work: str, name: str, how: Serving, output: IO[bytes], stop: threading.Event
 ) -> tuple[subprocess.Popen | None, str]:
     """Start the server on a free port and wait until it answers; another port if somebody was faster."""
-    (device, seed, threads), log_file = how, Path(output.name)
-    deadline = time.monotonic() + timeout
+    log_file, deadline = Path(output.name), time.monotonic() + how.timeout
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait stall a busy machine
-    if threads:
-        environment["OMP_NUM_THREADS"] = str(threads)
+    if how.threads:
+        environment["OMP_NUM_THREADS"] = str(how.threads)
     for _ in range(3):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve", name]
-        command += ["--host", "127.0.0.1", "--port", str(port), "--device", device]
-        command += ["--default-seed", str(seed)] if seed is not None else []
+        command += ["--host", "127.0.0.1", "--port", str(port), "--device", how.device]
+        command += ["--default-seed", str(how.seed)] if how.seed is not None else []
         server = subprocess.Popen(
             command,
             cwd=work,
@@ -212,7 +221,7 @@ def _start(
                 return server, f"http://127.0.0.1:{port}/v1"
             if time.monotonic() > deadline:
                 _stop(server)
-                raise UserError(f"the language-model server did not answer within {timeout:g} s: {_tail(log_file)}")
+                raise UserError(f"the language-model server did not answer within {how.timeout:g} s: {_tail(log_file)}")
             stop.wait(0.1)
         if "address already in use" not in _tail(log_file, 4000):
             break
@@ -270,7 +279,7 @@ class LocalServer:
         folder: the model, see :func:`check_model`.
         name: what requests call the model; part of the cache key of their answers.
         log_file: output of the server; None keeps it in a temporary folder.
-        device, threads, timeout: see :func:`serve`.
+        device, threads, timeout: see :class:`Serving`.
     """
 
     def __init__(
