@@ -1,13 +1,14 @@
 """Training steps and predictions of the extractors on one GPU, beside the bare encoder's captured as one graph.
 
 Needs no network: the encoder is a folder (``TRIPLEAUDIT_BENCH_ENCODER``, else the fetched MiniLM). Each extractor is
-measured in turn until the time is up; what was measured is written after each of them.
+measured in turn, until the time left is shorter than the longest measurement; all is written after each of them.
 """
 
 import argparse
 import collections
 import csv
 import dataclasses
+import itertools
 import os
 import statistics
 import sys
@@ -37,11 +38,13 @@ SIZES = (0, 64, 256)  # 0: as in the preset
 BATCHES = 6  # of each size: those of the most frequent shape
 ROUNDS = 5
 LONGEST = 12  # kernels that are named
-LAST = 120  # steps of the training loop that are timed
-SECONDS = 460.0  # after which no further extractor begins
+STEPS, LAST = 500, 120  # of the training loop, and how many of them are timed
+SECONDS = 480.0  # in which all of it is to end
+NO_TIME = "no time left"
+DEVICE = torch.device("cuda", 0)
 TRAIN_GOALS = {
     "casrel": 1.5, "tdeer": 1.5, "birte": 1.5, "zcc-binary": 1.5, "prgc": 2.0, "pfn": 2.0, "tplinker": 2.5,
-    "onerel": 4.0, "grte": 6.0, "ptrnet": 6.0,
+    "onerel": 4.0, "grte": 6.0, "ptrnet": 6.0, "unirel": None,
 }  # fmt: skip
 PREDICT_GOALS = {
     "casrel": 2.0, "tdeer": 2.0, "birte": 2.0, "prgc": 2.0, "tplinker": 4.0, "onerel": 4.0, "grte": 4.0, "pfn": 4.0,
@@ -146,7 +149,8 @@ class Bench:
     def step_of(self, kind: type[Step], model: nn.Module) -> Step:
         """A fresh optimiser's step."""
         if isinstance(model, Encoder):
-            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True, capturable=True)
+            on_gpu = DEVICE.type == "cuda"
+            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True, capturable=on_gpu)
             return kind(model, optimizer, TrainingSettings(), self.bf16)
         return kind(model, make_optimizer(model, self.settings), self.settings, self.bf16)
 
@@ -160,7 +164,7 @@ class Bench:
             sampler = LengthGroupedBatches(self.data.lengths, size, seed=0)
             sampler.begin(epoch)
             for key in sampler:
-                packed.append(pack(collator([self.data[place] for place in key]) | rates, pinned=True))
+                packed.append(pinned(collator([self.data[place] for place in key]) | rates))
                 if len(packed) >= 20 * BATCHES:
                     break
         layouts = [each.layout for each in packed]
@@ -172,7 +176,7 @@ class Bench:
         """Measure everything at one batch size."""
         size = size or self.settings.batch_size
         row = Row(self.name, size, self.precision)
-        device = torch.device("cuda")
+        device = DEVICE
         model = self.made().to(device).train()
         batches = self.batches(model, size)
         torch.cuda.reset_peak_memory_stats()
@@ -221,14 +225,20 @@ class Bench:
         inputs = speed.wanted_only(batches[0].layout.views(batches[0].buffer))
         data = []
         for batch in batches:
-            views = batch.layout.views(batch.buffer.cuda())
+            views = batch.layout.views(batch.buffer.to(DEVICE))
             data.append({key: value for key, value in views.items() if key not in inputs})
         model.eval()
-        predict = speed.prediction(model, model.device)
         bare = Encoder(self.made()).to(model.device).eval()
 
+        def precision() -> torch.autocast:
+            return torch.autocast(DEVICE.type, torch.bfloat16, enabled=self.bf16)
+
+        def predict(batch: dict[str, Tensor]) -> None:
+            with precision():
+                model.predict_batch(batch)
+
         def forward(batch: dict[str, Tensor]) -> None:
-            with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=self.bf16):
+            with torch.inference_mode(), precision():
                 bare.encode(batch["input_ids"], batch["attention_mask"])
 
         return timed(predict, data, rounds=3), timed(forward, data, rounds=3)
@@ -237,7 +247,12 @@ class Bench:
 def alone_of(batch: Packed) -> Packed:
     """What the encoder reads of a batch."""
     views = batch.layout.views(batch.buffer)
-    return pack({key: views[key] for key in ("input_ids", "attention_mask")}, pinned=True)
+    return pinned({key: views[key] for key in ("input_ids", "attention_mask")})
+
+
+def pinned(batch: dict[str, Tensor]) -> Packed:
+    """A batch as the training loop hands it to a GPU."""
+    return pack(batch, pinned=DEVICE.type == "cuda")
 
 
 def timed(function: Callable, batches: Sequence, rounds: int = ROUNDS) -> float:
@@ -290,15 +305,14 @@ def synchronisations(function: Callable, batch: Packed) -> int:
     return sum("synchroniz" in str(each.message) for each in caught)
 
 
-def loop_milliseconds(bench: Bench, size: int, steps: int = 500) -> tuple[float, float]:
+def loop_milliseconds(bench: Bench, size: int) -> tuple[float, float]:
     """Milliseconds of a step in the training loop after captures, and of the same batches prepared before."""
     settings = dataclasses.replace(
-        bench.settings, batch_size=size, max_steps=steps, save_minutes=0.0, bf16=bench.bf16, encoder_learning_rate=1e-5,
-        head_learning_rate=1e-5,
+        bench.settings, batch_size=size, max_steps=STEPS, save_minutes=0.0, encoder_learning_rate=1e-5,
+        head_learning_rate=1e-5, precision="bf16" if bench.bf16 else "float32",
     )  # fmt: skip
-    device = torch.device("cuda", 0)
-    with tempfile.TemporaryDirectory() as folder, captured_stream(device):
-        model = bench.made().to(device)
+    with tempfile.TemporaryDirectory() as folder, captured_stream(DEVICE):
+        model = bench.made().to(DEVICE)
         trainer = ExtractorTrainer(model, bench.data, settings, seed=0, folder=Path(folder), validate=None)
         # no more batches are kept than are timed, so that page-locked memory is used again
         update, times, batches = trainer.update, [], collections.deque(maxlen=LAST)
@@ -341,7 +355,7 @@ def markdown(rows: Sequence[Row], about: str) -> str:
         loop = f"{row.loop_ms:.2f} (+{row.loop_ms / row.tight_ms - 1:.0%})" if row.tight_ms else ""
         cells = [
             row.extractor, row.batch, row.precision, f"{row.step_ms:.2f}", f"{row.encoder_ms:.2f}", f"{row.ratio:.2f}",
-            TRAIN_GOALS[row.extractor], f"{row.eager_ms:.1f}", loop, f"{row.busy:.0%}", row.kernels,
+            TRAIN_GOALS[row.extractor] or "", f"{row.eager_ms:.1f}", loop, f"{row.busy:.0%}", row.kernels,
             row.synchronisations, f"{row.capture_ms:.0f}", f"{row.predict_ms:.2f}", f"{row.forward_ms:.2f}", predict,
             PREDICT_GOALS.get(row.extractor, ""), f"{row.peak_mb:.0f}", row.fault or row.equal,
         ]  # fmt: skip
@@ -366,32 +380,39 @@ def main(arguments: Sequence[str] = ()) -> int:
     sentences = speed.read_sentences(file) if file else None
     data = "WebNLG" if file else "synthetic sentences"
     about = f"{torch.cuda.get_device_name()}; PyTorch {torch.__version__}; {data}; {RELATIONS} relations."
-    rows, failed, kernels = [], [], []
-    for name in options.extractor:
-        for precision in options.precision:
-            for size in options.sizes:
-                if time.monotonic() - began > options.seconds:
-                    rows.append(Row(name, size, precision, fault="no time left"))
-                    continue
-                try:
-                    bench = Bench(name, encoder_folder(), sentences, precision)
-                    row = bench.row(size)
-                    if not size:
-                        row.loop_ms, row.tight_ms = loop_milliseconds(bench, row.batch)
-                except Exception as error:  # the others are still measured
-                    failed.append(name)
-                    row = Row(name, size, precision, fault=f"{type(error).__name__}: {str(error).splitlines()[0]}")
-                    print(f"{name}, {size}, {precision}: {row.fault}", file=sys.stderr, flush=True)
-                    torch.cuda.empty_cache()
-                else:
-                    kernels.append("\n".join([f"{name}, {row.batch}, {precision}", *bench.longest, ""]))
-                rows.append(row)
-                print(row, flush=True)
-                with atomic_write(options.out / "gpu-kernels.txt") as file:
-                    file.write("\n".join(kernels))
-                write(rows, about, options.out)
+    rows, failed, kernels, longest = [], [], [], 0.0
+    for name, precision, size in itertools.product(options.extractor, options.precision, options.sizes):
+        start = time.monotonic()
+        if start - began + longest > options.seconds:
+            row = Row(name, size, precision, fault=NO_TIME)
+        else:
+            row, kinds = measured(name, precision, size, sentences)
+            longest = max(longest, time.monotonic() - start)
+            kernels += kinds
+        failed += [name] if row.fault not in ("", NO_TIME) else []
+        rows.append(row)
+        print(row, flush=True)
+        with atomic_write(options.out / "gpu-kernels.txt") as file:
+            file.write("\n".join(kernels))
+        write(rows, about, options.out)
     print(markdown(rows, about))
     return int(bool(failed))
+
+
+def measured(name: str, precision: str, size: int, sentences: list | None) -> tuple[Row, list[str]]:
+    """One row and the kernels that take its time; what fails becomes the row's fault, and the others are measured."""
+    row, kernels = Row(name, size, precision), []
+    try:
+        bench = Bench(name, encoder_folder(), sentences, precision)
+        row = bench.row(size)
+        kernels.append("\n".join([f"{name}, {row.batch}, {precision}", *bench.longest, ""]))
+        if not size:
+            row.loop_ms, row.tight_ms = loop_milliseconds(bench, row.batch)
+    except Exception as error:
+        row.fault = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+        print(f"{name}, {size}, {precision}: {row.fault}", file=sys.stderr, flush=True)
+        torch.cuda.empty_cache()
+    return row, kernels
 
 
 def write(rows: Sequence[Row], about: str, out: Path) -> None:

@@ -72,6 +72,16 @@ def test_a_gpu_that_another_program_fills_ends_a_training_in_one_sentence(
     assert not (tmp_path / "model" / "model.safetensors").exists()
 
 
+def test_a_batch_that_was_halved_already_is_not_made_smaller():
+    """On a GPU predictions go down to one sentence at a time, whatever the batch size says."""
+    with pytest.raises(UserError) as caught:
+        failing(torch.OutOfMemoryError(GPU), batch_size=None, chunk=lambda: 216)
+    assert str(caught.value) == (
+        "training ran out of GPU memory even with a single sentence (it asked for 2.50 GiB more); try "
+        "relation_chunk: 108"
+    )
+
+
 def test_nothing_left_to_make_smaller():
     with pytest.raises(UserError, match="at batch_size: 1; try a smaller encoder"):
         failing(MemoryError(), batch_size=1, chunk=lambda: 1)
@@ -83,12 +93,15 @@ def test_other_errors_pass():
     assert not is_out_of_memory(caught.value)
 
 
+@pytest.mark.parametrize("formulation", ["", "device"])
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError(GPU), RuntimeError(CPU.format(2**30))])
-def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, error):
+def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monkeypatch, error, formulation):
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
     model = build(TPLinker, tiny_encoder)
     dataset = TrainingSentences(toy_sentences(), model)
     settings = TrainingSettings(epochs=1, batch_size=4, evaluation_batch_size=6)
-    forward = model.forward
+    loss = "device_loss" if formulation else "forward"
+    forward = getattr(model, loss)
 
     def fails(*arguments, **inputs):
         forward(*arguments, **inputs)
@@ -97,9 +110,10 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, erro
     def validate(_):
         raise error
 
-    with pytest.raises(UserError, match="validation ran out of .* memory .*; try evaluation_batch_size: 3$"):
+    advice = "even with a single sentence.*; try a smaller encoder" if formulation else "try evaluation_batch_size: 3$"
+    with pytest.raises(UserError, match=f"validation ran out of .* memory .*{advice}"):
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "a", validate=validate)
-    model.forward = fails
+    setattr(model, loss, fails)
     with pytest.raises(UserError) as caught:
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "b")
     assert "try batch_size: 2 with accumulation: 2 (the same optimiser step), or relation_chunk: " in str(caught.value)

@@ -380,7 +380,7 @@ def test_divergence_is_one_clear_sentence(home, tmp_path, monkeypatch, bf16):
     monkeypatch.setattr(trainer, "half_precision", lambda device, wanted: bf16)
     with pytest.raises(UserError, match="training diverged; expected settings with a lower learning rate") as caught:
         run(home, tmp_path / "model")
-    assert str(caught.value).endswith(", or bf16: false (float32)") == bf16
+    assert str(caught.value).endswith(", or precision: float32") == bf16
 
 
 @pytest.mark.parametrize("formulation", ["", "device"])

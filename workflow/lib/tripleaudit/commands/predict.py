@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _predict(args: argparse.Namespace) -> int:
+    from tripleaudit.extractors.formulation import on_device
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import choose_late, policy
@@ -68,13 +69,12 @@ def _predict(args: argparse.Namespace) -> int:
     model = load_extractor(args.model)
     model.chunks.limit = args.relation_chunk
     gate = load_gate(args.gate) if args.gate else None
-    with (
-        taken(policy(args.gpu, args.gpus)) as device,
-        memory.out_of_memory_advice(
-            "prediction", "prediction/batch_size", args.batch_size, chunk=lambda: model.chunks.largest
-        ),
-    ):
-        for each in filter(None, (model, gate)):
-            each.to(device)
-        predict_files(model, args.model, args.data, args.out, args.batch_size, gate, args.tell)
+    with taken(policy(args.gpu, args.gpus)) as device:
+        size = None if on_device(device) else args.batch_size
+        with memory.out_of_memory_advice(
+            "prediction", "prediction/batch_size", size, chunk=lambda: model.chunks.largest
+        ):
+            for each in filter(None, (model, gate)):
+                each.to(device)
+            predict_files(model, args.model, args.data, args.out, args.batch_size, gate, args.tell)
     return 0

@@ -42,14 +42,14 @@ def keep_freed_memory() -> bool:
 
 @contextlib.contextmanager
 def out_of_memory_advice(
-    what: str, setting: str, batch_size: int, *, keep: bool = False, chunk: Callable[[], int] | None = None
+    what: str, setting: str, batch_size: int | None, *, keep: bool = False, chunk: Callable[[], int] | None = None
 ) -> Iterator[None]:
     """Turn running out of memory inside the block into a :class:`UserError` that names what to change.
 
     Args:
         what: is being done, such as ``training``.
         setting: name of the batch size in the configuration or on the command line.
-        batch_size: its value now.
+        batch_size: its value now; None where batches are halved until they fit, so that no other value would help.
         keep: a smaller batch would change the result, so name the accumulation that keeps it as it is.
         chunk: returns how many relations were scored at once, for extractors that score them in chunks.
 
@@ -62,7 +62,7 @@ def out_of_memory_advice(
         if not is_out_of_memory(error):
             raise
         advice = []
-        if batch_size > 1:
+        if batch_size is not None and batch_size > 1:
             smaller = batch_size // 2
             kept = f" with accumulation: {-(-batch_size // smaller)} (the same optimiser step)" if keep else ""
             advice.append(f"{setting}: {smaller}{kept}")
@@ -70,9 +70,9 @@ def out_of_memory_advice(
         if relations > 1:
             advice.append(f"relation_chunk: {relations // 2}")
         advice = advice or ["a smaller encoder, shorter sentences (max_length) or a device with more memory"]
+        where = "even with a single sentence" if batch_size is None else f"at {setting}: {batch_size}"
         raise UserError(
-            f"{what} ran out of {_kind(error)} memory at {setting}: {batch_size}{_wanted(error)}; try "
-            + ", or ".join(advice)
+            f"{what} ran out of {_kind(error)} memory {where}{_wanted(error)}; try " + ", or ".join(advice)
         ) from error
 
 

@@ -21,7 +21,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
-from tripleaudit.extractors.formulation import Chunks, half_precision
+from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints, distributed
@@ -245,7 +245,7 @@ class ExtractorTrainer:
             total /= distributed.world_size()
         loss = total.item() / (self.step - self.logged)
         if not math.isfinite(loss):
-            precision = ", or bf16: false (float32)" if self.update.bf16 else ""
+            precision = ", or precision: float32" if self.update.bf16 else ""
             raise UserError(
                 f"the training loss is {loss} at step {self.step}: training diverged; "
                 f"expected settings with a lower learning rate, more warm-up, or a gradient clip{precision}"
@@ -269,9 +269,8 @@ class ExtractorTrainer:
         self.progress.training_seconds += start - self.began
         metrics = None
         if distributed.rank() == 0:
-            with memory.out_of_memory_advice(
-                "validation", "evaluation_batch_size", self.settings.evaluation_batch_size
-            ):
+            size = None if on_device(self.device) else self.settings.evaluation_batch_size
+            with memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
                 metrics = self.validate(self.model)
         metrics = distributed.broadcast(metrics)
         self.model.train()
