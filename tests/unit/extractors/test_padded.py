@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from support.extractors import build, toy_sentences
 from tripleaudit.extractors import formulation, padded, prediction
-from tripleaudit.extractors.grte import GRTE, Attention
+from tripleaudit.extractors.grte import GRTE, Attention, features, padded_maxima
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.ptrnet import PtrNet
@@ -131,6 +131,25 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
         model.extract(texts)
 
 
+def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(tiny_encoder, monkeypatch):
+    model = build(TPLinker, tiny_encoder).eval()
+    texts = [" ".join(["london"] * words) for words in (1, 9, 2, 30, 3, 8, 2, 7, 50, 4, 1, 6, 5, 12)]
+    texts = [f"{text} {number}" for number, text in enumerate(texts)]
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(prediction, "ALIGN_AT_ONCE", 5)
+    monkeypatch.setattr(prediction, "TOKENS_AT_ONCE", 40)
+    batches = list(prediction.prepared(model, texts, None, 1))
+    assert sorted(text for batch in batches for text in batch.texts) == sorted(texts)
+    lengths = [[len(each) for each in batch.alignments] for batch in batches]
+    assert all(own == sorted(own, reverse=True) for own in lengths)
+    assert all(len(own) * own[0] <= 40 or len(own) == 1 for own in lengths)
+    # a further sentence would not have fitted, but for the last batch
+    assert all((len(own) + 1) * own[0] > 40 for own in lengths[:-1])
+    with monkeypatch.context() as patch:
+        patch.setattr(prediction, "cells_at_once", lambda device: 30 * prediction.NUMBERS_PER_TOKEN * model.hidden_size)
+        assert prediction.tokens_at_once(model) == 30
+
+
 @pytest.mark.parametrize("name", ["casrel", "zcc-binary"])
 def test_a_batch_beyond_memory_is_halved_on_a_gpu_alone(tiny_encoder, monkeypatch, name):
     kind, implied = resolve(name)
@@ -155,6 +174,24 @@ def test_a_batch_beyond_memory_is_halved_on_a_gpu_alone(tiny_encoder, monkeypatc
     else:
         same(predict(texts), expected)
     assert sizes == [8, 4, 2, 2, 4, 2, 2]
+
+
+def test_tables_of_float32_features_stay_in_float32_under_autocast():
+    """GRTE's features are float32 after a refining block: neither maxima nor loss round them."""
+    draw = torch.Generator().manual_seed(0)
+    left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
+    weight, bias = torch.randn(16, 8, generator=draw), torch.randn(16, generator=draw)
+    mask = torch.tensor([[True] * 4, [True, True, False, False]])
+    cells = torch.tensor([[1, 1, 3], [0, 0, 0]])
+    table = weight.view(8, 2, 8), bias.view(8, 2), features, padded.Pairs(mask), cells
+    results = []
+    for enabled in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            maxima = padded_maxima(left, right, weight, bias, mask, mask)
+            results.append([*maxima, *padded.cell_loss(left, right, *table)])
+    for plain, cast in zip(*results, strict=True):
+        assert cast.dtype == torch.float32
+        torch.testing.assert_close(cast, plain, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -1,6 +1,7 @@
 """Parameter groups, optimisers, schedules and clipping against their formulas."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -101,6 +102,27 @@ def test_the_global_norm_is_clipped_and_returned(bound):
     for parameter, gradient in zip(parameters, gradients, strict=False):
         torch.testing.assert_close(parameter.grad, gradient * factor, rtol=1e-5, atol=0)
     assert parameters[2].grad is None
+
+
+@pytest.mark.parametrize("bound", [0.5, 5.0])
+def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(bound):
+    parameter = torch.nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.tensor([1.2, -1.6])
+    optimizer = SimpleNamespace()
+    norm = clip_gradients([parameter], TrainingSettings(clip="global", clip_norm=bound), optimizer)
+    assert norm.item() == pytest.approx(2.0)
+    assert optimizer.grad_scale.item() == pytest.approx(max(1.0, 2.0 / bound), rel=1e-5)
+    assert parameter.grad.tolist() == pytest.approx([1.2, -1.6])
+
+
+@pytest.mark.parametrize("formulation", ["", "device"])
+def test_small_tensors_keep_their_gradients_in_both_formulations(monkeypatch, formulation):
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
+    small, large = (torch.nn.Parameter(torch.zeros(4)) for _ in range(2))
+    small.grad, large.grad = torch.full((4,), 0.1), torch.full((4,), 10.0)
+    clip_gradients([small, large], TrainingSettings(clip="parameter", clip_norm=2.0))
+    assert small.grad.tolist() == pytest.approx([0.1] * 4)
+    assert large.grad.tolist() == pytest.approx([1.0] * 4, rel=1e-5)
 
 
 def test_no_clipping_leaves_gradients_alone():

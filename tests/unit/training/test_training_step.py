@@ -192,6 +192,8 @@ def test_replayed_steps_of_several_batches_give_the_weights_of_eager_ones(tiny_e
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
     update, replayed = trained("casrel", tiny_encoder, ReplayedStep, accumulation=3)
     assert (update.possible, update.graphs) == (True, 4)
+    # the sums that all graphs add to are still there, and empty
+    assert not any(each.grad.any() for each in update.model.parameters())
     _, eager = trained("casrel", tiny_encoder, Step, accumulation=3)
     assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
 
@@ -266,6 +268,82 @@ def test_what_several_processes_train_is_the_device_formulation(tiny_encoder, tm
         torch.distributed.destroy_process_group()
     _, alone = trained(name, tiny_encoder, Step)
     assert all(torch.equal(own, other) for own, other in zip(together, alone, strict=True))
+
+
+def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
+    """With plain gradient descent: Adam and clipping would hide a loss that is not divided."""
+    results = []
+    for share in (1, 3):
+        model = build(CasRel, tiny_encoder).eval()
+        data = TrainingSentences(toy_sentences(), model)
+        batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, number] for number in range(4)])
+        update = Step(model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), bf16=False)
+        before = torch.cat([value.detach().flatten() for value in model.parameters()])
+        for number in range(share):
+            update(batch, share, number == share - 1)
+        after = torch.cat([value.detach().flatten() for value in model.parameters()])
+        results.append((update.total, after - before))
+    assert results[0][1].abs().max() > 1e-4
+    for one, several in zip(*results, strict=True):
+        torch.testing.assert_close(one, several, rtol=1e-3, atol=1e-6)
+
+
+def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
+    """A graph writes the sum of losses and the norm of gradients to where they were when it was captured."""
+    model = build(CasRel, tiny_encoder).train()
+    loss = model.device_loss
+    model.device_loss = lambda unused, **batch: loss(**batch)
+    settings = TrainingSettings(clip="global", clip_norm=1e-3)
+    with device_formulation():
+        optimizer = make_optimizer(model, settings)
+        update = Step(model, optimizer, settings, bf16=False)
+        places, norms = [], []
+        for batch in packed_batches(model, optimizer, settings):
+            update(batch)
+            places.append((update.total.data_ptr(), update.norm.data_ptr()))
+            norms.append(update.norm.item())
+    assert len(set(places)) == 1
+    assert len(set(norms)) == len(norms)  # each step writes its own, that before clipping
+    assert min(norms) > settings.clip_norm
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+def test_a_step_computes_in_the_precision_that_it_is_told(tiny_encoder, bf16):
+    model = build(CasRel, tiny_encoder).train()
+    seen, forward = [], model.forward
+
+    def watched(**batch):
+        seen.append(torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is torch.bfloat16)
+        return forward(**batch)
+
+    model.forward = watched
+    data = TrainingSentences(toy_sentences(), model)
+    update = Step(model, make_optimizer(model, TrainingSettings()), TrainingSettings(), bf16)
+    update(Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, 0], data[0, 1]]))
+    assert seen == [bf16]
+    assert all(each.dtype == torch.float32 for each in model.parameters())
+
+
+def test_on_a_gpu_static_steps_of_one_process_are_captured_and_the_log_says_of_others_why_not(monkeypatch, caplog):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(steps, "CapturedStep", lambda *_: "captured")
+    monkeypatch.setattr(steps, "Step", lambda *_: "one by one")
+
+    class Static:
+        static, name, device = True, "quick", torch.device("cuda", 0)
+
+    class Other(Static):
+        static, name = False, "slow"
+
+    settings = TrainingSettings()
+    assert make_step(Static(), None, settings, True) == "captured"
+    assert not caplog.messages
+    assert make_step(Static(), None, settings, True, wrapped=object()) == "one by one"
+    assert make_step(Other(), None, settings, True) == "one by one"
+    assert caplog.messages == [
+        "several processes train together: operators are launched one by one",
+        "slow has no static formulation: operators are launched one by one",
+    ]
 
 
 def test_on_a_cpu_steps_are_not_captured(tiny_encoder):

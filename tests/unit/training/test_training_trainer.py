@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
+from tripleaudit.extractors import base
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
@@ -69,7 +70,7 @@ CasRel.forward = counting
 data = load_sentences(folder / "train.jsonl")
 train_to(
     folder / "killed", name="casrel", train=data, valid=data[:7], encoder=folder / "encoder", values=settings, seed=5,
-    score=lambda gold, found: {"f1": 0.5}, inputs={"train": folder / "train.jsonl"},
+    score=lambda gold, found: {"f1": 0.0}, inputs={"train": folder / "train.jsonl"},
 )
 """
 
@@ -151,10 +152,79 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert type(used["model"]).__name__ == "CasRel"
 
 
-def test_a_model_predicts_in_the_precision_of_its_training(home, reference, tmp_path):
-    assert load_extractor(home / "reference").config.bf16 is True
-    run(home, tmp_path / "exact", precision="float32")
-    assert load_extractor(tmp_path / "exact").config.bf16 is False
+@pytest.mark.parametrize("precision", ["bf16", "float32"])
+def test_a_model_trains_validates_and_predicts_in_one_precision(home, tmp_path, monkeypatch, precision):
+    asked = {"trains": [], "predicts": []}
+
+    def noted(what):
+        return lambda device, wanted: asked[what].append(wanted) or False
+
+    monkeypatch.setattr(trainer, "half_precision", noted("trains"))
+    monkeypatch.setattr(base, "half_precision", noted("predicts"))
+    run(home, tmp_path / "model", epochs=1, precision=precision)
+    bf16 = precision == "bf16"
+    assert asked == {"trains": [bf16], "predicts": [bf16]}  # one validation
+    model = load_extractor(tmp_path / "model")
+    assert model.config.bf16 is bf16
+    model.extract(["london"])
+    assert asked["predicts"] == [bf16] * 2
+
+
+@pytest.mark.parametrize("formulation", ["", "device"])
+def test_every_step_has_the_learning_rate_of_its_number(home, tmp_path, monkeypatch, formulation):
+    """The first of a warm-up has none; a static batch brings its rate, another finds it set."""
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
+    rates, clear = [], Step._clear
+
+    def noted(self):
+        rates.append([float(group["lr"]) for group in self.optimizer.param_groups])
+        clear(self)
+
+    monkeypatch.setattr(Step, "_clear", noted)
+    run(home, tmp_path / "model", epochs=2, accumulation=2, warmup=0.5, noising=None)
+    assert len(rates) == 8
+    factors = [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25]
+    for peak in (SETTINGS["encoder_learning_rate"], SETTINGS["head_learning_rate"]):
+        assert any([own[group] for own in rates] == pytest.approx([peak * factor for factor in factors])
+                   for group in range(len(rates[0])))  # fmt: skip
+
+
+def test_random_numbers_of_a_gpu_go_on_too(tmp_path, monkeypatch):
+    """Dropout draws from them; CUDA is made up."""
+    gpu, given = torch.device("cuda", 1), []
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: torch.full((16,), device.index, dtype=torch.uint8))
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: given.append((state.tolist(), device)))
+    checkpoints.write_random(tmp_path, 0, gpu)
+    before = torch.rand(3)
+    for device in (gpu, torch.device("cpu")):
+        checkpoints.read_random(tmp_path, 0, device)
+        assert torch.equal(torch.rand(3), before)
+    assert given == [([1] * 16, gpu)]
+
+
+def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(home, tmp_path, monkeypatch):
+    class Known(Exception):
+        pass
+
+    def told(*_, fingerprint, **options):
+        raise Known(fingerprint)
+
+    def fingerprint(where=home, **changes):
+        with pytest.raises(Known) as caught:
+            run(where, tmp_path / "model", **changes)
+        return caught.value.args[0]
+
+    monkeypatch.setattr(training_run, "train_extractor", told)
+    first = fingerprint()
+    assert fingerprint(save_every=9, save_minutes=1.0) == first
+    for place, seed, texts in (("encoder", 1, sentences()), ("texts", 0, sentences()[1:])):
+        save_tiny_encoder(tmp_path / place / "encoder", dropout=0.1, seed=seed)
+        save_sentences(tmp_path / place / "train.jsonl", texts)
+    others = [fingerprint(seed=6), fingerprint(epochs=5), fingerprint(noising={"probability": 0.4})]
+    others += [fingerprint(tmp_path / "encoder"), fingerprint(tmp_path / "texts")]
+    monkeypatch.setattr(training_run.code, "digest_with", lambda *_: "other code")
+    others.append(fingerprint())
+    assert first not in others
 
 
 def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
@@ -166,8 +236,8 @@ def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
 
 def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
     """SIGKILL in the middle of the third epoch; the resumed run equals one that was never interrupted."""
-    constant = lambda expected, found: {"f1": 0.5}  # noqa: E731
-    whole = run(home, tmp_path / "whole", scorer=constant, min_delta=0.0)
+    nothing = lambda expected, found: {"f1": 0.0}  # noqa: E731  (the newest weights are the best)
+    whole = run(home, tmp_path / "whole", scorer=nothing, min_delta=0.0)
     command = [sys.executable, "-c", KILLED, str(home), json.dumps({**SETTINGS, "min_delta": 0.0}), "17"]
     command.append(str(torch.get_num_threads()))
     killed = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -184,12 +254,12 @@ def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
 
     TrainingSentences.__getitem__ = watched
     try:
-        resumed = run(home, out, scorer=constant, min_delta=0.0)
+        resumed = run(home, out, scorer=nothing, min_delta=0.0)
     finally:
         TrainingSentences.__getitem__ = original
     assert seen == {2: 24, 3: 28}  # epochs 0 and 1 are not repeated; of epoch 2 one batch of four was done
     assert same(weights(out), weights(tmp_path / "whole"))
-    assert resumed.progress.best_step == whole.progress.best_step
+    assert resumed.progress.best_step == whole.progress.best_step == 28
     assert [row["step"] for row in resumed.history] == [row["step"] for row in whole.history]
     assert resumed.progress.training_seconds > 0
 
@@ -277,7 +347,7 @@ def test_early_stopping_keeps_the_best_weights(home, tmp_path):
     assert seen == [0.2, 0.5, 0.4, 0.45]
     assert result.epochs == 4
     assert (result.progress.best_f1, result.progress.best_step) == (0.5, 14)
-    kept = run(home, tmp_path / "two", scorer=iter_scores([0.1, 0.2]), epochs=2, schedule="constant")
+    kept = run(home, tmp_path / "two", scorer=iter_scores([0.2]), epochs=2, evaluate_from=2, schedule="constant")
     assert kept.progress.best_step == 14
     assert same(weights(tmp_path / "model"), weights(tmp_path / "two"))
 
@@ -299,6 +369,14 @@ def test_progress_counts_small_gains_as_none_and_waits_for_any_skill():
     assert not progress.observe(0.35, 4, 4.0, settings)
     assert progress.stopped
     assert progress.best_step == 3
+
+
+def test_patience_is_of_evaluations_in_a_row():
+    settings, progress, stale = TrainingSettings(patience=2, min_delta=0.1), Progress(), []
+    for step, f1_ in enumerate((0.3, 0.35, 0.6, 0.65, 0.5, 0.9)):
+        progress.observe(f1_, step, 1.0, settings)
+        stale.append((progress.stale, progress.stopped))
+    assert stale == [(0, False), (1, False), (0, False), (1, False), (2, True), (0, False)]
 
 
 def test_accumulated_batches_equal_one_large_batch_for_a_mean_loss(home, tmp_path):
