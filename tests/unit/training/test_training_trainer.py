@@ -274,19 +274,46 @@ def test_a_second_training_in_the_same_folder_is_refused(home, tmp_path, monkeyp
 def test_an_interrupted_run_in_the_device_formulation_ends_with_the_same_weights(home, tmp_path, monkeypatch):
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", "device")
     run(home, tmp_path / "whole")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patch, 15)
+        run(home, tmp_path / "resumed")
+    assert [path.name for path in checkpoints.checkpoints(tmp_path / "resumed" / "checkpoints")] == ["checkpoint-15"]
+    run(home, tmp_path / "resumed")
+    assert same(weights(tmp_path / "resumed"), weights(tmp_path / "whole"))
+
+
+def interrupt_at(monkeypatch, number: int) -> None:
+    """End runs once the checkpoint of this step is complete."""
     complete = checkpoints.complete
 
     def interrupted(folder, progress):
         complete(folder, progress)
-        if progress["step"] == 15:
+        if progress["step"] == number:
             raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "complete", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run(home, tmp_path / "resumed")
-    assert [path.name for path in checkpoints.checkpoints(tmp_path / "resumed" / "checkpoints")] == ["checkpoint-15"]
-    run(home, tmp_path / "resumed")
+    monkeypatch.setattr(checkpoints, "complete", interrupted)
+
+
+def test_a_checkpoint_between_two_lines_of_the_log_keeps_the_sum_of_losses(home, tmp_path, monkeypatch):
+    changes = {"epochs": 1, "batch_size": 1, "noising": None}
+    whole = run(home, tmp_path / "whole", **changes)
+    assert [row["step"] for row in whole.history if "loss" in row][:2] == [2, 4]
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patch, 3)
+        run(home, tmp_path / "resumed", **changes)
+    resumed = run(home, tmp_path / "resumed", **changes)
+    assert [row.get("loss") for row in resumed.history] == [row.get("loss") for row in whole.history]
+
+
+def test_a_resumed_run_keeps_what_was_best_before_and_its_patience(home, tmp_path, monkeypatch):
+    scores, changes = [0.5, 0.4, 0.3, 0.2], {"epochs": 6, "patience": 3, "schedule": "constant"}
+    whole = run(home, tmp_path / "whole", scorer=iter_scores(scores), **changes)
+    assert (whole.steps, whole.progress.best_step, whole.progress.stopped) == (28, 7, True)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patch, 15)
+        run(home, tmp_path / "resumed", scorer=iter_scores(scores[:2]), **changes)
+    resumed = run(home, tmp_path / "resumed", scorer=iter_scores(scores[2:]), **changes)
+    assert (resumed.steps, resumed.progress.best_step, resumed.best_f1) == (28, 7, 0.5)
     assert same(weights(tmp_path / "resumed"), weights(tmp_path / "whole"))
 
 
