@@ -1,43 +1,79 @@
 """A study whose inputs and outputs lie in an S3 store, by Snakemake's storage plugin, on a server of this machine."""
 
+import shutil
+
 import pytest
 
+from support.fake_endpoint import FakeEndpoint
+from support.killing import Running
 from support.workflow import snakemake, write_study
 
 moto = pytest.importorskip("moto.server")
 pytest.importorskip("snakemake_storage_plugin_s3")
 
+OPTIONS = ["--default-storage-provider", "s3", "--default-storage-prefix", "s3://study/here"]
+OPTIONS += ["--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"]
 
-@pytest.mark.slow
-def test_inputs_come_from_a_store_and_outputs_go_there(tmp_path):
+
+@pytest.fixture
+def store():
+    """A bucket, and what Snakemake has to be told of it."""
     import boto3
 
-    (tmp_path / "encoder").mkdir()
-    (tmp_path / "encoder" / "config.json").write_text("{}", encoding="utf-8")
-    config = write_study(tmp_path, tmp_path / "encoder")
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
-    try:
-        address = f"http://127.0.0.1:{server.get_host_and_port()[1]}"
-        keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
-        client = boto3.client("s3", endpoint_url=address, **keys)
-        client.create_bucket(Bucket="study")
-        for split in ("train", "valid", "test"):
-            client.upload_file(str(tmp_path / f"{split}.jsonl"), "study", f"here/{split}.jsonl")
-        options = ["--default-storage-provider", "s3", "--default-storage-prefix", "s3://study/here"]
-        options += [
-            "--storage-s3-endpoint-url",
-            address,
-            "--storage-s3-access-key",
-            "a",
-            "--storage-s3-secret-key",
-            "b",
-        ]
-        options += ["--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"]
-        wanted = "results/small/corpora/tiny/test.jsonl"
-        result = snakemake(tmp_path, *options, "--", wanted, config=config)
+    address = f"http://127.0.0.1:{server.get_host_and_port()[1]}"
+    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
+    client = boto3.client("s3", endpoint_url=address, **keys)
+    client.create_bucket(Bucket="study")
+    settings = {"ENDPOINT_URL": address, "ACCESS_KEY": "a", "SECRET_KEY": "b"}
+    yield client, {f"SNAKEMAKE_STORAGE_S3_{name}": value for name, value in settings.items()}
+    server.stop()
+
+
+@pytest.mark.slow
+def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answers(store, tiny_encoder, tmp_path):
+    """Training is killed; another working folder, as of another pod, has only the store and the volume in common."""
+    client, environment = store
+    first, second, volume = (tmp_path / name for name in ("first", "second", "volume"))
+    shutil.copytree(tiny_encoder, first / "encoder")
+    endpoint = {"model": "fake", "prices": {"input": 1, "output": 2}}
+    with FakeEndpoint(answer='[["a", "b", "c"]]') as fake:
+        write_study(
+            first,
+            "encoder",
+            protocols={"original": None},
+            settings=["nz"],
+            noising=None,
+            baselines=[],
+            tables={"triple-types": None, "training-time": None},
+            training={"epochs": 8, "batch_size": 16, "save_every": 5, "evaluate_every": 8},
+            generative={
+                "cache": str(volume / "answers"),
+                "endpoints": {"fake": {"base_url": fake.url, **endpoint}},
+                "datasets": {"few": {"corpus": "tiny", "limit": 5}},
+                "systems": {"open": {"endpoint": "fake"}},
+            },
+        )
+        shutil.copytree(first, second)
+        for path in first.rglob("*.*"):
+            client.upload_file(str(path), "study", f"here/{path.relative_to(first)}")
+        options = [*OPTIONS, "--local-storage-prefix", str(volume / "files")]
+        asked = snakemake(first, *options, "--", "generative", **environment)
+        assert asked.returncode == 0, asked.stdout[-2000:] + asked.stderr[-4000:]
+        sent = fake.count
+        assert sent == 5
+        run = Running(first, *options, "--", "results/small/models/tiny/original-nz/casrel/none/seed1/config.json",
+                      **environment)  # fmt: skip
+        assert run.wait_until(lambda: any(volume.rglob("checkpoint-*/progress.json"))), run.text[-3000:]
+        run.kill()
+        answers = "here/results/small/generative/few/open/answers.jsonl"
+        client.delete_object(Bucket="study", Key=answers)
+        result = snakemake(second, *options, "--", "report", "generative", **environment)
         assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-4000:]
-        found = {item["Key"] for item in client.list_objects_v2(Bucket="study")["Contents"]}
-        assert f"here/{wanted}" in found and not (tmp_path / wanted).exists()
-    finally:
-        server.stop()
+        assert fake.count == sent
+    found = {item["Key"] for item in client.list_objects_v2(Bucket="study")["Contents"]}
+    assert {"here/results/small/report.html", answers} <= found
+    log = client.get_object(Bucket="study", Key="here/results/small/logs/train/tiny/original-nz/casrel/none/seed1.log")
+    assert "resuming from checkpoint-" in log["Body"].read().decode()
+    assert not list(second.glob("results/small/*.html"))

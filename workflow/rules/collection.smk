@@ -2,16 +2,15 @@
 COLLECTIONS = STUDY.collections
 
 
-wildcard_constraints:
-    collection="|".join(map(re.escape, COLLECTIONS)) or "none",
-
-
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
     input:
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
         model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
         gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
+        folders=lambda wildcards: beside(
+            COLLECTIONS.model(wildcards.collection) + COLLECTIONS.gate(wildcards.collection)
+        ),
     output:
         "<study>/collections/{collection}/collection.json",
     log:

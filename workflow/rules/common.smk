@@ -94,6 +94,19 @@ def section_for_job(wildcards, input):
     return STUDY.language_models.json
 
 
+# a model is a folder, of which a rule names a file or two; from a store comes only what is named
+STORED = bool(workflow.storage_settings.default_storage_provider)
+TOKENIZER = ["tokenizer.json", "tokenizer_config.json"] if STORED else []
+
+
+def beside(paths):
+    """With files in a store, the other files of the folders of models: all that are here, or else what is made."""
+    made = ["config.json", "model.safetensors", *TOKENIZER]
+    folders = {Path(path).parent for path in paths if STORED and Path(path).name in made}
+    there = {folder: [path.name for path in folder.glob("*.*")] or made for folder in folders}
+    return sorted({f"{folder}/{name}" for folder, names in there.items() for name in names} - set(paths))
+
+
 def refuse_lost_arrays():
     """Stop before SLURM's executor loses jobs: of a rule in arrays it forgets those that --jobs holds back, and waits
     for them without end."""
@@ -108,6 +121,7 @@ def refuse_lost_arrays():
             )
 
 
+# all of them here: with files in a store, constraints that are declared after a rule cost its outputs those they had
 wildcard_constraints:
     corpus="|".join(map(re.escape, STUDY.corpora)) or "none",
     protocol="|".join(map(re.escape, STUDY.protocols)),
@@ -119,3 +133,6 @@ wildcard_constraints:
     noise="none|noising",
     testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
     seed=r"\d+",
+    collection="|".join(map(re.escape, STUDY.collections)) or "none",
+    lm="|".join(map(re.escape, dict.fromkeys([*STUDY.needles.runs, *STUDY.needles.triple_models]))) or "none",
+    needle_table="|".join(STUDY.needles.tables()) or "none",

@@ -6,11 +6,6 @@ NEEDLES = STUDY.needles
 NEEDLE_SCHEMA = jobs.chosen_code("needles corpus", files=[schema_file(NEEDLES.section["schema"])])
 
 
-wildcard_constraints:
-    lm="|".join(map(re.escape, dict.fromkeys([*NEEDLES.runs, *NEEDLES.triple_models]))) or "none",
-    needle_table="|".join(NEEDLES.tables()) or "none",
-
-
 rule make_needles:
     """Needles in the study's documents: invented by a model or taken from templates, validated, infused."""
     input:

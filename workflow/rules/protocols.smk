@@ -84,9 +84,11 @@ rule train_masked_lm:
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
         encoder=STUDY.encoder_file,
+        encoder_files=lambda wildcards: beside([STUDY.encoder_file(wildcards)]),
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
+        tokenizer=[f"<study>/masked_lm/{{corpus}}/{name}" for name in TOKENIZER],
     log:
         "<logs>/train_masked_lm/{corpus}.log",
     benchmark:
@@ -110,6 +112,7 @@ rule build_augmented:
     input:
         unpack(STUDY.protocol_inputs),
         unpack(STUDY.data.augmentation_models),
+        folders=lambda wildcards: beside(STUDY.data.augmentation_models(wildcards).values()),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
         report="<study>/protocols/{corpus}/augmented/report.json",

@@ -34,6 +34,7 @@ rule plot:
 rule write_report:
     """One HTML page: systems by questions, answers, tables, plots, errors by sentence, provenance."""
     input:
+        lambda wildcards: STUDY.report.beside_answers() if STORED else [],
         unpack(STUDY.report.inputs),
     output:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),

@@ -26,6 +26,7 @@ rule fetch_model:
     """Fetch one pretrained model and verify it."""
     output:
         "<downloads>/models/{model}/config.json",
+        beside(["<downloads>/models/{model}/config.json"]),
     log:
         "<logs>/fetch_model/{model}.log",
     benchmark:
@@ -39,4 +40,6 @@ rule fetch_model:
         source=lambda wildcards, input: STUDY.places.source(wildcards.model),
         pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
     shell:
-        "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output:q}) > {log:q} 2>&1"
+        "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output"
+        + ("[0]" if STORED else "")
+        + ":q}) > {log:q} 2>&1"

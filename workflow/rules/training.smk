@@ -5,11 +5,13 @@ rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
         unpack(STUDY.trainset_files),
+        encoder_files=lambda wildcards: beside([STUDY.encoder_file(wildcards)]),
     output:
         weights="<study>/models/<run>/model.safetensors",
         config="<study>/models/<run>/config.json",
         history="<study>/models/<run>/history.jsonl",
         provenance="<study>/models/<run>/provenance.json",
+        tokenizer=[f"<study>/models/<run>/{name}" for name in TOKENIZER],
     log:
         "<logs>/train/<run>.log",
     benchmark:
@@ -38,6 +40,7 @@ rule predict:
     """Predict the triples of the test set of a training's own protocol."""
     input:
         weights="<study>/models/<run>/model.safetensors",
+        folder=beside(["<study>/models/<run>/model.safetensors"]),
         test=STUDY.testset_file,
     output:
         test="<study>/predictions/<run>/test.jsonl",
@@ -70,6 +73,7 @@ if STUDY.data.tests_only:
     use rule predict as predict_with_augmented with:
         input:
             weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
+            folder=beside(["<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"]),
             test=STUDY.testset_files,
         output:
             test=multiext(

@@ -215,6 +215,12 @@ class Report:
             "provenance": self._of(every, "models/{}/provenance.json"),
         }
 
+    def beside_answers(self) -> list[str]:
+        """Return what the report finds beside the answers of language models: their triples, and the gold ones."""
+        folder, extractions = f"{self.study.places.study}/generative", self.study.language_models.extractions
+        found = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
+        return found + sorted({f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions})
+
     def facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
         """Return what the report says about the study itself."""
         return {
