@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+import re
 import shutil
 import socket
 import subprocess
@@ -16,12 +17,14 @@ import psutil
 import pytest
 
 from support.extractors import build, toy_sentences
+from support.fake_endpoint import FakeEndpoint
 from tripleaudit.cli import main
-from tripleaudit.collection import engine
+from tripleaudit.collection import cluster, engine
 from tripleaudit.collection.blocks import Reading
-from tripleaudit.collection.engine import Cluster, Collection, run_collection
+from tripleaudit.collection.cluster import Cluster
+from tripleaudit.collection.cost import forecast
+from tripleaudit.collection.engine import Collection, run_collection
 from tripleaudit.collection.finished import folder_of
-from tripleaudit.collection.forecast import forecast
 from tripleaudit.collection.pipeline import Models, System, tokens_of, with_tokens
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
@@ -30,6 +33,7 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.files import read_jsonl, sha256
 from tripleaudit.grescores.systems import read_system
+from tripleaudit.plan.study import Study
 from tripleaudit.tables.builders import make_table
 from tripleaudit.training.stream import Stream
 
@@ -39,7 +43,7 @@ HERE = Cluster(address=None)
 
 def imported_ray():
     """Ray reads its settings when it is imported, so that whichever test comes first has to say them."""
-    with engine._settings_of_ray(HERE):
+    with cluster._settings_of_ray(HERE):
         import ray
     return ray
 
@@ -50,9 +54,9 @@ def ray_here():
     ray = imported_ray()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ray, "init", functools.partial(ray.init, num_gpus=1))
-        with engine.connected(replace(HERE, workers=2)):
+        with cluster.connected(replace(HERE, workers=2)):
             yield
-    assert not list(Path("/tmp").glob(f"{engine.FOLDER}-{psutil.Process().pid}-*"))
+    assert not list(Path("/tmp").glob(f"{cluster.FOLDER}-{psutil.Process().pid}-*"))
 
 
 @pytest.fixture(scope="module")
@@ -206,12 +210,34 @@ def test_another_configuration_is_refused_or_replaces_the_blocks(extracted, mode
     out, _ = extracted
     shutil.copytree(out, tmp_path / "copy")
     other = collection(texts / "gold.jsonl", models, tmp_path / "copy", size=50)
-    with pytest.raises(UserError, match=r"holds a collection that was made with reading .*--replace"):
+    with pytest.raises(UserError, match=r"collection that was made with reading size 20 \(now 50\); .*--replace"):
         run_collection(other, HERE)
     assert blocks_of(tmp_path / "copy").keys() == blocks_of(out).keys()
     manifest = run_collection(other, HERE, replace=True)
     assert {Path(block["file"]).name for block in manifest["blocks"]} == blocks_of(tmp_path / "copy").keys()
     assert [row["triples"] for row in rows_of(tmp_path / "copy")] == [row["triples"] for row in rows_of(out)]
+
+
+def kill_while(run, stages, out, size):
+    """Kill a process of every stage while blocks are being made; the run has to succeed."""
+    failed = []
+
+    def caught():
+        try:
+            assert run() != 1  # of a command
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=caught)
+    thread.start()
+    while thread.is_alive() and not blocks_of(out):
+        time.sleep(0.01)
+    killed = [process for stage in stages for process in children(f"MapBatches({stage})")]
+    for process in killed:
+        process.kill()
+    unfinished = len(blocks_of(out)) < math.ceil((COPIES * len(toy_sentences()) + 1) / size)
+    thread.join()
+    assert not failed and len(killed) == len(stages) and unfinished
 
 
 def children(name):
@@ -220,40 +246,25 @@ def children(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("cluster", "stages"),
+    ("where", "stages"),
     [(HERE, ["ExtractAndWrite"]), (replace(HERE, gpus=0.5), ["Tokenise", "Extract"])],
     ids=["CPU", "half a GPU"],
 )
 def test_processes_that_are_killed_lose_and_double_nothing(
-    ray_here, extracted, models, texts, tmp_path, monkeypatch, cluster, stages
+    ray_here, extracted, models, texts, tmp_path, monkeypatch, where, stages
 ):
     """On Ray; a process of every stage that keeps one is killed, while blocks are being made."""
     monkeypatch.setattr(engine, "FEW", 0)
     out, _ = extracted
-    work, failed = collection(texts / "gold.jsonl", models, tmp_path, size=3), []
-
-    def run():
-        try:
-            run_collection(work, cluster)
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    while thread.is_alive() and not blocks_of(tmp_path):
-        time.sleep(0.01)
-    killed = [process for stage in stages for process in children(f"MapBatches({stage})")]
-    for process in killed:
-        process.kill()
-    unfinished = len(blocks_of(tmp_path)) < math.ceil((COPIES * len(toy_sentences()) + 1) / 3)
-    thread.join()
-    assert not failed and len(killed) == len(stages) and unfinished
+    work = collection(texts / "gold.jsonl", models, tmp_path, size=3)
+    kill_while(lambda: run_collection(work, where), stages, tmp_path, size=3)
     bare = [(row["id"], row["triples"]) for row in rows_of(out)]
     assert [(row["id"], row["triples"]) for row in rows_of(tmp_path)] == bare
 
 
 @pytest.mark.slow
-def test_a_driver_that_is_killed_goes_on_from_its_blocks(extracted, models, texts, tmp_path):
+@pytest.mark.parametrize("victim", ["driver", "raylet"])
+def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, models, texts, tmp_path, victim):
     out, _ = extracted
     code = (
         "from tripleaudit.collection.engine import *; from tripleaudit.collection import engine; engine.FEW = 0;"
@@ -263,16 +274,23 @@ def test_a_driver_that_is_killed_goes_on_from_its_blocks(extracted, models, text
         f" Models({str(models / 'casrel')!r}, {str(models / 'zcc')!r}, batch_size=8), Reading(1)),"
         " Cluster(address=None))"
     )
-    driver = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    with open(tmp_path / "said.txt", "w") as said:
+        driver = subprocess.Popen([sys.executable, "-c", code], stderr=said)
     while driver.poll() is None and len(blocks_of(tmp_path)) < 2:
         time.sleep(0.01)
     own = psutil.Process(driver.pid).children(recursive=True)
-    driver.kill()
-    driver.communicate()
+    {"driver": driver, **{each.name(): each for each in own}}[victim].kill()
+    driver.wait()
     before = blocks_of(tmp_path)
     assert 2 <= len(before) < COPIES * len(toy_sentences()), "the driver had finished"
     gone, alive = psutil.wait_procs(own, timeout=300)
     assert gone and not alive
+    if victim == "raylet":
+        said = (tmp_path / "said.txt").read_text()
+        assert re.search(
+            r"^error: Ray's daemon on this machine \(the raylet\) died.* the same command goes on", said, re.M
+        )
+        assert "Traceback" not in said and "Last 20 lines" not in said and driver.returncode == 1
     work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
     before = blocks_of(tmp_path)
     run_collection(work, HERE)
@@ -338,7 +356,7 @@ def test_a_cluster_that_does_not_answer_is_said(monkeypatch):
     for why in ("Could not connect", ".*refused"):
         with (
             pytest.raises(UserError, match=rf"RAY_ADDRESS {address}: no Ray cluster answers there \({why}\)$"),
-            engine.connected(Cluster(address=address)),
+            cluster.connected(Cluster(address=address)),
         ):
             pass
         listening.close()
@@ -454,6 +472,54 @@ def test_any_system_reads_a_collection_behind_the_gate(models, texts, tmp_path, 
     (tmp_path / "upper.py").write_text(CLASS.replace("precedes", "follows"))
     with pytest.raises(UserError, match="was made with system"):
         run_collection(work, HERE)
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    words = row["text"].split()
+    print(json.dumps({"id": row["id"], "triples": [[words[0], "precedes", words[1]]]}), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["python", "command", "endpoint"])
+def test_a_system_whose_process_is_killed_answers_every_row_once(ray_here, texts, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(engine, "FEW", 0)
+    (tmp_path / "upper.py").write_text(CLASS.replace('os.environ["ASKED"]', repr(str(tmp_path / "asked.txt"))))
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    def answer(body):
+        words = body["messages"][-1]["content"].rsplit("Passage: ", 1)[-1].split()
+        return json.dumps([[words[0], "precedes", words[1]]])
+
+    with FakeEndpoint(answer=answer) as fake:
+        system = {
+            "python": {"python": f"{tmp_path}/upper.py:Upper"},
+            "command": {"command": ["python", f"{tmp_path}/program.py"]},
+            "endpoint": {"endpoint": "fake", "setting": "open"},
+        }[kind]
+        endpoint = {"base_url": fake.url, "model": "fake", "prices": {"input": 1, "output": 1}}
+        study = Study(
+            {
+                "study": "asked",
+                "systems": {"own": system},
+                "generative": {"cache": str(tmp_path / "cache"), "endpoints": {"fake": endpoint}},
+                "collections": {"toys": {"files": str(texts / "gold.jsonl"), "extractor": "own", "gate": None}},
+            }
+        )
+        command = ["collection", "run", str(texts / "gold.jsonl"), *study.collections.who_options("toys", 1)]
+        command += ["--out", str(tmp_path / "out"), "--block", "4", "--gpu", "0"]
+        kill_while(lambda: main(command), ["ExtractAndWrite"], tmp_path / "out", size=4)
+        gold, rows = list(iterate_sentences(texts / "gold.jsonl")), rows_of(tmp_path / "out")
+        assert [row["id"] for row in rows] == [each.id for each in gold]
+        for row in rows:
+            words = row["text"].split()
+            said = [(t["subject"]["text"], t["relation"], t["object"]["text"]) for t in row["triples"]]
+            assert said == [(words[0], "precedes", words[1])]
+        if kind == "endpoint":
+            assert len(fake.answered) <= len({row["text"] for row in rows}) + 1  # the one under way
 
 
 def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp_path):

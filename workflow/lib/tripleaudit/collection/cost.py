@@ -1,4 +1,4 @@
-"""What a collection of another size costs, computed from what a measured one took.
+"""What a collection costs, computed from what a measured one of another size took, or a sample of it.
 
 Per sentence: o seconds of reading and writing, t of tokenisation, g of the gate, e of the extractor (of a sentence that
 it reads), and p the share that the gate lets through. All processes together take for n sentences
@@ -13,11 +13,21 @@ slower side counts:
     D(n) = n max((g + p e) / W, (o + t) / C) + s
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from tripleaudit.collection import engine
+from tripleaudit.collection.addresses import TextFile, text_files
+from tripleaudit.collection.blocks import Block, Columns, Reading
+from tripleaudit.collection.finished import Target, block_name, finished_blocks, read_state
+from tripleaudit.collection.reading import read_blocks
 from tripleaudit.errors import UserError
+
+PLACES = 10  # of a collection that a sample is taken from
 
 
 @dataclass(frozen=True)
@@ -172,3 +182,56 @@ def worth(gated: Rates, without: Rates) -> str:
 
 def _hours(value: float) -> str:
     return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int, price: float = 0.0) -> Iterator[str]:
+    """Yield lines about rows, hours and money of what is still to be done; nothing is written.
+
+    Args:
+        collection, cluster: what is to run, and where.
+        sample: sentences that are extracted, taken from all over the collection.
+        price: of an hour of one worker.
+
+    Raises:
+        UserError: a file, a model or the folder is not as it has to be.
+    """
+    engine.model_names(collection.models)
+    settings, files = collection.settings(), text_files(collection.files)
+    state = read_state(collection.target)
+    with engine.started(cluster) as started:
+        blocks = engine.blocks_in(engine.divided(files, collection.reading, state.get("files", {}), started))
+    names = {block_name(block, settings): block for block in blocks}
+    done = finished_blocks(collection.target, list(names), state.get("digests", {}))
+    left = [block for name, block in names.items() if name not in done]
+    rows = sum(block.rows for block in left)
+    every = sum(block.rows for block in blocks)
+    yield f"{len(blocks)} blocks with {every:,} rows; {len(left)} with {rows:,} are to be made"
+    if not left:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        picked = list(_sampled({file.name: file for file in files}, left, collection.reading, sample))
+        text = Path(folder, "sample.jsonl")
+        text.write_text("".join(json.dumps({"text": each}) + "\n" for each in picked), encoding="utf-8")
+        reading = replace(collection.reading, size=max(len(picked), 1), columns=Columns())
+        tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
+        measured = engine.run_here(tried)
+    found = rates(measured)
+    hours = found.elapsed(rows, cluster.workers, cluster.tokenisers if cluster.gpus else 0)
+    device = " and ".join(measured["device"])
+    yield f"{1 / found.sentence:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
+    size = rows * found.bytes / 1e9
+    yield f"{100 * found.share:.0f} % are let through to the extractor; about {size:,.2f} GB are written"
+    beside = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
+    yield f"{hours:,.2f} hours with {cluster.workers} workers{beside} on such machines"
+    money = price * hours * cluster.workers
+    asked = measured["money"] / measured["counts"]["sentences"] * rows
+    if price or asked:
+        yield f"money: {money:,.2f} for the workers, {asked:,.2f} for answers"
+
+
+def _sampled(files: dict[str, TextFile], left: Sequence[Block], reading: Reading, sample: int) -> Iterator[str]:
+    step = max(1, len(left) // PLACES)
+    chosen = left[::step][:PLACES]
+    for block in chosen:
+        (found,) = read_blocks(files[block.file], [block], reading)
+        yield from (line.text for line in found.lines[: -(-sample // len(chosen))])

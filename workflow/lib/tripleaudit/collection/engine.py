@@ -1,26 +1,18 @@
 """The pipeline on Ray Data: from the files of a collection to finished blocks, on this machine or a cluster."""
 
 import contextlib
-import functools
 import json
 import logging
-import math
-import os
-import secrets
-import shutil
-import socket
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from tripleaudit.collection import pipeline
 from tripleaudit.collection.addresses import TextFile, text_files
 from tripleaudit.collection.blocks import Block, Reading
-from tripleaudit.collection.division import divide, tasks
+from tripleaudit.collection.cluster import BUSY, LIGHT, Cluster, connected
 from tripleaudit.collection.finished import (
     Target,
     block_name,
@@ -31,50 +23,17 @@ from tripleaudit.collection.finished import (
     write_manifest,
     write_state,
 )
+from tripleaudit.collection.reading import divide, tasks
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.provenance import digest
 
 logger = logging.getLogger(__name__)
 
+LITTLE = 1 << 26  # bytes that are divided here, without other processes
 FEW = 1000  # rows for which no other process is worth its start
-STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
 BETWEEN = 1 << 20  # bytes from which on a block is handed on alone
-# CPUs that Ray sets aside for a process that keeps one busy, and for one that does not: as many workers as there are
-# CPUs leave room for the rest. They differ, so that no two stages become one
-BUSY, LIGHT = 0.75, 0.25
 AHEAD = {"max_tasks_in_flight_per_actor": 2}  # blocks that wait for a process
-REACHED = 20  # seconds within which a cluster has to answer
-FOLDER = "tripleaudit-ray"
-QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-}
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Where the pipeline runs.
-
-    Attributes:
-        workers: processes that hold the models.
-        gpus: of each of them: 1, a share such as 0.25, or 0 for a CPU.
-        tokenisers: processes that tokenise for GPUs, at most; on CPUs the workers do it themselves.
-        address: of a Ray cluster; None starts one on this machine for as long as the run takes.
-    """
-
-    workers: int = 1
-    gpus: float = 0.0
-    tokenisers: int = 1
-    address: str | None = field(default_factory=lambda: os.environ.get("RAY_ADDRESS") or None)
-
-    @property
-    def cpus(self) -> float:
-        """CPUs without which a stage would wait for ever."""
-        beside = BUSY + LIGHT if self.gpus else 0.0
-        return self.workers * BUSY + LIGHT + beside
 
 
 @dataclass(frozen=True)
@@ -137,12 +96,12 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
         check_settings(target, state.get("settings"), settings)
     files = text_files(collection.files)
     with started(cluster) as engine:
-        blocks = divided(files, collection.reading, state.get("files", {}), engine)
+        divisions = divided(files, collection.reading, state.get("files", {}), engine)
+        blocks = blocks_in(divisions)
         if not blocks:
-            raise UserError(f"{_some([file.name for file in files])}: no line is there; expected at least one")
-        state = {"settings": settings, "files": _remembered(files, blocks, collection.reading), "digests": {}} | {
-            key: value for key, value in state.items() if key == "digests"
-        }
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            raise UserError(f"{files[0].name}{more}: no line is there; expected at least one")
+        state = {"settings": settings, "files": divisions, "digests": state.get("digests", {})}
         write_state(target, state)
         named = {block_name(block, settings): block for block in blocks}
         listed = finished_blocks(target, list(named), state["digests"])
@@ -219,50 +178,21 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     return {"extractor": extractor, "gate": gate}
 
 
-def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: Any) -> list[Block]:
-    """Return the blocks of all files; only files that may have changed are read."""
-    version = _version(reading)
-    stale = []
-    for file in files:
-        old = known.get(file.name, {})
-        if (old.get("size"), old.get("changed"), old.get("version")) != (file.size, file.changed, version):
-            stale.append(file)
-    small = sum(file.size for file in stale) < LITTLE
-    found = dict(
-        zip([file.name for file in stale], _all_divided(stale, reading, None if small else engine), strict=True)
-    )
-    blocks = []
-    for file in files:
-        blocks += found[file.name] if file.name in found else [Block(**each) for each in known[file.name]["blocks"]]
-    return blocks
+def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: Any) -> dict[str, Any]:
+    """Return name -> size, time of change and blocks of all files; only those that may have changed are read."""
+    version = digest([reading.size, asdict(reading.columns), reading.skip])
+    signs = {file.name: {"size": file.size, "changed": file.changed, "version": version} for file in files}
+    found = {name: known[name] for name, sign in signs.items() if sign.items() <= known.get(name, {}).items()}
+    stale = [file for file in files if file.name not in found]
+    here = sum(file.size for file in stale) < LITTLE
+    new = [divide(file, reading) for file in stale] if here else engine().divided(stale, reading)
+    made = {file.name: [block.to_json() for block in blocks] for file, blocks in zip(stale, new, strict=True)}
+    return {name: found.get(name) or {**sign, "blocks": made[name]} for name, sign in signs.items()}
 
 
-LITTLE = 1 << 26  # bytes that are divided here, without other processes
-
-
-def _all_divided(files: Sequence[TextFile], reading: Reading, engine: Any) -> list[list[Block]]:
-    if engine is None:
-        return [divide(file, reading) for file in files]
-    return engine().divided(files, reading)
-
-
-def _version(reading: Reading) -> str:
-    return digest([reading.size, asdict(reading.columns), reading.skip])
-
-
-def _remembered(files: Sequence[TextFile], blocks: Sequence[Block], reading: Reading) -> dict[str, Any]:
-    own: dict[str, list] = {file.name: [] for file in files}
-    for block in blocks:
-        own[block.file].append(block.to_json())
-    version = _version(reading)
-    return {
-        file.name: {"size": file.size, "changed": file.changed, "version": version, "blocks": own[file.name]}
-        for file in files
-    }
-
-
-def _some(names: Sequence[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def blocks_in(files: Mapping[str, Any]) -> list[Block]:
+    """Return the blocks of all files that :func:`divided` returned."""
+    return [Block(**block) for file in files.values() for block in file["blocks"]]
 
 
 # Ray
@@ -281,115 +211,6 @@ def started(cluster: Cluster) -> Iterator[Any]:
             return engines[0]
 
         yield engine
-
-
-@contextlib.contextmanager
-def connected(cluster: Cluster) -> Iterator[None]:
-    """Join a Ray cluster, or start one on this machine that ends with the block and leaves nothing behind.
-
-    Raises:
-        UserError: the cluster does not answer, or lacks what was asked for.
-    """
-    with _settings_of_ray(cluster):
-        import ray
-
-        if ray.is_initialized():
-            check_resources(cluster)
-            yield
-            return
-        yield from _joined(cluster)
-
-
-def _joined(cluster: Cluster) -> Iterator[None]:
-    import ray
-
-    common: dict[str, Any] = {"log_to_driver": True, "logging_level": logging.ERROR}
-    folder = None
-    try:
-        if cluster.address:
-            try:
-                _reach(cluster.address)
-                ray.init(address=cluster.address, runtime_env={"env_vars": _environment()}, **common)
-            except (OSError, RuntimeError, ValueError) as error:
-                said = str(error).splitlines()[0]
-                raise UserError(f"RAY_ADDRESS {cluster.address}: no Ray cluster answers there ({said})") from error
-        else:
-            folder = _own_folder()
-            ray.init(
-                address="local",
-                num_cpus=math.ceil(cluster.cpus + (cluster.tokenisers - 1) * BUSY * bool(cluster.gpus)),
-                object_store_memory=STORE,
-                include_dashboard=False,
-                _temp_dir=str(folder),
-                **common,
-            )
-        check_resources(cluster)
-        yield
-    finally:
-        ray.shutdown()
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _reach(address: str) -> None:
-    """Raise OSError if nobody listens at an address, which Ray would find out after minutes."""
-    place = urlsplit(address if "://" in address else f"//{address}")
-    if place.port:
-        socket.create_connection((place.hostname, place.port), timeout=REACHED).close()
-
-
-@contextlib.contextmanager
-def _settings_of_ray(cluster: Cluster) -> Iterator[None]:
-    """Let Ray be quiet, report nothing to anybody, and obey nobody but this process."""
-    names = {name: value for name, value in QUIET.items() if name not in os.environ}
-    if not cluster.address and "RAY_AUTH_TOKEN" not in os.environ:
-        names |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
-    os.environ.update(names)
-    try:
-        yield
-    finally:
-        for name in names:
-            os.environ.pop(name, None)
-
-
-@functools.cache
-def _token() -> str:
-    return secrets.token_hex(32)  # Ray reads it once in a process
-
-
-def check_resources(cluster: Cluster) -> None:
-    """Refuse a cluster on which the pipeline would wait for ever.
-
-    Raises:
-        UserError: it has fewer GPUs, or CPUs, than the workers take.
-    """
-    import ray
-
-    there = ray.cluster_resources()
-    for resource, needed in (("GPU", cluster.workers * cluster.gpus), ("CPU", cluster.cpus)):
-        if there.get(resource, 0) < needed:
-            raise UserError(
-                f"{cluster.workers} workers need {needed:g} {resource}s, but the Ray cluster has "
-                f"{there.get(resource, 0):g}; expected fewer --workers, a smaller --gpus, or a larger cluster"
-            )
-
-
-def _environment() -> dict[str, str]:
-    """What processes on other machines need of this one's environment."""
-    names = ("PYTHONPATH", "TRIPLEAUDIT_PLUGINS", "AWS_ENDPOINT_URL", "HF_HUB_OFFLINE")
-    return {name: os.environ[name] for name in names if name in os.environ}
-
-
-def _own_folder() -> Path:
-    """Return a new folder for Ray's sockets and logs; those of processes that were killed are removed."""
-    root = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # names of sockets may not be long
-    for old in root.glob(f"{FOLDER}-*-*"):
-        with contextlib.suppress(ValueError, PermissionError):
-            try:
-                os.kill(int(old.name.split("-")[2]), 0)
-            except ProcessLookupError:
-                shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{FOLDER}-{os.getpid()}-", dir=root))
 
 
 class Engine:

@@ -195,14 +195,23 @@ def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[s
     Raises:
         UserError: it does; the message names what differs.
     """
-    if old is None or old == new:
+    if old is None or old == new or not target.names():
         return
-    differing = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
-    said = ", ".join(f"{key} {_short(old.get(key))} (now {_short(new.get(key))})" for key in differing)
+    before, now = dict(_flat(old)), dict(_flat(new))
+    differing = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+    said = ", ".join(f"{key} {_short(before.get(key))} (now {_short(now.get(key))})" for key in differing)
     raise UserError(
         f"{target.place}: holds a collection that was made with {said}; expected another --out, or --replace to make "
         "its blocks anew"
     )
+
+
+def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key} ")
+        else:
+            yield f"{above}{key}", value
 
 
 def _short(value: Any) -> str:

@@ -6,8 +6,6 @@ Rows hold ``facts`` (JSON) and ``rows`` (an Arrow table as bytes), so that no en
 import json
 import logging
 import re
-import resource
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -359,8 +357,7 @@ def peak_mb() -> float:
         kb = {key: int(value) for key, value in re.findall(r"(VmHWM|Rss\w+):\s+(\d+) kB", status.read_text())}
         own = kb["RssAnon"] + kb["RssFile"]
         return round(max(kb["VmHWM"] - kb["RssShmem"], own) * 1024 / 1e6, 1)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
+    return memory.peak_mb()
 
 
 def _quiet() -> None:

@@ -80,9 +80,10 @@ def _run(args: argparse.Namespace) -> None:
 
     from tripleaudit import code
     from tripleaudit.collection.blocks import Columns, Reading
-    from tripleaudit.collection.engine import Cluster, Collection, run_collection
+    from tripleaudit.collection.cluster import Cluster
+    from tripleaudit.collection.cost import forecast
+    from tripleaudit.collection.engine import Collection, run_collection
     from tripleaudit.collection.finished import folder_of
-    from tripleaudit.collection.forecast import forecast
     from tripleaudit.collection.pipeline import Models
     from tripleaudit.descriptors import SYSTEM_KINDS
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name

@@ -11,8 +11,7 @@ import pytest
 
 from tripleaudit.collection.addresses import local_files, text_files
 from tripleaudit.collection.blocks import Columns, Reading
-from tripleaudit.collection.division import divide, tasks
-from tripleaudit.collection.reading import read_blocks
+from tripleaudit.collection.reading import divide, read_blocks, tasks
 from tripleaudit.errors import UserError
 
 ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
@@ -54,7 +53,7 @@ def read(entries, reading, only=None):
 @pytest.mark.parametrize("chunk", [1, 3, 7, 1 << 22])
 @pytest.mark.parametrize("size", [1, 2, 5, 11, 100])
 def test_every_line_is_in_one_block_in_order(tmp_path, size, chunk, monkeypatch):
-    monkeypatch.setattr("tripleaudit.collection.division.CHUNK", chunk)
+    monkeypatch.setattr("tripleaudit.collection.reading.CHUNK", chunk)
     last = "\n".join(json.dumps({"text": f"last {number}", "id": f"n{number}"}) for number in range(11))
     files = [
         write(tmp_path / "a.txt", "".join(f"first {number} é\n" for number in range(7))),
@@ -136,7 +135,7 @@ def test_files_folders_and_patterns(tmp_path, monkeypatch):
 @pytest.mark.parametrize("chunk", [1, 2, 3, 100])
 @pytest.mark.parametrize("bad", [b"one\ntwo \xff\nthree\n", b"one\ntwo \xc3\xa9 \xc3", b"one\ntw\xed\xa0\x80\n"])
 def test_text_that_is_not_utf8_names_file_and_line(tmp_path, bad, chunk, monkeypatch):
-    monkeypatch.setattr("tripleaudit.collection.division.CHUNK", chunk)
+    monkeypatch.setattr("tripleaudit.collection.reading.CHUNK", chunk)
     file = write(tmp_path / "a.txt", bad)
     for size in (1, 2, 10):
         with pytest.raises(UserError, match=r"a\.txt line 2: not UTF-8 text; convert the file, or leave broken"):

@@ -1,0 +1,199 @@
+"""Ray: joined at its address, or started on this machine for one run; what it lacks and how it dies, in a sentence."""
+
+import contextlib
+import functools
+import logging
+import math
+import os
+import secrets
+import select
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tripleaudit.errors import UserError
+
+STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
+# CPUs that Ray sets aside for a process that keeps one busy, and for one that does not: as many workers as there are
+# CPUs leave room for the rest. They differ, so that no two stages become one
+BUSY, LIGHT = 0.75, 0.25
+REACHED = 20  # seconds within which a cluster has to answer
+FOLDER = "tripleaudit-ray"
+DIED = (
+    "error: Ray's daemon on this machine (the raylet) died, killed or out of memory; all finished blocks stand, and "
+    "the same command goes on from them. What it said last is in {log}, until the next run\n"
+)
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the pipeline runs.
+
+    Attributes:
+        workers: processes that hold the models.
+        gpus: of each of them: 1, a share such as 0.25, or 0 for a CPU.
+        tokenisers: processes that tokenise for GPUs, at most; on CPUs the workers do it themselves.
+        address: of a Ray cluster; None starts one on this machine for as long as the run takes.
+    """
+
+    workers: int = 1
+    gpus: float = 0.0
+    tokenisers: int = 1
+    address: str | None = field(default_factory=lambda: os.environ.get("RAY_ADDRESS") or None)
+
+    @property
+    def cpus(self) -> float:
+        """CPUs without which a stage would wait for ever."""
+        beside = BUSY + LIGHT if self.gpus else 0.0
+        return self.workers * BUSY + LIGHT + beside
+
+
+@contextlib.contextmanager
+def connected(cluster: Cluster) -> Iterator[None]:
+    """Join a Ray cluster, or start one on this machine that ends with the block and leaves nothing behind.
+
+    Raises:
+        UserError: the cluster does not answer, or lacks what was asked for.
+    """
+    with _settings_of_ray(cluster):
+        import ray
+
+        if ray.is_initialized():
+            check_resources(cluster)
+            yield
+            return
+        yield from _joined(cluster)
+
+
+def _joined(cluster: Cluster) -> Iterator[None]:
+    import ray
+
+    common: dict[str, Any] = {"log_to_driver": True, "logging_level": logging.ERROR}
+    folder = None
+    try:
+        if cluster.address:
+            try:
+                _reach(cluster.address)
+                ray.init(address=cluster.address, runtime_env={"env_vars": _environment()}, **common)
+            except (OSError, RuntimeError, ValueError) as error:
+                said = str(error).splitlines()[0]
+                raise UserError(f"RAY_ADDRESS {cluster.address}: no Ray cluster answers there ({said})") from error
+        else:
+            folder = _own_folder()
+            ray.init(
+                address="local",
+                num_cpus=math.ceil(cluster.cpus + (cluster.tokenisers - 1) * BUSY * bool(cluster.gpus)),
+                object_store_memory=STORE,
+                include_dashboard=False,
+                _temp_dir=str(folder),
+                **common,
+            )
+        check_resources(cluster)
+        with _watched(folder):
+            yield
+    finally:
+        ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _watched(folder: Path | None) -> Iterator[None]:
+    """End this process with one sentence when the daemon of its own Ray dies, before Ray ends it with a dump."""
+    from ray._private import worker
+
+    if folder is None or not hasattr(os, "pidfd_open"):
+        yield
+        return
+    daemon = os.pidfd_open(worker._global_node.all_processes["raylet"][0].process.pid)
+    over, end = os.pipe()
+
+    def watch() -> None:
+        if over not in select.select([daemon, over], [], [])[0]:
+            sys.stderr.write(DIED.format(log=folder / "session_latest" / "logs" / "raylet.out"))
+            sys.stderr.flush()
+            os._exit(1)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        os.close(end)
+        watcher.join()
+        os.close(daemon)
+        os.close(over)
+
+
+def _reach(address: str) -> None:
+    """Raise OSError if nobody listens at an address, which Ray would find out after minutes."""
+    place = urlsplit(address if "://" in address else f"//{address}")
+    if place.port:
+        socket.create_connection((place.hostname, place.port), timeout=REACHED).close()
+
+
+@contextlib.contextmanager
+def _settings_of_ray(cluster: Cluster) -> Iterator[None]:
+    """Let Ray be quiet, report nothing to anybody, and obey nobody but this process."""
+    names = {name: value for name, value in QUIET.items() if name not in os.environ}
+    if not cluster.address and "RAY_AUTH_TOKEN" not in os.environ:
+        names |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        for name in names:
+            os.environ.pop(name, None)
+
+
+@functools.cache
+def _token() -> str:
+    return secrets.token_hex(32)  # Ray reads it once in a process
+
+
+def check_resources(cluster: Cluster) -> None:
+    """Refuse a cluster on which the pipeline would wait for ever.
+
+    Raises:
+        UserError: it has fewer GPUs, or CPUs, than the workers take.
+    """
+    import ray
+
+    there = ray.cluster_resources()
+    for resource, needed in (("GPU", cluster.workers * cluster.gpus), ("CPU", cluster.cpus)):
+        if there.get(resource, 0) < needed:
+            raise UserError(
+                f"{cluster.workers} workers need {needed:g} {resource}s, but the Ray cluster has "
+                f"{there.get(resource, 0):g}; expected fewer --workers, a smaller --gpus, or a larger cluster"
+            )
+
+
+def _environment() -> dict[str, str]:
+    """What processes on other machines need of this one's environment."""
+    names = ("PYTHONPATH", "TRIPLEAUDIT_PLUGINS", "AWS_ENDPOINT_URL", "HF_HUB_OFFLINE")
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def _own_folder() -> Path:
+    """Return a new folder for Ray's sockets and logs; those of processes that were killed are removed."""
+    root = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # names of sockets may not be long
+    for old in root.glob(f"{FOLDER}-*-*"):
+        with contextlib.suppress(ValueError, PermissionError):
+            try:
+                os.kill(int(old.name.split("-")[2]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{FOLDER}-{os.getpid()}-", dir=root))
