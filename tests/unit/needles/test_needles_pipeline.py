@@ -25,7 +25,7 @@ from tripleaudit.needles.haystack import Document, read_document, read_documents
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.scores import score_result
+from tripleaudit.needles.score_rows import score_result
 from tripleaudit.needles.stages import (
     Corpus,
     build_corpus,

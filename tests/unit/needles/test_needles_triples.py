@@ -15,7 +15,7 @@ from tripleaudit.llm.conversation import Limits
 from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.needles.dialogues import extract_triples
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.scores import triple_scores
+from tripleaudit.needles.score_rows import triple_scores
 from tripleaudit.needles.triples import (
     TripleNeedle,
     found,

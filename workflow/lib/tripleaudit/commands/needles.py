@@ -147,7 +147,7 @@ def _score(args: argparse.Namespace) -> None:
 
     from tripleaudit.files import write_json
     from tripleaudit.needles import reference_free
-    from tripleaudit.needles.scores import score_result
+    from tripleaudit.needles.score_rows import score_result
     from tripleaudit.needles.stages import Corpus, load_result
     from tripleaudit.scoring.scores import sidecar_of, software, write_scores
 
@@ -222,7 +222,7 @@ def _score_triples(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.store import load_sentences
     from tripleaudit.files import read_jsonl
     from tripleaudit.needles import triples
-    from tripleaudit.needles.scores import triple_scores
+    from tripleaudit.needles.score_rows import triple_scores
     from tripleaudit.scoring.scores import write_scores
 
     options, keys = _json(args.options, "--options"), _json(args.keys, "--keys")
