@@ -96,8 +96,12 @@ def test_efficiency_has_what_was_measured_and_nothing_else(study):
     for seed, seconds in (("1", 1.0), ("2", 3.0)):
         took = {"seconds": seconds, "sentences": 20, "peak_mb": 100.0, "device": "cpu"}
         facts.append({"keys": {**KEYS, "protocol": "original", "extractor": "casrel", "seed": seed}, "predicted": took})
-    table = build_table("efficiency", study(runs, facts))
-    assert [row.label for row in table.rows] == ["CasRel", "file", "model", "program"]
+    facts.append(fact("memorise", seconds=0.001))
+    inputs = study(runs, facts)
+    told = TABLES["efficiency"].answer(inputs)
+    assert told.startswith("1,000 sentences take from 100.0 s (CasRel,")  # what reads nothing is no answer
+    table = build_table("efficiency", inputs)
+    assert [row.label for row in table.rows] == ["CasRel", "file", "model", "program", "Memorised triples"]
     assert table.cell("program", "Sentences / s").value == 4 and table.cell("program", "s / 1,000").value == 250
     assert table.cell("CasRel", "s / 1,000").value == 100  # the mean of two predictions
     assert table.cell("model", "Money / 1,000").value == 25 and table.cell("model", "s / 1,000").value is None

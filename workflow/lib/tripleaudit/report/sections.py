@@ -15,7 +15,7 @@ from tripleaudit.tables.render.lines import GAP, lines_of
 
 WIDE = 12  # columns from which a table is printed smaller
 SMALL, NARROW = 4, "item narrow"  # columns of a table that shares its row with another one
-ROOMY = 6  # columns up to which a plot stands beside its table
+ROOMY = 5  # columns up to which a plot stands beside its table
 Plot = tuple[str, Sequence[dict[str, Any]], str]  # id, panels, caption
 
 

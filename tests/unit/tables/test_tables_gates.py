@@ -1,0 +1,55 @@
+"""What stands between two values and a conclusion: each gate at its edge."""
+
+import pytest
+
+from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, tied
+from tripleaudit.tables.score_index import UNEQUAL
+
+
+def cell(value: float, low: float | None = None, high: float | None = None, **more) -> Cell:
+    return Cell(value=value, low=low, high=high, digits=1, **more)
+
+
+HIGH, LOW = cell(80.0, 75.0, 85.0, cases=FEW), cell(40.0, 35.0, 45.0, cases=FEW)
+
+
+def said(first: Cell, second: Cell, floor: Cell | None = None, **more) -> str:
+    return contrast([Pair("A", first, second, floor or Cell())], "here", "there", **more)
+
+
+def test_thirty_cases_are_enough_and_one_fewer_is_not():
+    assert FEW == 30
+    assert said(HIGH, LOW).startswith("For A, F1 is 80.0 % here and 40.0 % there: a gap of 40.0 points")
+    assert said(HIGH, cell(40.0, 35.0, 45.0, cases=29)).startswith("Too few cases for a conclusion about A")
+
+
+def test_unequal_budgets_matter_between_trainings_alone():
+    marked = cell(40.0, 35.0, 45.0, mark=UNEQUAL)
+    assert said(HIGH, marked, between_trainings=True).startswith("No conclusion for A: the two trainings saw unequal")
+    assert "a gap of 40.0 points" in said(HIGH, marked)
+
+
+@pytest.mark.parametrize(("floor", "beaten"), [(30.0, True), (60.0, True), (81.0, False)])
+def test_a_system_that_beats_the_baseline_in_one_condition_is_told_of(floor, beaten):
+    assert ("does not beat" not in said(HIGH, LOW, cell(floor))) == beaten
+
+
+def test_a_baseline_within_the_interval_is_not_beaten():
+    assert not_beaten(HIGH, cell(75.0)) and not not_beaten(HIGH, cell(74.9))
+    assert not_beaten(cell(80.0), cell(80.0)) and not not_beaten(cell(80.0), cell(79.9))
+    assert not not_beaten(HIGH, Cell())
+
+
+def test_what_is_shown_as_equal_or_overlaps_is_tied():
+    assert tied(cell(80.01), cell(80.04))
+    assert tied(HIGH, cell(74.0, 70.0, 75.0)) and not tied(HIGH, cell(74.0, 70.0, 74.9))
+    assert not tied(cell(80.0), cell(79.0))
+
+
+def test_one_system_alone_leads_nobody():
+    assert leader([("A", HIGH)], "F1", " %") == "F1 80.0 % (A alone was measured)"
+    assert leader([("A", HIGH), ("B", LOW)], "F1", " %") == "F1 80.0 % by A"
+    assert leader([("A", HIGH), ("B", cell(74.0, 70.0, 75.0))], "F1").startswith(
+        "F1 has no clear leader (up to 80.0; A"
+    )
