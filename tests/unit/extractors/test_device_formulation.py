@@ -1,5 +1,7 @@
 """The device's formulation: loss and gradients of the CPU's, in static shapes, without a look at a value."""
 
+import contextlib
+
 import pytest
 import torch
 
@@ -69,6 +71,23 @@ def test_a_step_never_waits_and_does_not_grow_with_the_batch(name, encoder):
     assert [row.synchronisations for row in rows] == [0, 0]
     assert all(row.capturable for row in rows)
     assert [line for line in faults(rows) if "more than" in line] == []
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_no_tensor_of_a_step_is_made_on_the_processor(name, encoder, monkeypatch):
+    """On the device ``meta``, whose tensors have no values, one that stays on the processor is an error as on a GPU."""
+    kind, implied = resolve(name)
+    prior = {"prior": 0.01} if kind.sparse_outputs else {}
+    model = build(kind, encoder, **prior, **implied).train()
+    data = TrainingSentences(sentences(), model)
+    examples = [data[0, number] for number in range(len(data))]
+    with device_formulation():
+        batch = Collator(kind, model.config, model.aligner.pad_id, 0, static=len(examples) + 1)(examples)
+    batch |= {key: torch.tensor(value) for key, value in model.schedule(0).items()}
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: contextlib.nullcontext())  # which meta has not
+    loss = model.to("meta").device_loss(**{key: value.to("meta") for key, value in batch.items()}).loss
+    loss.backward()
+    assert {each.device.type for each in (loss, *(value.grad for value in model.parameters()))} == {"meta"}
 
 
 def test_a_look_at_a_value_is_found(encoder, monkeypatch):

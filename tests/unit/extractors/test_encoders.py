@@ -76,3 +76,15 @@ def test_masks_for_pairs_hide_the_same_tokens_as_masks_for_tokens(tmp_path, mpne
         monkeypatch.setenv(formulation.VARIABLE, "device")
         found = model.encode(ids, mask)
         torch.testing.assert_close(found[mask.bool()], expected[mask.bool()], rtol=1e-5, atol=1e-5)
+
+
+def test_a_dummy_sentence_sees_one_of_its_tokens(tmp_path, monkeypatch):
+    """Not every kernel makes numbers of a row without any key."""
+    model = build(resolve("casrel")[0], save_tiny_encoder(tmp_path)).eval()
+    seen = []
+    model.encoder.register_forward_pre_hook(lambda _, __, given: seen.append(given["attention_mask"]), with_kwargs=True)
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    model.encode(torch.tensor([[4, 5, 0], [0, 0, 0]]), torch.tensor([[1, 1, 0], [0, 0, 0]]))
+    (mask,) = seen  # [B, 1, L, L]
+    assert mask[:, 0, 0].tolist() == [[True, True, False], [True, False, False]]
+    assert torch.equal(mask, mask[:, :, :1].expand(-1, 1, 3, 3))

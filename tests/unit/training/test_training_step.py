@@ -288,6 +288,19 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
         torch.testing.assert_close(one, several, rtol=1e-3, atol=1e-6)
 
 
+def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monkeypatch):
+    model = build(CasRel, tiny_encoder).eval()
+    data = TrainingSentences(toy_sentences(), model)
+    batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, number] for number in range(4)])
+    settings = TrainingSettings(clip="global", clip_norm=1e-3)
+    update = Step(model, make_optimizer(model, settings), settings, bf16=False)
+    monkeypatch.setattr(update, "_clear", lambda: None)
+    update(batch)
+    assert update.norm > 0.1
+    total = torch.nn.utils.get_total_norm([parameter.grad for parameter in model.parameters()])
+    assert total.item() == pytest.approx(settings.clip_norm, rel=1e-4)
+
+
 def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
     """A graph writes the sum of losses and the norm of gradients to where they were when it was captured."""
     model = build(CasRel, tiny_encoder).train()
