@@ -25,7 +25,6 @@ class Cell:
         of: what was scored (corpus, protocol, training, testing, extractor, noise, stratum, matching, metric), so that
             a reader finds the sentences behind the number; of a difference, what it is subtracted from.
         cases: sentences or texts that the value rests on, ``None`` where that is not known.
-        unsettled: whether a training behind it had too few evaluations to know whether it had converged.
         full: a perfect score in the unit that is shown, ``None`` for what has no upper end.
     """
 
@@ -43,7 +42,6 @@ class Cell:
     mark: str = ""
     of: Mapping[str, str] | None = None
     cases: int | None = None
-    unsettled: bool = False
     full: float | None = None
 
     @property

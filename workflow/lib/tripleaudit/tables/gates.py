@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED
+from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, UNSETTLED
 from tripleaudit.tables.words import NOT_MEASURED, sentences, several
 
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
@@ -75,7 +75,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "floor"
     if tied(*cells):
         return "tie"
-    if any(cell.unsettled for cell in cells):
+    if any(UNSETTLED in cell.mark for cell in cells):
         return "unsettled"
     return ""
 
@@ -99,7 +99,8 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         )
     if doubt == "unsettled":
         return (
-            f"No conclusion for {names}: there were too few evaluations to know whether training had converged{values}."
+            f"No conclusion for {names}: there were too few evaluations to know whether training had converged "
+            f"({UNSETTLED}){values}."
         )
     if doubt == "unequal":
         return (

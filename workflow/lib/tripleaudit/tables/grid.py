@@ -8,7 +8,7 @@ from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, RunKey, ScoreIndex
+from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex
 from tripleaudit.tables.words import chosen, gaps_note, reported_note
 
 PERCENT = {"scale": 100, "digits": 1}
@@ -215,6 +215,8 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             f"{UNFINISHED}: the training had not converged: validation F1 still rose by more than half a point in each "
             "tenth of it. Such values say how fast a system learns, not how far it comes."
         )
+    if any(UNSETTLED in cell.mark for cell in measured):
+        found.append(f"{UNSETTLED}: too few evaluations of the training to know whether it had converged.")
     if seeds and seeds[0] == 2:
         found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
     if seeds and not several:

@@ -20,6 +20,7 @@ from tripleaudit.tables.cells import Cell
 
 UNFINISHED: Final = "†"
 UNEQUAL: Final = "‡"
+UNSETTLED: Final = "§"
 CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the others rest on
 
 
@@ -113,7 +114,6 @@ class ScoreIndex:
             of={**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
             cases=self.cases(run, stratum, matching),
             full=None if low is None else scale,
-            unsettled=bool(_trainings(run) & self.unsettled),
         )
 
     def cases(self, run: RunKey, stratum: str, matching: str) -> int | None:
@@ -150,8 +150,8 @@ class ScoreIndex:
     def mark(self, run: RunKey) -> str:
         """Return the marks of a run's training; of two-step extraction, those of both trainings."""
         trained = _trainings(run)
-        unfinished, unequal = trained & self.unfinished, trained & self.unequal
-        return (UNFINISHED if unfinished else "") + (UNEQUAL if unequal else "")
+        said = {UNFINISHED: self.unfinished, UNEQUAL: self.unequal, UNSETTLED: self.unsettled}
+        return "".join(mark for mark, runs in said.items() if trained & runs)
 
     def _bounds(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]

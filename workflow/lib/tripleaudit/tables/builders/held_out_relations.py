@@ -18,7 +18,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, RunKey
+from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey
 from tripleaudit.tables.words import NOT_MEASURED, sentences
 
 CANNOT = "0: cannot name them"
@@ -88,7 +88,11 @@ def told_unseen_relations(inputs: TableInputs) -> str:
             found.append((row.label, cell))
     if not found:
         return NOT_MEASURED
-    unfinished = "A training behind it had not converged." if any(UNFINISHED in cell.mark for _, cell in found) else ""
+    doubts = {
+        UNFINISHED: "A training behind it had not converged.",
+        UNSETTLED: "There were too few evaluations to know whether a training behind it had converged.",
+    }
+    unfinished = sentences(*(told for mark, told in doubts.items() if any(mark in cell.mark for _, cell in found)))
     others = f"{without} of the study's extractors cannot name such relations." if without else ""
     return sentences(f"{leader(found, 'F1 on triples of held-out relations:', ' %')}.", unfinished, others)
 

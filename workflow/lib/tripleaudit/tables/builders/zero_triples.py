@@ -26,7 +26,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, RunKey
+from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey
 from tripleaudit.tables.words import NOT_MEASURED, sentences
 
 PARTIAL = "partial-last"
@@ -377,8 +377,8 @@ def told_zcc(inputs: TableInputs) -> str:
     lowest = f", the lowest {number(least, 1)} %" if len(found) > 1 else ""
     against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
     unfinished = f" Its training had not converged ({UNFINISHED})." if UNFINISHED in cell.mark else ""
-    if cell.unsettled:
-        unfinished += " There were too few evaluations to know whether its training had converged."
+    if UNSETTLED in cell.mark:
+        unfinished += f" There were too few evaluations to know whether its training had converged ({UNSETTLED})."
     unmeasured = "" if against else " No trivial baseline was measured beside it."
     best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
     return best_of + unfinished + unmeasured
