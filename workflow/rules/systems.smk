@@ -28,10 +28,12 @@ rule predict_system:
         runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
     params:
         kind=lambda wildcards: STUDY.systems.kinds[wildcards.extractor].name,
-        deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor),
+        deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor, wildcards.trainset),
         attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
-        job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
+        job=lambda wildcards, input, threads: STUDY.systems.job(
+            wildcards.corpus, wildcards.extractor, threads, wildcards.trainset
+        ),
         tell=lambda wildcards: ["--tell"] if STUDY.tells(wildcards.trainset, wildcards.testset) else [],
         code=lambda wildcards: jobs.described_code(
             "predict-system", SYSTEM_KINDS, STUDY.systems.kinds[wildcards.extractor].name

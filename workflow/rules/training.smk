@@ -24,9 +24,11 @@ rule train:
         mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=lambda wildcards: STUDY.trainings.resource(wildcards.extractor, "runtime", "8h"),
     params:
-        deciding=lambda wildcards: STUDY.trainings.deciding_json(wildcards.corpus, wildcards.extractor, wildcards.noise),
+        deciding=lambda wildcards: STUDY.trainings.deciding_json(
+            wildcards.corpus, wildcards.extractor, wildcards.noise, wildcards.trainset.rpartition("-")[0]
+        ),
         settings=lambda wildcards, input: STUDY.trainings.training_json(
-            wildcards.corpus, wildcards.extractor, wildcards.noise
+            wildcards.corpus, wildcards.extractor, wildcards.noise, wildcards.trainset.rpartition("-")[0]
         ),
         code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor),
     shell:

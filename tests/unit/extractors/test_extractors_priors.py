@@ -37,6 +37,7 @@ def test_output_layers_can_start_from_a_prior(tiny_encoder):
         ("prgc", {"pair": (), "subject": (3,), "object": (3,)}),
         ("birte", {"subject": (), "object": (), "object_given_subject": (), "subject_given_object": ()}),
         ("tdeer", {"heads": (), "tails": (), "object": ()}),
+        ("unirel", {"maps": ()}),
     ],
 )
 def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs):

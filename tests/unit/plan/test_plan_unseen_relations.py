@@ -56,3 +56,22 @@ def test_descriptions_of_relations_are_read_by_who_reads_relations():
     assert "model" not in settings["casrel"]
     named = study(corpora={"webnlg": {"relations": meant}}, extractors={"unirel": {"model": {"descriptions": None}}})
     assert json.loads(named.trainings.training_json("webnlg", "unirel", "none"))["model"]["descriptions"] is None
+
+
+def test_a_protocol_says_whether_its_descriptions_are_read():
+    meant = {"capital": "is the capital city of"}
+    corpora, known = {"webnlg": {"relations": meant}}, {"extractors": {"unirel": None}}
+    systems = {"told": {"command": "python -", "relations": True}}
+    for value, told in ((None, meant), (True, meant), (False, {})):
+        options = {"unseen_relations": {"descriptions": value}}
+        plan = study(corpora=corpora, protocols=options, systems=systems, **known)
+        for protocol, expected in (("original", meant), ("unseen_relations", told)):
+            trained = json.loads(plan.trainings.training_json("webnlg", "unirel", "none", protocol))
+            assert trained.get("model", {}).get("descriptions", {}) == expected
+            assert plan.systems.identity("webnlg", "told", f"{protocol}-nz")["described"] == expected
+            assert json.loads(plan.systems.job("webnlg", "told", 1, f"{protocol}-nz"))["relations"] == expected
+        assert "descriptions" not in plan.data.protocol_json("unseen_relations")
+    with pytest.raises(UserError, match="unseen_relations/descriptions: corpora/webnlg/relations describes none"):
+        study(protocols={"unseen_relations": {"descriptions": True}}, **known)
+    with pytest.raises(UserError, match="unseen_relations/descriptions: expected boolean"):
+        study(protocols={"unseen_relations": {"descriptions": "yes please"}}, **known)

@@ -34,9 +34,8 @@ def ask(tmp_path, monkeypatch):
     def ask(kind: str, value: object, **settings) -> list[Sentence]:
         out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
         given = {**QUIET, kind: value, **settings}
-        predict_system(
-            "mine", kind, given, tmp_path / "test.jsonl", tmp_path / "train.jsonl", {"threads": 1}, out, report
-        )
+        job = {"threads": 1, "relations": {"leads": "is at the head of"}}
+        predict_system("mine", kind, given, tmp_path / "test.jsonl", tmp_path / "train.jsonl", job, out, report)
         assert read_json(report)["failed"] is None
         return load_sentences(out)
 
@@ -52,8 +51,8 @@ def strings(sentences):
 
 def test_a_linearisation_is_read_as_rebel_writes_it():
     triples_of = load_attribute(f"{ADAPTERS / 'seq2seq_system.py'}:triples_of", "function")
-    two = "<s><triplet> Punta Cana <subj> Higuey <obj> located in <subj> La Altagracia <obj> part of"
-    assert triples_of(two + " <triplet> Higuey <subj> Rome <obj> twin of </s>".replace("</s>", "")) == [
+    two = "<triplet> Punta Cana <subj> Higuey <obj> located in <subj> La Altagracia <obj> part of"
+    assert triples_of(f"{two} <triplet> Higuey <subj> Rome <obj> twin of ") == [
         ("Punta Cana", "located in", "Higuey"),
         ("Punta Cana", "part of", "La Altagracia"),
         ("Higuey", "twin of", "Rome"),
@@ -112,14 +111,17 @@ def test_a_tiny_sequence_to_sequence_model(ask, tmp_path):
     options = {"model": str(tmp_path / "model"), "max_new_tokens": 12, "names": {"wrote": "author of"}}
     found = ask("python", f"{ADAPTERS / 'seq2seq_system.py'}:Seq2Seq", options=options, batch_size=2)
     assert strings(found) == [[("tim cook", "leads", "apple")], [("ada lovelace", "author of", "notes")], []]
-    assert found[0].triples[0].object == found[0].triples[0].object and found[0].triples[0].located
+    assert all(triple.located for sentence in found for triple in sentence.triples)
 
 
 # GLiNER2
 
 
 def test_a_tiny_gliner2(ask, tmp_path):
-    """A random model of the package's class answers with the relations' own names and spans of the text."""
+    """A random model of the package's class answers with the relations' own names and spans of the text.
+
+    One relation is told with its description, under which the package gives it back.
+    """
     pytest.importorskip("gliner2")
     import torch
     from gliner2.configuration import ExtractorConfig

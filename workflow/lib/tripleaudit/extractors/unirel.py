@@ -9,7 +9,8 @@ Known from the paper and the published code: the sequence, the three maps of a t
 cells, the loss and the decoder. Reconstructed here, for encoders of any kind (``docs/differences.md``): the queries and
 keys are a layer of their own on the last hidden states, not those of BERT's last layer, whose scores transformers does
 not give (only what follows the softmax, and that not of every encoder); a relation's embedding is the mean over the
-subwords of its plain name or description, not that of one word chosen by hand.
+subwords of its plain name or description, not that of one word chosen by hand; each map has a bias, 0
+unless ``prior`` sets it, for a short training without one learnt only that cells are empty (``docs/results.md``).
 
 Shortcut: the mean over heads of ``q_h k_h`` is one product of the concatenated heads.
 """
@@ -51,6 +52,18 @@ class UniRelConfig(ExtractorConfig):
     descriptions: dict[str, str] | None = None
 
 
+class Maps(nn.Module):
+    """The biases [3] of the maps."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(3))
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Add them to scores [B, 3, T, T]."""
+        return scores + self.bias[:, None, None]
+
+
 class UniRel(Extractor):
     """The extractor with unified representation and interaction."""
 
@@ -58,6 +71,7 @@ class UniRel(Extractor):
     config_class = UniRelConfig
     static = True
     told = True
+    sparse_outputs = {"maps": 1}
     training_defaults = {
         "encoder_learning_rate": 3e-5,
         "head_learning_rate": 3e-5,
@@ -79,6 +93,7 @@ class UniRel(Extractor):
         for layer in (self.query, self.key):
             nn.init.normal_(layer.weight, std=0.02)
             nn.init.zeros_(layer.bias)
+        self.maps = Maps()
         self._subwords: tuple[Tensor, ...] = ()
         self.post_init()
 
@@ -156,7 +171,7 @@ class UniRel(Extractor):
     def interactions(self, states: Tensor) -> Tensor:
         """Logits [B, 3, L + R, L + R] of the links from states [B, L + R, H]."""
         query, key = (layer(states).unflatten(-1, (3, -1)).transpose(1, 2) for layer in (self.query, self.key))
-        return query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5)
+        return self.maps(query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5))
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
@@ -205,7 +220,7 @@ def plain_scores(model: UniRel, states: Tensor) -> Tensor:
         for layer in (model.query, model.key)
     )  # [B, 3 * heads, L + R, size]
     scores = query @ key.transpose(-1, -2) / model.head_size**0.5
-    return scores.unflatten(1, (3, model.heads)).mean(dim=2)
+    return model.maps(scores.unflatten(1, (3, model.heads)).mean(dim=2))
 
 
 def _reordered(states: Tensor, order: Tensor) -> Tensor:

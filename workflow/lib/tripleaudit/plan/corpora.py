@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 SPLITS = ("train", "valid", "test")
 SIFT = r"^sift-[A-Za-z0-9]+$"
-NOT_OF_THE_SETS = ("train", "select_on", "masked_lm", "vectors", "mlm_steps")  # of other rules, or inputs of the rule
+NOT_OF_THE_SETS = (
+    "train",
+    "select_on",
+    "masked_lm",
+    "vectors",
+    "mlm_steps",
+    "descriptions",
+)  # of other rules, or inputs of the rule
 
 
 def format_names() -> list[str]:
@@ -185,6 +192,9 @@ class UnseenRelations(Section):
     """How many relations are held out, frequent and rare ones."""
     seed: Seed = 0
     """Of the draw."""
+    descriptions: bool | None = None
+    """Whether systems read what `corpora/<name>/relations` says of relations, in training and at test, or their names
+    alone; null reads what is there."""
 
 
 class _Protocols(Section):
@@ -297,6 +307,10 @@ class Corpora:
         yield from self._problems_of_published()
         for name in self.protocols:
             spec, options = spec_of(name), self.protocol(name)
+            for corpus in self.section if options.get("descriptions") is True else ():
+                if not self.described(corpus):
+                    told = f"corpora/{corpus}/relations describes none; expected there what relations mean, by name"
+                    yield f"protocols/{name}/descriptions: {told}"
             for key in options if spec.file else ():
                 if key not in (*spec.options, *Added.model_fields):
                     yield f"protocols/{name}: unknown key '{key}'{hint(key, spec.options)}"
@@ -461,6 +475,11 @@ class Corpora:
     def asks_to_tell(self, protocol: str) -> bool:
         """Whether systems are told the relations of a protocol's test set, which they may not have been trained on."""
         return spec_of(protocol).told
+
+    def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
+        """Return relation -> description as systems are told them under a protocol; none of texts without a corpus."""
+        told = corpus and self.protocol(protocol).get("descriptions", True)
+        return dict(self.section[corpus].relations) if told else {}
 
     @property
     def built(self) -> list[str]:

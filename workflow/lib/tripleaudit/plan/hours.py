@@ -122,7 +122,9 @@ def estimate(study: Study, results: Path) -> list[Hours]:
     entries = []
     for name in [*study.extractors, *study.classifiers]:
         runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
-        plans = {run: json.loads(study.trainings.training_json(run.corpus, name, run.noise)) for run in runs}
+        plans = {
+            run: json.loads(study.trainings.training_json(run.corpus, name, run.noise, run.protocol)) for run in runs
+        }
         to_do = [run for run in runs if run not in own or own[run].asked != plans[run]]
         like = [each for each in known if each.run.extractor == name and kind in (None, _kind(each.device))]
         if to_do and not like and kind == "gpu":

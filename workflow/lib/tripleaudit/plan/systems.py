@@ -331,7 +331,7 @@ class Systems:
         protocol = own if wildcards.testset == "test" else wildcards.testset
         return self.stored(wildcards.extractor)[wildcards.corpus][protocol]
 
-    def identity(self, corpus: str, name: str) -> dict[str, Any]:
+    def identity(self, corpus: str, name: str, trainset: str = "original-nz") -> dict[str, Any]:
         """Return what decides the answers of a system besides texts and files."""
         settings = self.settings(name)
         settings.pop("predictions", None)  # the files are inputs
@@ -339,20 +339,20 @@ class Systems:
         if self.kinds[name].name == "endpoint":
             found |= identity(self.study.language_models.section, settings)
         if self.kinds[name].told and (settings.get("relations") or settings.get("setting") not in (None, "open")):
-            found["described"] = self._described(corpus)
+            found["described"] = self._described(corpus, trainset)
         return found
 
-    def _described(self, corpus: str) -> dict[str, str]:
-        """Return relation -> description as the study has them; none for a text collection without a corpus."""
-        return dict(self.study.data.section[corpus].relations) if corpus else {}
+    def _described(self, corpus: str, trainset: str) -> dict[str, str]:
+        return self.study.data.described(corpus, trainset.rpartition("-")[0])
 
     def json(self, name: str) -> str:
         """Return the settings for the job."""
         return json.dumps(self.settings(name), sort_keys=True)
 
-    def job(self, corpus: str, name: str, threads: int) -> str:
+    def job(self, corpus: str, name: str, threads: int, trainset: str = "original-nz") -> str:
         """Return what the job needs besides the settings."""
-        job: dict[str, Any] = {"threads": threads, "study": self.study.name, "relations": self._described(corpus)}
+        described = self._described(corpus, trainset)
+        job: dict[str, Any] = {"threads": threads, "study": self.study.name, "relations": described}
         if self.kinds[name].name == "endpoint":
             job["section"] = self.study.language_models.section
         return json.dumps(job, sort_keys=True)

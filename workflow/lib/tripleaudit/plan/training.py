@@ -199,11 +199,11 @@ class Trainings:
             merged = {**merged, **part, **({"model": model} if model else {})}
         return merged
 
-    def training_json(self, corpus: str, name: str, noise: str) -> str:
+    def training_json(self, corpus: str, name: str, noise: str, protocol: str = "original") -> str:
         """Return the settings of a training besides its data and seed, as canonical JSON."""
         settings = self.settings_of(corpus, name)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
-        described = self.study.data.section[corpus].relations
+        described = self.study.data.described(corpus, protocol)
         if described and self.study.can_be_told(name):
             settings["model"] = {"descriptions": described, **settings.get("model", {})}
         settings["encoder_layers"] = self.study.config["encoder"]["layers"]
@@ -213,9 +213,9 @@ class Trainings:
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
 
-    def deciding_json(self, corpus: str, name: str, noise: str) -> str:
+    def deciding_json(self, corpus: str, name: str, noise: str, protocol: str = "original") -> str:
         """Return what of :meth:`training_json` decides the result, as canonical JSON."""
-        return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise))), sort_keys=True)
+        return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise, protocol))), sort_keys=True)
 
     def resource(self, name: str, key: str, default: int | str) -> int | str:
         """Return what a job asks for: ``mem_mb``, ``runtime``, ``relation_chunk`` or ``processes``."""

@@ -44,7 +44,8 @@ def unseen_relations(inputs: TableInputs) -> Table:
             (cell for cells in grid for cell in cells),
             inputs.matching,
             "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of "
-            "the test sentences that have any. Systems are told the names of the held-out relations and of no others.",
+            "the test sentences that have any. Systems are told the held-out relations and no others, by name or, "
+            "where the study describes them, by description.",
             "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it "
             "was not run."
             if without
