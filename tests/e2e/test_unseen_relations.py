@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.fake_endpoint import FakeEndpoint
-from support.workflow import jobs, snakemake, write_study
+from support.workflow import snakemake, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +77,3 @@ def test_descriptions_are_left_out_of_the_protocol_that_says_so_alone(finished):
     assert [each["descriptions"] for each in models] == [None, DESCRIBED]
     shown = json.dumps(requests)
     assert not any(text in shown for text in DESCRIBED.values())
-    study = folder / "study.yaml"
-    study.write_text(study.read_text(encoding="utf-8").replace("descriptions: false", "descriptions: true"))
-    again = jobs(snakemake(folder, "-n", "--quiet", "rules", "--", f"{TABLE}.md"))
-    assert again["train"] == 1 and again["ask_system"] == 1  # those of the protocol
-    assert not {"build_protocol", "prepare_corpus", "original_split"} & set(again)
