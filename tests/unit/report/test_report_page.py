@@ -175,6 +175,8 @@ def test_two_studies_share_a_page_with_their_differences(study, tmp_path, capsys
     assert "Differences to small." in section
     assert "other \u2212 small" in section or "other &#8722; small" in section or "other − small" in section
     assert ">\u22122.0" in section
+    listed = text.partition('<nav class="contents"')[2].partition("</nav>")[0]
+    assert listed.count('href="#t-type-f1') == 1  # of both; each study's own table follows it
     assert 'id="t-type-f1-0"' in text and 'id="t-type-f1-1"' in text
     assert "set=other%2Fdemo%2Foriginal" in text
     outline = Outline(text)

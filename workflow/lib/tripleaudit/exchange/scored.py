@@ -55,10 +55,11 @@ class ScoredRun:
         gold, predictions, decisions = (self.input_file(inputs.get(role)) for role in INPUTS)
         if gold is None or predictions is None or ("decisions" in inputs and decisions is None):
             return None
-        right, guess = paired(
-            read_sentences(gold), read_sentences(predictions), str(gold), str(predictions),
-            settings.get("only_with_triples", False),
-        )  # fmt: skip
+        right, guess = read_sentences(gold), read_sentences(predictions)
+        if len(guess) < len(right):  # a system that was asked about some sentences alone
+            asked = {sentence.id for sentence in guess}
+            right = [sentence for sentence in right if sentence.id in asked]
+        right, guess = paired(right, guess, str(gold), str(predictions), settings.get("only_with_triples", False))
         if decisions is not None:
             guess = gate.gated(guess, gate.load_decisions(decisions), settings.get("threshold", gate.THRESHOLD))
         if [sentence.id for sentence in right] != self.counts.ids:

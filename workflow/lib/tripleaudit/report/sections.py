@@ -197,9 +197,12 @@ def _cell(cell: Cell, href: str) -> str:
 
 
 def contents(sections: Sequence[Section]) -> str:
-    """Return links to all questions by their short names."""
+    """Return links to all questions by their short names; what studies share once, their own tables follow it."""
+    shared = {one.table.name for one in sections if not one.study}
     items = "".join(
-        f'<li><a href="#{one.id or section_id(one.table.name)}">{escape(label(one))}</a></li>' for one in sections
+        f'<li><a href="#{one.id or section_id(one.table.name)}">{escape(label(one))}</a></li>'
+        for one in sections
+        if not one.study or one.table.name not in shared
     )
     return f'<nav class="contents" aria-label="Questions" data-grid><ul>{items}</ul></nav>'
 
