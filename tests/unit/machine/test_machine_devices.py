@@ -189,6 +189,22 @@ def test_several_devices_for_one_training():
         pass
 
 
+def test_a_training_waits_for_all_of_its_devices_and_holds_none_meanwhile(monkeypatch):
+    class Waits(Exception):
+        pass
+
+    def wait(seconds):
+        with FileLock(devices.lock_folder() / "gpu-1.lock").acquire(blocking=False):
+            raise Waits
+
+    with devices.gpu_slot() as names:
+        assert names == ["0"]
+        os.environ.pop("CUDA_VISIBLE_DEVICES")  # another process would see both
+        monkeypatch.setattr(devices, "time", SimpleNamespace(sleep=wait, monotonic=time.monotonic))
+        with pytest.raises(Waits), devices.gpu_slot(count=2):
+            pass
+
+
 def test_what_a_machine_has(machine, tmp_path):
     assert devices.installed() == ["0", "1"]
     machine(SLICED)
