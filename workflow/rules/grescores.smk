@@ -30,6 +30,7 @@ rule judge_triples:
     """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
         triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
+        texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
         model=lambda wildcards: STUDY.language_models.served(wildcards.judge),
     output:
         factualness="<study>/gre/{dataset}/judged/{system}/{judge}/factualness.json",
@@ -57,7 +58,7 @@ rule judge_triples:
         study=STUDY.name,
     shell:
         "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
-        "--endpoint {wildcards.judge:q} {params.prompts:q} --triples {input.triples:q} --kinds {params.kinds:q} "
+        "--endpoint {wildcards.judge:q} {params.prompts:q} --triples {input.triples:q} --texts {input.texts:q} --kinds {params.kinds:q} "
         "--factualness {output.factualness:q} --granularity {output.granularity:q} --report {output.report:q} "
         "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
 

@@ -176,6 +176,7 @@ rule needle_table:
     input:
         scores="<study>/needles/scores.csv",
         criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.runs],
+        report=[f"{NEEDLES.answers(name).removesuffix('.jsonl')}.report.json" for name in NEEDLES.triple_systems],
     output:
         csv="<study>/tables/{needle_table}.csv",
         md="<study>/tables/{needle_table}.md",
@@ -197,9 +198,14 @@ rule needle_table:
     params:
         options=lambda wildcards: STUDY.report.options(wildcards.needle_table),
         code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.needle_table),
-        criteria=lambda wildcards, input: [part for path in input.criteria for part in ("--file", f"criteria={path}")],
+        files=lambda wildcards, input: [
+            part
+            for kind in ("criteria", "report")
+            for path in input.get(kind)
+            for part in ("--file", f"{kind}={path}")
+        ],
     shell:
-        "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} {params.criteria:q} "
+        "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} {params.files:q} "
         "--options {params.options:q} --out-prefix $(dirname {output.md:q})/{wildcards.needle_table} > {log:q} 2>&1"
 
 

@@ -1,5 +1,5 @@
 # Systems that the study does not train: stored outputs, programs, classes, language models. One rule asks them all.
-from tripleaudit.plan.systems import next_attempt
+from tripleaudit.plan.systems import INFUSED, next_attempt
 
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
 
@@ -18,6 +18,7 @@ rule predict_system:
         "<benchmarks>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor=SYSTEMS,
+        testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
@@ -51,6 +52,7 @@ if STUDY.systems.networked():
     use rule predict_system as ask_system with:
         wildcard_constraints:
             extractor="|".join(map(re.escape, STUDY.systems.networked())),
+            testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
         localrule: True
 
     ruleorder: ask_system > predict_system

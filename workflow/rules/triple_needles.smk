@@ -150,3 +150,22 @@ rule score_lm_needles:
         "python -m tripleaudit needles score-triples --options {params.options:q} --needles {input.needles:q} "
         "--predictions {input.predictions:q} --calls {input.calls:q} --keys {params.run_keys:q} --out {output:q} "
         "> {log:q} 2>&1"
+
+
+use rule score_extractor_needles as score_system_needles with:
+    input:
+        needles="<study>/needles/triples/sentences-needles.jsonl",
+        predictions=lambda wildcards: NEEDLES.answers(wildcards.extractor),
+    output:
+        "<study>/needles/triples/systems/{extractor}/scores.csv",
+    log:
+        "<logs>/score_system_needles/{extractor}.log",
+    benchmark:
+        "<benchmarks>/score_system_needles/{extractor}.jsonl"
+    wildcard_constraints:
+        extractor="|".join(map(re.escape, NEEDLES.triple_systems)) or "none",
+    params:
+        options=NEEDLES.triples_json,
+        run_keys=lambda wildcards: json.dumps(
+            {"study": STUDY.name, "corpus": NEEDLES.triples.corpus, "extractor": wildcards.extractor}
+        ),

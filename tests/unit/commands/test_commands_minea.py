@@ -197,6 +197,9 @@ def test_triple_steps(tmp_path, monkeypatch, root):
         main([*rate, "--needles", "t/sentences-needles.jsonl", "--predictions", "t/sentences.jsonl", "--out", "b.csv"])
         == 0
     )
+    (tmp_path / "failed.jsonl").write_text("")
+    none = ["--needles", "t/sentences-needles.jsonl", "--predictions", "failed.jsonl", "--out", "c.csv"]
+    assert main([*rate, *none]) == 0 and len((tmp_path / "c.csv").read_text().splitlines()) == 1
     for name, expected in (("a", "0"), ("b", "1")):
         assert f",all,max,minea,{expected}," in (tmp_path / f"{name}.csv").read_text()
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from types import SimpleNamespace
 
 import pytest
 
@@ -227,3 +228,56 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_
     scores = {row.metric: row for row in read_scores(tmp_path / "s.csv") if row.key("extractor") == "casrel"}
     assert (scores["recall"].value, scores["precision"].value, scores["ntri"].value) == (1, 0.5, 2)
     assert scores["recall"].keys == ("s", "own", "gre-sentence-trained", "nz", "", "casrel", "none", "1")
+
+
+def test_systems_that_the_study_asks_are_rows_of_their_own_texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("t.jsonl", "u.jsonl", "out.jsonl"):
+        (tmp_path / name).write_text("{}\n", encoding="utf-8")
+    sections = {
+        "corpora": {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}},
+        "systems": {
+            "all": {"predictions": "out.jsonl"},
+            "some": {"command": "python -", "limit": 1},
+            "broken": {"command": "python -"},
+        },
+        "generative": GENERATIVE,
+        "grescores": {
+            "embedder": None,
+            "bootstrap": 0,
+            "judge": {"endpoint": "e"},
+            "datasets": {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}},
+        },
+    }
+    study = Study({"study": "s", **sections})
+    plan = study.grescores
+    assert set(plan.asked("mine")) == {f"c-original-nz-{name}" for name in ("all", "some", "broken")}
+    assert plan.texts("mine", "c-original-nz-all") == ["results/s/protocols/c/original/nz/test.jsonl"]
+    assert study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"] == ["results/s/systems.json"]
+
+    def row(text, *relations):
+        names = ("subject", "relation", "object")
+        return {"text": text, "triples": [dict(zip(names, ("a", r, "b"), strict=True)) for r in relations]}
+
+    answers = {
+        "test": [row("x", "p"), row("y", "q")],
+        "all": [row("zero", "z"), row("x", "p"), row("y", "p")],
+        "some": [row("y", "q")],
+        "broken": [],
+    }
+    text, files = plan.spec("mine")
+    here = []
+    for path in files:
+        name = "judged" if "/judged/" in path else path.rsplit("/", 2)[-2]
+        here.append(tmp_path / f"{name.replace('nz', 'test')}.json{'l' * (name != 'judged')}")
+    (tmp_path / "judged.json").write_text("{}", encoding="utf-8")
+    for name, rows in answers.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    score_dataset(json.loads(text), here, tmp_path / "s.csv", study="s")
+    found = {(row.key("extractor"), row.metric): row.value for row in read_scores(tmp_path / "s.csv")}
+    assert {row.key("protocol") for row in read_scores(tmp_path / "s.csv")} == {
+        "gre-sentence-gold", "gre-sentence-system"
+    }  # fmt: skip
+    assert (found["all", "precision"], found["all", "recall"], found["all", "texts"]) == (0.5, 0.5, 2)
+    assert (found["some", "recall"], found["some", "texts"]) == (1, 1)
+    assert found["broken", "texts"] == 0 and ("broken", "f1") not in found

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -84,3 +85,22 @@ def test_a_good_section_has_no_problems():
 def test_unknown_keys_are_refused():
     with pytest.raises(UserError, match="needles: unknown key 'iteration', did you mean 'iterations'"):
         study(iteration=1)
+
+
+def test_infused_documents_are_a_test_set_of_every_system_that_is_asked_about_all_texts():
+    systems = {
+        "asked": {"command": "python -"},
+        "stored": {"predictions": "u.jsonl"},
+        "some": {"command": "python -", "limit": 3},
+        "elsewhere": {"command": "python -", "protocols": []},
+    }
+    sections = {"corpora": CORPORA, "settings": ["nz", "wz"], "generative": {"endpoints": ENDPOINTS}}
+    plan = Study({"study": "s", **sections, "systems": systems, "needles": {"triples": {"corpus": "demo"}}})
+    assert plan.needles.triple_systems == ["asked"]
+    answers = "results/s/predictions/demo/original-nz/asked/infused.jsonl"
+    assert plan.needles.infused() == [answers]
+    assert plan.needles.files() == ["results/s/needles/triples/systems/asked/scores.csv"]
+    wildcards = SimpleNamespace(corpus="demo", trainset="original-nz", extractor="asked", testset="infused")
+    assert plan.systems.inputs(wildcards)["test"] == "results/s/needles/triples/sentences.jsonl"
+    left_out = {"triples": {"corpus": "demo", "extractors": False}}
+    assert Study({"study": "s", **sections, "systems": systems, "needles": left_out}).needles.triple_systems == []

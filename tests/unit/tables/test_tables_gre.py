@@ -2,6 +2,7 @@
 
 import pytest
 
+from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
@@ -101,3 +102,26 @@ def test_data_sets_of_the_paper_come_first_under_hard_matching(inputs):
     parts = [rows(corpus, "bag", "open", "gpt-4", f1=0.1) for corpus in ("wiki80", "nyt10m", "mine", "cdr")]
     table = build_table("gre-hard-matching", inputs(*parts))
     assert [row.group for row in table.rows] == ["CDR", "NYT10m", "Wiki80", "mine"]
+
+
+def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed(inputs, tmp_path):
+    found = inputs(
+        rows("demo", "sentence", "trained", "casrel", "default", cs=0.9, coverage=1, training="nz"),
+        rows("demo", "sentence", "system", "mine", "default", cs=0.5, coverage=1),
+        rows("demo", "sentence", "system", "some", "default", cs=1, coverage=1),
+        rows("demo", "sentence", "system", "broken", "default", texts=0),
+    )
+    took = {"asked": 20, "of": 20, "triples": 9, "not_in_text": 0, "failed": None}
+    facts = {"mine": took, "some": {**took, "asked": 5}, "broken": {**took, "failed": "ends with exit status 1"}}
+    keys = {"corpus": "demo", "protocol": "original"}
+    found.runs += [{"system": name, "keys": keys, **each} for name, each in facts.items()]
+    found.scores.partial = {"some"}
+    table = build_table("gre-sentence", found)
+    assert [row.label for row in table.rows] == ["broken", "mine", "some", "CasRel (NZ)"]
+    assert table.cell("broken", "CS").value is None
+    notes = " ".join(table.notes)
+    assert "broken (Demo, Ori.) has no scores: ends with exit status 1." in notes
+    assert "some (Demo, Ori.) was asked about 5 of 20 sentences" in notes
+    assert TABLES["gre-sentence"].answer(found).startswith("Of 2 systems")
+    labelled = [row.label for row in build_table("gre-hard-matching", found).rows]
+    assert "Not trained: mine" in labelled and "Trained: CasRel (NZ)" in labelled

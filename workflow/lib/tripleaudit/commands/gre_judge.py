@@ -13,6 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", default="study", help="whose budget is used (default: the study file's name)")
     parser.add_argument("--endpoint", required=True, metavar="NAME", help="an endpoint of the section")
     parser.add_argument("--triples", required=True, metavar="FILE", help="extracted triples")
+    parser.add_argument("--texts", nargs="*", default=[], metavar="FILE", help="ask about the texts of this file alone")
     parser.add_argument("--factualness", required=True, metavar="FILE", help="where to write the judgements")
     parser.add_argument("--granularity", required=True, metavar="FILE", help="where to write the splitting answers")
     parser.add_argument(
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.files import write_json
     from tripleaudit.grescores.judging import judge, split
-    from tripleaudit.grescores.systems import read_system
+    from tripleaudit.grescores.systems import read_judged
     from tripleaudit.llm import section as settings
     from tripleaudit.llm.prompts import load_prompt
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         logging.getLogger(name).setLevel(logging.WARNING)
     prompts = load_prompt(args.factualness_prompt), load_prompt(args.granularity_prompt)
     section, study = settings.read_section(args.section, args.study)
-    system = read_system(args.triples, order="sro")
+    system = read_judged(args.triples, args.texts)
     model_dir = Path(args.model_config[0]).parent if args.model_config else None
     reports = {}
     with settings.open_client(section, args.endpoint, study, model_dir, args.server_log, args.threads) as client:

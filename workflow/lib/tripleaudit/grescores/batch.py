@@ -16,7 +16,7 @@ from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
 
-TRAINED = "trained"  # setting of a system that the study trained itself
+TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and of what it asked (section systems)
 
 log = logging.getLogger(__name__)
 
@@ -52,10 +52,14 @@ def score_dataset(
     for entry, system in zip(spec["systems"], systems, strict=True):
         keys = entry["keys"]
         closed = official and keys["setting"] == "closed"
+        if not system.texts:
+            log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
+            rows += _rows(study, spec, keys, Result({}))
+            continue
         result = evaluate(
             Inputs(
                 system,
-                gold,
+                gold if keys["setting"] != SYSTEM else gold.restricted(system.texts),
                 read_verdicts(files[entry["factualness"]]) if "factualness" in entry else None,
                 read_splits(files[entry["granularity"]]) if "granularity" in entry else None,
                 read_similarities(files[entry["similarities"]]) if "similarities" in entry else None,
@@ -87,13 +91,17 @@ def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> se
 
 
 def _read(entry: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:
-    """Read one system; a trained extractor's predictions are cut to the data set's texts and verbalised as its gold."""
+    """Read one system; the study's own predictions are cut to the data set's texts and verbalised as its gold.
+
+    A system that was asked about some of the texts has these alone, and one that failed has none.
+    """
     if entry["keys"]["setting"] == "gold":
         return gold
     system = read_system(files[entry["triples"]], order="sro")
-    if entry["keys"]["setting"] != TRAINED:
+    if entry["keys"]["setting"] not in (TRAINED, SYSTEM):
         return system
-    system = system.restricted(gold.texts)
+    asked = entry["keys"]["setting"] == SYSTEM
+    system = system.restricted(text for text in gold.texts if text in system.texts or not asked)
     if "original" not in entry:
         return system
     plain = Verbaliser(())

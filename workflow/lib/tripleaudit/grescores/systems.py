@@ -131,6 +131,14 @@ def read_system(path: str | Path, order: str = "auto") -> System:
     return System(_in_sro(value, order, path), {}, str(path))
 
 
+def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
+    """Read what a judge is asked about: extracted triples, cut to the texts of further files where there are any."""
+    system = read_system(path, order="sro")
+    for file in texts:
+        system = system.restricted(text for text in read_system(file).texts if text in system.texts)
+    return system
+
+
 def system_of(sentences: Iterable[Sentence], source: str = "") -> System:
     """Return the system of the project's sentences or predictions; equal texts are joined."""
     texts: dict[str, list[list[Any]]] = {}

@@ -184,12 +184,16 @@ def triple_scores(
 ) -> list[Score]:
     """Compute MINEA of triples for one prediction file, under the protocol ``triple-needles``.
 
+    A system that failed has no predictions, not even empty ones, and so no scores.
+
     Args:
         options: ``criteria``, ``casefold`` and ``bins`` of the configuration; missing ones take their defaults.
         keys: of the scores file, without the protocol.
         calls: call log of a language model, for its coverage.
     """
     own = keys_of({**keys, "protocol": TRIPLES})
+    if not predictions:
+        return []
     rows = triples.found(needles, predictions, options.get("casefold", False))
     scores = [
         Score(own, *row)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
 GROUND_TRUTH = "groundtruth"
-TRAINED = "trained"
+TRAINED, SYSTEM = "trained", "system"  # what is under extractors, and under systems
 SOURCES = ("gold", "corpus", "generative")
 DETAILS = ("factualness", "granularity")
 STORED = ("triples", *DETAILS, "similarities")  # kinds of stored files of a system
@@ -136,9 +136,11 @@ class GreDataset(Section):
     generative: str | None = None
     """Instead of gold, a data set of the section generative; its extractions are systems."""
     extractors: bool = True
-    """Whether the study's extractors of the corpus are systems (with `corpus` or `generative`)."""
+    """Whether the study's extractors of the corpus, and its `systems`, are rows (with `corpus` or `generative`)."""
     judged: bool = True
     """Whether the judge is asked about this data set's own systems."""
+    extractors_judged: bool = False
+    """Whether the judge is asked about the study's extractors and `systems`, too, on the texts of the data set."""
     topics: GreTopics | None = None
     """The topic model of TS; null leaves TS out."""
     systems: dict[Name, GreSystem] = {}
@@ -280,7 +282,7 @@ class GreScores:
             by = {judge: located(path) for judge, path in system.factualness_by.items()}
             others = tuple(self.judges[1:]) if system.judge and asks else ()
             found.append(Planned(name, keys, files, asked, others, by))
-        return found + self._extracted(dataset, asks) + self._trained(dataset)
+        return found + self._extracted(dataset, asks) + self._own(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """The extractions by language models from the texts of a data set."""
@@ -297,26 +299,42 @@ class GreScores:
             found.append(Planned(run, keys, files, DETAILS if judge else (), tuple(self.judges[1:]) if judge else ()))
         return found
 
-    def _trained(self, dataset: str) -> list[Planned]:
-        """The trained extractors that a data set scores: those of its corpus, trained on the original split."""
-        corpus, split = self.corpus_of(dataset)
-        if self.datasets[dataset].gold is not None or not self.datasets[dataset].extractors or split != "test":
+    def _own(self, dataset: str) -> list[Planned]:
+        """The study's extractors of a data set's corpus, trained on the original split, and its systems."""
+        (corpus, split), chosen, study = self.corpus_of(dataset), self.datasets[dataset], self.study
+        if chosen.gold is not None or not chosen.extractors or split != "test":
             return []
+        rows = [
+            (
+                f"{study.places.study}/predictions/{run.path}/test",
+                {"training": run.setting, "noise": run.noise, "seed": str(run.seed), "setting": TRAINED}
+                | {"extractor": run.extractor},
+            )
+            for run in study.runs
+            if run.corpus == corpus and run.protocol == "original"
+        ] + [
+            (study.systems.path(corpus, trainset, name), {"extractor": name, "setting": SYSTEM})
+            for corpus_, trainset, name, testset in study.systems.predicted
+            if (corpus_, trainset, testset) == (corpus, "original-nz", "test")
+        ]
+        judged = self.config.judge is not None and chosen.extractors_judged
+        asked, others = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
+        folder = f"{study.places.study}/predictions/"
         return [
             Planned(
-                "-".join(Path(run.path).parts),
-                {
-                    "extractor": run.extractor,
-                    "training": run.setting,
-                    "noise": run.noise,
-                    "seed": str(run.seed),
-                    "setting": TRAINED,
-                },
-                {"triples": f"{self.study.places.study}/predictions/{run.path}/test.jsonl"},
+                "-".join(Path(path.removeprefix(folder)).parent.parts),
+                keys,
+                {"triples": f"{path}.jsonl"},
+                asked,
+                others,
             )
-            for run in self.study.runs
-            if run.corpus == corpus and run.protocol == "original"
+            for path, keys in rows
         ]
+
+    def texts(self, dataset: str, system: str) -> list[str]:
+        """Return the file of the texts that a judge is asked about, where a system has answers to more of them."""
+        own = self.asked(dataset)[system].keys["setting"] in (TRAINED, SYSTEM)
+        return [self.gold(dataset)] if own else []
 
     def asked(self, dataset: str) -> dict[str, Planned]:
         """Return the systems that judges are asked about, by name."""
@@ -346,7 +364,7 @@ class GreScores:
             entry: dict[str, Any] = {"keys": dict(system.keys)}
             entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
             entry |= {"factualness_by": further} if (further := _numbered({**system.judgements, **by}, number)) else {}
-            if system.keys["setting"] == TRAINED and texts is not None:
+            if system.keys["setting"] in (TRAINED, SYSTEM) and texts is not None:
                 # the same sentences with the corpus's own relation names, where those of the gold file are plain
                 entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
             systems.append(entry)

@@ -16,6 +16,7 @@ from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique, model_of
 from tripleaudit.needles.haystack import document_files, read_document
 from tripleaudit.needles.plan import RATING, Plan
+from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import shipped
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class NeedleTriples(Section):
     models: Annotated[list[str], Unique] | None = None
     """Endpoints of generative/endpoints that extract; null takes those of needles/models."""
     extractors: bool = True
-    """Score the trained extractors of the corpus (original split)."""
+    """Score the trained extractors of the corpus (original split), and `systems` that are asked about all texts."""
     relations: list[Text] | None = Field(None, min_length=1)
     """Relation names that language models are given; null takes those of the needles."""
     iterations: Count = 0
@@ -251,6 +252,19 @@ class NeedleStudies:
             return []
         return [run for run in self.study.runs if run.corpus == self.triples.corpus and run.protocol == "original"]
 
+    @cached_property
+    def triple_systems(self) -> list[str]:
+        """The systems that triple needles are shown to: those that take texts, without a limit."""
+        if self.triples is None or not self.triples.extractors:
+            return []
+        systems, corpus = self.study.systems, self.triples.corpus
+        tested = {name for *where, name, test in systems.predicted if (*where, test) == (corpus, "original-nz", "test")}
+        return [
+            name
+            for name, kind in systems.kinds.items()
+            if name in tested and kind.name != "predictions" and systems.given[name].limit is None
+        ]
+
     def tables(self) -> list[str]:
         """Return the names of the tables that the section fills."""
         return [name for name, table in TABLES.items() if table.needs == "needles" and table.possible(self.study)]
@@ -263,7 +277,14 @@ class NeedleStudies:
         """Return the predictions about infused triples: of the first seed of every run, and of the models."""
         runs = [run for run in self.triple_runs if run.seed == self.study.seeds[0]]
         names = [*(f"extractors/{run.path}" for run in runs), *(f"models/{lm}" for lm in self.triple_models)]
-        return [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names]
+        return [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names] + [
+            self.answers(name) for name in self.triple_systems
+        ]
+
+    def answers(self, system: str) -> str:
+        """Return the answers of a system to the documents, which are a test set of its own."""
+        assert self.triples is not None
+        return f"{self.study.systems.path(self.triples.corpus, 'original-nz', system, INFUSED)}.jsonl"
 
     def files(self) -> list[str]:
         """Return every scores file about needles."""
@@ -271,4 +292,5 @@ class NeedleStudies:
             [f"{self.folder}/models/{run}/scores.csv" for run in self.runs]
             + [f"{self.folder}/triples/models/{lm}/scores.csv" for lm in self.triple_models]
             + [f"{self.folder}/triples/extractors/{run.path}/scores.csv" for run in self.triple_runs]
+            + [f"{self.folder}/triples/systems/{name}/scores.csv" for name in self.triple_systems]
         )

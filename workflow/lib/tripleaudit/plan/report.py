@@ -11,6 +11,7 @@ from pydantic import Field
 from tripleaudit.descriptors import BASELINES, TABLES
 from tripleaudit.errors import hint
 from tripleaudit.fields import Section, one_of
+from tripleaudit.plan.grescores import SYSTEM
 from tripleaudit.plan.needles import LENGTH_TABLE
 from tripleaudit.provenance import digest
 from tripleaudit.scoring.matching import matching_names
@@ -86,8 +87,14 @@ class Report:
             "audits": self.audits() if needs == "audits" else [],
             "scores": {"scores": [f"{folder}/scores.csv"], "gre": [f"{folder}/gre/scores.csv"]}.get(needs, []),
             "counts": self.study.score_files("counts") if needs == "scores" else [],
-            "runs": self.runs() if needs in ("runs", "scores") else [],
+            "runs": self.runs() if needs in ("runs", "scores") else self._asked() if needs == "gre" else [],
         }
+
+    def _asked(self) -> list[str]:
+        """Return the facts of systems, where data sets with GREScores have some of them."""
+        systems = [each for name in self.study.grescores.datasets for each in self.study.grescores.systems(name)]
+        asked = any(each.keys["setting"] == SYSTEM for each in systems)
+        return [f"{self.study.places.study}/systems.json"] if asked else []
 
     def runs(self) -> list[str]:
         """Return the facts of trainings, and of systems that need none."""

@@ -1,6 +1,7 @@
 """Requests, tokens and money of all that asks endpoints: extraction, judging, embedding, needles. Sends nothing."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,7 @@ from tripleaudit.files import read_json
 from tripleaudit.generative.extraction import build_task
 from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
-from tripleaudit.grescores.systems import read_system
+from tripleaudit.grescores.systems import read_judged
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits, TokenCounter
@@ -178,7 +179,7 @@ def _judging(study: Study, folder: Path) -> Iterator[Row | str]:
                     continue
                 figures = Estimate()
                 if not done:
-                    answers = read_system(triples, order="sro")
+                    answers = read_judged(triples, filter(os.path.exists, gre.texts(dataset, system.name)))
                     for kind in kinds:
                         prompt, requests = prompts[kind]
                         figures += client.estimate(requests(answers, client, prompt))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
 WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
+INFUSED = "infused"  # the documents with triple needles, as a test set of a system
 FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit")
 DECIDES_NOTHING = (*WHERE_AND_WITH_WHAT, "timeout", "restarts", "address", "headers", "concurrency", "endpoint")
 
@@ -309,9 +310,12 @@ class Systems:
         name, study = wildcards.extractor, self.study
         kind, settings = self.kinds[name], self.settings(name)
         own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
-        test = (
-            study.testset_file(wildcards) if own else study.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
-        )
+        if wildcards.testset == INFUSED:
+            test = f"{study.needles.folder}/triples/sentences.jsonl"
+        elif own:
+            test = study.testset_file(wildcards)
+        else:
+            test = study.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
         return {
             "test": test,
             # relations and examples come from here; what is held out of training is held out of these, too

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tripleaudit.descriptors import Headline, TableSpec
-from tripleaudit.files import read_jsonl
+from tripleaudit.files import read_json, read_jsonl
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
@@ -333,8 +333,15 @@ def triple_needles(inputs: TableInputs) -> Table:
             WILSON,
             small_note(rows),
             "This measure is the project's own; no paper reports it.",
+            *_failed(inputs),
         ),
     )
+
+
+def _failed(inputs: TableInputs) -> list[str]:
+    """Name the systems that did not answer (files of the kind ``report``), with the reason."""
+    reports = map(read_json, inputs.files.get("report", []))
+    return [f"{report['system']} has no scores: {report['failed']}." for report in reports if report["failed"]]
 
 
 def _system(run: RunKey) -> str:

@@ -14,6 +14,7 @@ from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import FEW, leader
+from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
 
@@ -47,7 +48,15 @@ MODELS = {
     "gpt-3.5_semi": "GPT-3.5-Turbo-Instruct",
 }
 TABLES = {"document": "2", "bag": "3", "sentence": "4"}
-SETTINGS = {"gold": "Ground truth", "closed": "Closed", "semi-open": "Semi-open", "open": "Open", "trained": "Trained"}
+OWN = ("system", "trained")  # what answers a corpus's own test set: systems, and extractors
+SETTINGS = {
+    "gold": "Ground truth",
+    "closed": "Closed",
+    "semi-open": "Semi-open",
+    "open": "Open",
+    "system": "Not trained",
+    "trained": "Trained",
+}
 
 
 class Metric(NamedTuple):
@@ -121,7 +130,7 @@ def system_order(run: RunKey) -> tuple:
     setting = parts(run)[1]
     rank = list(MODELS).index(run.extractor) if run.extractor in MODELS else len(MODELS)
     return (
-        list(SETTINGS).index(setting) if setting == "trained" else 0,
+        list(SETTINGS).index(setting) if setting in OWN else 0,
         rank,
         run.extractor,
         run.noise != "none",
@@ -256,8 +265,14 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
             MODE_NOTES[mode],
             ANSWERS_NOTE if any(metric in shown for metric in ANSWERS) else "",
             JUDGES_NOTE if judges else "",
+            *_notes_on_systems(inputs, runs),
         ),
     )
+
+
+def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
+    asked = [ScoreRow("", run, "") for run in runs if parts(run)[1] == "system"]
+    return row_notes(inputs, asked, "original")
 
 
 ORDER = ("cdr", "nyt10m", "docred", "wiki20m", "wiki80", "tacred")  # the paper's two, then the others
@@ -303,6 +318,7 @@ def hard_matching(inputs: TableInputs) -> Table:
             "scores over the texts with a prediction and gold triples, repeats counted; an empty answer is left out, "
             "so read them with the coverage (Cov.: texts with at least one triple).",
             "The paper's CDR values come from an older gold file." if "cdr" in corpora else "",
+            *_notes_on_systems(inputs, runs),
         ),
     )
 
@@ -320,7 +336,7 @@ def told_level(level: str):
     """Return the answer of one level: which system leads in each score, ground truth aside."""
 
     def answer(inputs: TableInputs) -> str:
-        runs = [run for run in runs_of(inputs, level) if run.extractor != GROUND_TRUTH]
+        runs = [run for run in runs_of(inputs, level) if _competes(inputs, run)]
         mode = mode_of(inputs, runs)
         return _leaders(inputs, runs, scores(), mode)
 
@@ -328,10 +344,17 @@ def told_level(level: str):
 
 
 def told_hard_matching(inputs: TableInputs) -> str:
-    runs = [run for run in runs_of(inputs) if run.extractor != GROUND_TRUTH]
+    runs = [run for run in runs_of(inputs) if _competes(inputs, run)]
     mode = mode_of(inputs, runs)
     name = "micro_f1" if mode == "official" else "f1"
     return _leaders(inputs, runs, [Metric("Micro F1", name)], mode)
+
+
+def _competes(inputs: TableInputs, run: RunKey) -> bool:
+    """Whether a run answers all texts of its data set, as systems that failed or have a limit do not; gold is none."""
+    failed = {fact["system"] for fact in inputs.systems if fact["failed"]}
+    aside = parts(run)[1] == "system" and run.extractor in inputs.scores.partial | failed
+    return run.extractor != GROUND_TRUTH and not aside
 
 
 SILENT = 0.5  # a system that answers fewer texts with a triple has failed; its other scores praise what is left
