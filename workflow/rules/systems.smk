@@ -35,7 +35,7 @@ rule predict_system:
         job=lambda wildcards, input, threads: STUDY.systems.job(
             wildcards.corpus, wildcards.extractor, threads, wildcards.trainset
         ),
-        tell=lambda wildcards: ["--tell"] if STUDY.tells(wildcards.trainset, wildcards.testset) else [],
+        tell=lambda wildcards: ["--tell"] if STUDY.systems.tells(wildcards) else [],
         code=lambda wildcards: jobs.described_code(
             "predict-system", SYSTEM_KINDS, STUDY.systems.kinds[wildcards.extractor].name
         ),

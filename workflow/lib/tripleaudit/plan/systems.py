@@ -327,6 +327,10 @@ class Systems:
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
         }
 
+    def tells(self, wildcards: Any) -> bool:
+        """Return whether a system is told the relations of a test set, and not those of training."""
+        return wildcards.testset != INFUSED and self.study.tells(wildcards.trainset, wildcards.testset)
+
     def files(self, wildcards: Any) -> list[str]:
         """Return the stored outputs for one test set."""
         if self.kinds[wildcards.extractor].name != "predictions":
