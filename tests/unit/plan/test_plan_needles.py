@@ -98,7 +98,7 @@ def test_infused_documents_are_a_test_set_of_every_system_that_is_asked_about_al
     plan = Study({"study": "s", **sections, "systems": systems, "needles": {"triples": {"corpus": "demo"}}})
     assert plan.needles.triple_systems == ["asked"]
     answers = "results/s/predictions/demo/original-nz/asked/infused.jsonl"
-    assert plan.needles.infused() == [answers]
+    assert plan.needles.answers("asked") == answers
     assert plan.needles.files() == ["results/s/needles/triples/systems/asked/scores.csv"]
     wildcards = SimpleNamespace(corpus="demo", trainset="original-nz", extractor="asked", testset="infused")
     assert plan.systems.inputs(wildcards)["test"] == "results/s/needles/triples/sentences.jsonl"

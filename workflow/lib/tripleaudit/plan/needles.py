@@ -277,9 +277,7 @@ class NeedleStudies:
         """Return the predictions about infused triples: of the first seed of every run, and of the models."""
         runs = [run for run in self.triple_runs if run.seed == self.study.seeds[0]]
         names = [*(f"extractors/{run.path}" for run in runs), *(f"models/{lm}" for lm in self.triple_models)]
-        return [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names] + [
-            self.answers(name) for name in self.triple_systems
-        ]
+        return [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names]
 
     def answers(self, system: str) -> str:
         """Return the answers of a system to the documents, which are a test set of its own."""
