@@ -10,7 +10,7 @@ cells, the loss and the decoder. Reconstructed here, for encoders of any kind (`
 keys are a layer of their own on the last hidden states, not those of BERT's last layer, whose scores transformers does
 not give (only what follows the softmax, and that not of every encoder); a relation's embedding is the mean over the
 subwords of its plain name or description, not that of one word chosen by hand; each map has a bias, 0
-unless ``prior`` sets it, for a short training without one learnt only that cells are empty (``docs/results.md``).
+unless ``prior`` sets it, for a short training without both learnt only that cells are empty (``docs/results.md``).
 
 Shortcut: the mean over heads of ``q_h k_h`` is one product of the concatenated heads.
 """
