@@ -11,7 +11,7 @@ import torch
 
 from support.extractors import TOY_RELATIONS, build, toy_sentences, training_batch
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.base import Extractor, by_sentence
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import (
     extractor_class,
@@ -215,3 +215,16 @@ def test_a_sentence_twice_has_the_loss_of_the_sentence_or_its_double(tiny_encode
     for sentence in toy_sentences():
         once, twice = (model(**training_batch(model, [sentence] * times)).loss.item() for times in (1, 2))
         assert twice == pytest.approx(once * (2 if name in ("grte", "pfn") else 1), rel=1e-9)
+
+
+def test_decoded_rows_come_by_sentence_and_score_and_hold_words_alone():
+    """A row is (sentence, start, end, relation, start, end); tokens 0 and 4 are no words."""
+    content = torch.tensor([[0, 1, 1, 1, 0]] * 2)
+    good = [[1, 1, 1, 0, 2, 3], [1, 1, 1, 0, 3, 3], [1, 1, 1, 0, 2, 3], [0, 2, 2, 1, 1, 1], [0, 1, 1, 1, 2, 2]]
+    bad = [[1, 0, 1, 0, 2, 2], [1, 1, 4, 0, 2, 2], [1, 1, 1, 0, 0, 2], [1, 1, 1, 0, 2, 4], [1, 2, 1, 0, 2, 2]]
+    bad += [[1, 1, 1, 0, 3, 2]]
+    scores = torch.tensor([0.2, 0.7, 0.4, 0.5, 0.5] + [0.9] * len(bad))
+    first, second = by_sentence(torch.tensor(good + bad), scores, content)
+    assert [row[:-1] for row in first] == [(1, 1, 1, 2, 2), (2, 2, 1, 1, 1)]  # equal scores: in order of their places
+    assert [row[:-1] for row in second] == [(1, 1, 0, 3, 3), (1, 1, 0, 2, 3)]  # the best first, the same row once
+    assert [row[-1] for row in second] == pytest.approx([0.7, 0.4])

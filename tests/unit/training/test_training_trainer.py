@@ -146,6 +146,8 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     head, _, card = (folder / "README.md").read_text().removeprefix("---\n").partition("\n---\n")
     assert yaml.safe_load(head)["tags"][-1] == "casrel" and "`C`, `F`, `L`, `W`" in card
     assert record["inputs"]["train"]["sha256"] in card and str(home) not in card
+    (settings,) = re.findall(r"```json\n(.*?)```", card, re.DOTALL)
+    assert json.loads(settings) == {name: value for name, value in record["settings"].items() if name != "module"}
     (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     used = {}
     exec(code.replace("FOLDER", str(folder)), used)
