@@ -1,6 +1,7 @@
 """From files to finished blocks on one Ray cluster, and the blocks read as one file by all that reads predictions."""
 
 import functools
+import gzip
 import json
 import math
 import re
@@ -196,6 +197,25 @@ def test_files_that_are_added_changed_or_gone_touch_only_their_blocks(models, te
     assert not any(name.startswith("b.txt") for name in third)
     assert [name[:5] for name in third if name not in second] == ["a.txt"]
     assert manifest["counts"]["sentences"] == len(rows_of(tmp_path / "out")) == len(lines) + 1 + 7
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.csv"])
+def test_a_line_that_changes_its_length_costs_its_block_alone(models, tmp_path, name):
+    lines = ["text", *(each.text for each in toy_sentences() * 5)]
+    work = collection(tmp_path / name, models, tmp_path / "out", size=10)
+    for number, changed in enumerate((lines, [*lines[:15], f"Now {lines[15]}", *lines[16:]])):
+        data = "".join(f'"{line}"\n' for line in changed).encode()
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        before = blocks_of(tmp_path / "out")
+        run_collection(work, HERE)
+        after = blocks_of(tmp_path / "out")
+        made = sorted(each for each in after if after[each] != before.get(each))
+        assert len(made) == (1 if number else len(after)) and len(after) == len(before or after) > 3
+    assert made[0].startswith(f"{name}-000000011-")
+    rows = rows_of(tmp_path / "out")
+    start = 1 if name.endswith(".csv") else 0
+    assert [row["text"].strip('"') for row in rows] == changed[start:]
+    assert [row["line"] for row in rows] == list(range(1, len(rows) + 1))
 
 
 def test_without_a_gate_and_with_triples_only(models, texts, tmp_path):

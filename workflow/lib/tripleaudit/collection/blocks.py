@@ -118,7 +118,8 @@ def _csv(file: TextFile, reading: Reading, skipped: int) -> Iterator[tuple[str |
             for row in islice(filter(None, table), skipped, None):
                 yield _cell(row, id_), _cell(row, text) or ""
         except csv.Error as error:
-            raise UserError(f"{file.name} line {table.line_num}: {error}; is a quote missing?") from error
+            why = f"{error}; is a quote missing? If not, expected a larger max_chars (--max-chars)"
+            raise UserError(f"{file.name} line {table.line_num}: {why}") from error
 
 
 def _decoded(name: str, stream: BinaryIO, skip: bool) -> Iterator[str]:

@@ -40,7 +40,7 @@ ROW = pa.schema(
 )
 FACTS = b"tripleaudit"  # key of a file's metadata under which the facts about its block stand
 STATE = "_state.json"  # settings, blocks and digests of the last run
-MADE = re.compile(r".*-\d{9}-[0-9a-f]{16}\.(parquet|jsonl\.gz)(\..*)?")  # files of blocks, and beginnings of them
+MADE = re.compile(r".*-\d{9,}-[0-9a-f]{16}\.(parquet|jsonl\.gz)(\..*)?")  # files of blocks, and beginnings of them
 BLOCKS, LINES = "blocks", "jsonl"  # folders of the Parquet files, and of the JSON lines if asked for
 SUMS = ("counts", "relations", "seconds", "cpu_seconds")
 
@@ -95,9 +95,13 @@ class Target:
 
 
 def block_name(block: Block, settings: Mapping[str, Any]) -> str:
-    """Return the name of a block's file without ending: file, first row, and what decides the content."""
+    """Return the name of a block's file without ending: file, first row, and what decides the content.
+
+    At which byte it begins does not, and would change with the length of any line before it.
+    """
     stem = re.sub(r"[^\w.-]+", "_", block.file.rpartition("/")[2])[-60:]
-    return f"{stem}-{block.first:09d}-{digest([block.to_json(), settings])[:16]}"
+    content = [block.file, block.first, block.rows, block.sha256]
+    return f"{stem}-{block.first:09d}-{digest([content, settings])[:16]}"
 
 
 def block_files(name: str) -> tuple[str, str]:
