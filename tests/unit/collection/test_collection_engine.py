@@ -325,10 +325,12 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path,
     monkeypatch.setattr(engine, "connected", lambda cluster: pytest.fail("nothing may be started"))
     (tmp_path / "broken.txt").write_bytes(b"one\ntwo \xff\n")
     (tmp_path / "table.csv").write_text("sentence\none\n")
+    (tmp_path / "keys.jsonl.gz").write_bytes(gzip.compress(b'{"id": 1, "sentence": "one"}\n'))
     (tmp_path / "empty.txt").write_text("")
     for name, message in (
         ("broken.txt", r"broken\.txt line 2: not UTF-8 text"),
         ("table.csv", r"table\.csv: has no column 'text'; it has sentence"),
+        ("keys.jsonl.gz", r"keys\.jsonl\.gz line 1: .* string 'text'; it has id, sentence: name it with text_column"),
         ("empty.txt", r"empty\.txt: no line is there"),
         ("none.txt", r"none\.txt: no such file or folder"),
     ):

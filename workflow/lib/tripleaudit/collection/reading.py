@@ -42,12 +42,18 @@ def divide(file: TextFile, reading: Reading) -> list[Block]:
     """Return the blocks of a file, which is read once.
 
     Raises:
-        UserError: it cannot be read, is not UTF-8 (unless broken rows are left out), or lacks the column.
+        UserError: it cannot be read, is not UTF-8 or begins with a broken row (unless those are left out), or lacks the
+            column.
     """
     if kind(file.name) in ("csv", "parquet"):
         return list(_runs_of_records(file, reading.size, records(file, reading)))
     with opened(file) as stream:
-        return list(_runs_of_lines(file, stream, reading))
+        blocks = list(_runs_of_lines(file, stream, reading))
+    if blocks and kind(file.name) == "json" and not reading.skip:
+        with opened(file) as raw, told(file.name), io.BufferedReader(raw, CHUNK) as stream:
+            line = next(_lines(stream, blocks[0].stop, hashlib.sha256(), reading.max_chars))
+        Sorter(blocks[0], reading).take(None if line is None else _content(True, line, 1, reading))
+    return blocks
 
 
 def _runs_of_lines(file: TextFile, stream: BinaryIO, reading: Reading) -> Iterator[Block]:
@@ -266,7 +272,9 @@ def _content(
             raise ValueError("not usable JSON (nested too deeply)") from error
         columns = reading.columns
         if not isinstance(row, dict) or not isinstance(row.get(columns.text), str):
-            raise ValueError(f"expected an object with the string '{columns.text}'")
+            there = ", ".join(map(str, row)) if isinstance(row, dict) and columns.text not in row else ""
+            named = there and f"; it has {there[:200]}: name it with text_column (--text-column)"
+            raise ValueError(f"expected an object with the string '{columns.text}'{named}")
         if "\\u" in text:
             check_characters(row[columns.text])
         return (None if row.get(columns.id) is None else str(row[columns.id])), row[columns.text]
