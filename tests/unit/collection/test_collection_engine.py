@@ -4,6 +4,7 @@ import functools
 import gzip
 import json
 import math
+import os
 import re
 import shutil
 import socket
@@ -15,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
+import pyarrow.parquet as parquet
 import pytest
 
 from support.extractors import build, toy_sentences
@@ -25,7 +27,7 @@ from tripleaudit.collection.blocks import Reading
 from tripleaudit.collection.cluster import Cluster
 from tripleaudit.collection.cost import forecast
 from tripleaudit.collection.engine import Collection, run_collection
-from tripleaudit.collection.finished import folder_of
+from tripleaudit.collection.finished import folder_of, read_state
 from tripleaudit.collection.pipeline import Models, System, tokens_of, with_tokens
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
@@ -216,6 +218,77 @@ def test_a_line_that_changes_its_length_costs_its_block_alone(models, tmp_path, 
     start = 1 if name.endswith(".csv") else 0
     assert [row["text"].strip('"') for row in rows] == changed[start:]
     assert [row["line"] for row in rows] == list(range(1, len(rows) + 1))
+
+
+def test_equal_files_of_two_folders_are_both_there(models, tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        (tmp_path / "in" / folder / "a.txt").write_text("".join(f"{each.text}\n" for each in toy_sentences()))
+    run_collection(collection(tmp_path / "in", models, tmp_path / "out"), HERE)
+    rows = rows_of(tmp_path / "out")
+    assert [row["text"] for row in rows] == [each.text for each in toy_sentences()] * 2
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("sign", ["size", "time of change"])
+def test_a_file_is_read_again_if_its_size_or_time_of_change_differs(models, tmp_path, sign):
+    lines = [each.text for each in toy_sentences()]
+    work, file = collection(tmp_path / "a.txt", models, tmp_path / "out"), tmp_path / "a.txt"
+    file.write_text("\n".join(lines))
+    changed = file.stat().st_mtime_ns
+    run_collection(work, HERE)
+    lines[2] = f"Now {lines[2]}" if sign == "size" else lines[2].swapcase()
+    file.write_text("\n".join(lines))
+    os.utime(file, ns=(changed, changed + (sign != "size") * 10**9))
+    run_collection(work, HERE)
+    assert [row["text"] for row in rows_of(tmp_path / "out")] == lines
+
+
+def test_what_decides_the_triples_decides_the_blocks(models, texts, tmp_path):
+    def work(threshold=0.5, code=""):
+        same = collection(texts / "gold.jsonl", models, tmp_path, code=code)
+        return replace(same, models=replace(same.models, threshold=threshold))
+
+    assert run_collection(work(), HERE)["counts"]["let_through"] > 0
+    first = blocks_of(tmp_path)
+    with pytest.raises(UserError, match=r"was made with threshold 0\.5 \(now 1\.0\);"):
+        run_collection(work(1.0), HERE)
+    assert run_collection(work(1.0), HERE, replace=True)["counts"]["let_through"] == 0
+    second = blocks_of(tmp_path)
+    assert not first.keys() & second.keys() and all(row["triples"] == [] for row in rows_of(tmp_path))
+    with pytest.raises(UserError, match=r"was made with code  \(now other\);"):
+        run_collection(work(1.0, "other"), HERE)
+    run_collection(work(1.0, "other"), HERE, replace=True)
+    assert not second.keys() & blocks_of(tmp_path).keys()
+
+
+def test_lines_that_are_asked_for_later_are_those_of_the_blocks(models, texts, tmp_path):
+    run_collection(collection(texts / "gold.jsonl", models, tmp_path), HERE)
+    before = blocks_of(tmp_path)
+    manifest = run_collection(collection(texts / "gold.jsonl", models, tmp_path, jsonl=True), HERE)
+    assert blocks_of(tmp_path) == before
+    names = [Path(block["file"]).stem for block in manifest["blocks"]]
+    lines = [row for name in names for _, row in read_jsonl(tmp_path / "jsonl" / f"{name}.jsonl.gz")]
+    assert lines == rows_of(tmp_path)
+
+
+def test_a_block_that_an_interrupted_run_made_anew_has_its_own_digest(models, texts, tmp_path, monkeypatch):
+    work = collection(texts / "gold.jsonl", models, tmp_path)
+    lost, other, *_ = (block["file"] for block in run_collection(work, HERE)["blocks"])
+    (tmp_path / lost).unlink()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(engine, "remove_others", interrupted)
+        run_collection(work, HERE)
+    assert (tmp_path / lost).exists()
+    known = read_state(work.target)["digests"]
+    assert other in known and lost not in known
+    parquet.write_table(parquet.read_table(tmp_path / other), tmp_path / other, compression="none")
+    blocks = run_collection(work, HERE)["blocks"]
+    assert all(block["sha256"] == sha256(tmp_path / block["file"]) for block in blocks)
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
 
 
 def test_without_a_gate_and_with_triples_only(models, texts, tmp_path):

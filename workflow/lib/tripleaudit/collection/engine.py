@@ -4,7 +4,7 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,10 +101,10 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
         if not blocks:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             raise UserError(f"{files[0].name}{more}: no line is there; expected at least one")
-        state = {"settings": settings, "files": divisions, "digests": state.get("digests", {})}
-        write_state(target, state)
         named = {block_name(block, settings): block for block in blocks}
-        listed = finished_blocks(target, list(named), state["digests"])
+        listed = finished_blocks(target, list(named), state.get("digests", {}))
+        state = {"settings": settings, "files": divisions, "digests": _digests(listed.values())}
+        write_state(target, state)
         missing = {name: block for name, block in named.items() if name not in listed}
         if listed and missing:
             logger.info("%d of %d blocks are finished already", len(listed), len(named))
@@ -122,14 +122,18 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
     remove_others(target, list(named))
     facts = [listed[name] for name in named]
     manifest = write_manifest(target, collection.name, facts, settings, **names)
-    state["digests"] = {each["file"]: [each["bytes"], each["sha256"]] for each in facts}
-    write_state(target, state)
+    write_state(target, {**state, "digests": _digests(facts)})
     logger.info(
         "%s: %d sentences, %d triples; %d of %d blocks made in %.1f s",
         collection.name, manifest["counts"]["sentences"], manifest["counts"]["triples"], len(missing), len(named),
         time.monotonic() - began,
     )  # fmt: skip
     return manifest
+
+
+def _digests(facts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return file -> size and SHA-256, of blocks that are there: one that is made anew has another digest."""
+    return {each["file"]: [each["bytes"], each["sha256"]] for each in facts}
 
 
 Work = Sequence[tuple[TextFile, Sequence[Block]]]  # what one process reads in one go
