@@ -1,5 +1,6 @@
 """From files to finished blocks on one Ray cluster, and the blocks read as one file by all that reads predictions."""
 
+import contextlib
 import functools
 import gzip
 import json
@@ -334,7 +335,13 @@ def kill_while(run, stages, out, size):
 
 
 def children(name):
-    return [each for each in psutil.Process().children(recursive=True) if name in " ".join(each.cmdline())]
+    """Return the processes under this one with a name, but no copy of one that is about to become another program."""
+    parents = {}
+    for each in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if name in " ".join(each.cmdline()):
+                parents[each] = each.ppid()
+    return [each for each, parent in parents.items() if parent not in {other.pid for other in parents}]
 
 
 @pytest.mark.slow
@@ -582,10 +589,13 @@ for line in sys.stdin:
 @pytest.mark.parametrize("kind", ["python", "command", "endpoint"])
 def test_a_system_whose_process_is_killed_answers_every_row_once(ray_here, texts, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(engine, "FEW", 0)
-    (tmp_path / "upper.py").write_text(CLASS.replace('os.environ["ASKED"]', repr(str(tmp_path / "asked.txt"))))
-    (tmp_path / "program.py").write_text(PROGRAM)
+    waiting = "import time; time.sleep(0.02); words ="  # so that there is something left to be killed
+    own = CLASS.replace('os.environ["ASKED"]', repr(str(tmp_path / "asked.txt"))).replace("words =", waiting)
+    (tmp_path / "upper.py").write_text(own)
+    (tmp_path / "program.py").write_text(PROGRAM.replace("words =", waiting))
 
     def answer(body):
+        time.sleep(0.02)
         words = body["messages"][-1]["content"].rsplit("Passage: ", 1)[-1].split()
         return json.dumps([[words[0], "precedes", words[1]]])
 
