@@ -200,3 +200,11 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
     assert 100 * reached == pytest.approx(expected, abs=0.1)
+
+
+def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
+    weight = build(TDEER, tiny_encoder).attention.weight.detach()
+    width = weight.shape[1]
+    assert weight.shape == (3 * width, width)
+    for part in weight.chunk(3):  # Xavier: variance 2 / (inputs + outputs)
+        assert part.std().item() == pytest.approx((1 / width) ** 0.5, rel=0.05)

@@ -58,3 +58,8 @@ def test_the_trainings_on_a_gpu_are_told_apart(real_data):
     }
     assert {name for name, rest in found.items() if rest} == {"birte", "casrel", "pfn", "prgc", "ptrnet"}
     assert {"tplinker", "mp-tdeer"} <= {name for name, rest in found.items() if rest is False}
+
+
+def test_the_last_third_counts_however_many_evaluations_it_has():
+    found = convergence(history(*[0.1] * 8, 0.5, 0.7, 0.7, 0.7))  # its last three alone would be flat
+    assert found["slope"] == pytest.approx(0.072) and found["converged"] is False
