@@ -119,6 +119,22 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
     lost, kept = table.cell("heart", "Difference"), table.cell("reads", "Difference")
     assert lost.value == lost.low == lost.high == 100 and table.cell("heart", "p").value < 0.01
     assert kept.value == kept.low == kept.high == 0 and table.cell("reads", "p").value == 1
+    told = TABLES["contamination"].answer(inputs)
+    assert "heart loses most: 100.0 points" in told and "raining" not in told
+    trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
+    trained = {run._replace(testing="") for run in trained} | {
+        run._replace(protocol="original", testing="") for run in trained
+    }
+    for mark, doubt, reason in (
+        ("†", "unfinished", "had not converged (†)."),
+        ("§", "unsettled", "too few evaluations"),
+    ):
+        inputs = study({**by_heart, **reads}, facts)
+        setattr(inputs.scores, doubt, trained)
+        inputs.scores.unequal = trained
+        cells = build_table("contamination", inputs).rows
+        assert [cell.mark for row in cells for cell in row.cells[:3] if row.label == "heart"][2] == mark
+        assert reason in TABLES["contamination"].answer(inputs)
     swapped = {
         (name, "augmented" if p == "original" else "original", s): rows for (name, p, s), rows in by_heart.items()
     }

@@ -60,6 +60,16 @@ def contrast(
     )
 
 
+def doubt_of_training(cells: Iterable[Cell]) -> str:
+    """Say, where it is so, that a training behind cells had not converged or that nobody knows; "" else."""
+    said = {
+        UNFINISHED: f"A training behind it had not converged ({UNFINISHED}).",
+        UNSETTLED: f"There were too few evaluations to know whether a training behind it had converged ({UNSETTLED}).",
+    }
+    marks = "".join(cell.mark for cell in cells)
+    return " ".join(text for mark, text in said.items() if mark in marks)
+
+
 def _doubt(pair: Pair, between_trainings: bool) -> str:
     """Return why nothing follows from a pair, "" where something does."""
     cells = (pair.first, pair.second)

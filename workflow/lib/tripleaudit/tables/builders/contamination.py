@@ -15,8 +15,9 @@ from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import doubt_of_training
 from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.score_index import UNEQUAL, RunKey
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
 
 REARRANGED = "rearranged"
@@ -56,6 +57,7 @@ def contamination(inputs: TableInputs) -> Table:
             1,
             low=None if bound is None else 100 * bound.low,
             high=None if bound is None else 100 * bound.high,
+            mark=f1[0].mark.replace(UNEQUAL, ""),  # one training on two test sets: its budget is the same
             cases=len(first),
             of=f1[0].of,
         )
@@ -101,24 +103,25 @@ def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
 
 
 def told_contamination(inputs: TableInputs) -> str:
-    found: list[tuple[float, str, Any]] = []
+    found: list[tuple[float, Cell, str, Any]] = []
     baseline = ""
     for run, first, second in pairs(inputs):
-        f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching).value for one in (run, _augmented(run))]
-        if f1[0] is None or f1[1] is None:
+        cell, other = (inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run)))
+        if cell.value is None or other.value is None:
             continue
-        lost = f1[0] - f1[1]
+        lost = cell.value - other.value
         if run.extractor == "memorise":
-            baseline = f" The memorising baseline loses {number(lost, 1)} points."
+            baseline = f"The memorising baseline loses {number(lost, 1)} points."
         elif run.extractor not in BASELINES:
             bound = (difference_intervals(second, first) or {}).get("f1")
-            found.append((lost, labels.extractor(run.extractor), bound))
+            found.append((lost, cell, labels.extractor(run.extractor), bound))
     if not found:
         return NOT_MEASURED
-    lost, name, bound = max(found, key=lambda one: one[0])
+    lost, cell, name, bound = max(found, key=lambda one: one[0])
     sure = "" if bound is None else f" [{number(100 * bound.low, 1)}, {number(100 * bound.high, 1)}]"
     most = " most" if len(found) > 1 else ""
-    return f"With names replaced, {name} loses{most}: {number(lost, 1)} points of F1{sure}.{baseline}"
+    told = f"With names replaced, {name} loses{most}: {number(lost, 1)} points of F1{sure}."
+    return " ".join(filter(None, (told, doubt_of_training([cell]), baseline)))
 
 
 CONTAMINATION = TableSpec(

@@ -5,7 +5,7 @@ from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import leader
+from tripleaudit.tables.gates import doubt_of_training, leader
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -18,7 +18,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey
+from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import NOT_MEASURED, sentences
 
 CANNOT = "0: cannot name them"
@@ -89,11 +89,7 @@ def told_unseen_relations(inputs: TableInputs) -> str:
             found.append((row.label, cell))
     if not found:
         return NOT_MEASURED
-    doubts = {
-        UNFINISHED: "A training behind it had not converged.",
-        UNSETTLED: "There were too few evaluations to know whether a training behind it had converged.",
-    }
-    unfinished = sentences(*(told for mark, told in doubts.items() if any(mark in cell.mark for _, cell in found)))
+    unfinished = doubt_of_training(cell for _, cell in found)
     others = f"{without} of the study's extractors cannot name such relations." if without else ""
     return sentences(f"{leader(found, 'F1 on triples of held-out relations:', ' %')}.", unfinished, others)
 
