@@ -27,7 +27,7 @@ rule plot:
         code=lambda wildcards: plot_code(wildcards.plot),
     shell:
         "python -m tripleaudit plots {wildcards.plot:q} --scores {input.scores:q} --counts {input.counts:q} "
-        "--curves {input.curves:q} --history {input.history:q} --predictions {input.predictions:q} "
+        "--runs {input.runs:q} --curves {input.curves:q} --history {input.history:q} --predictions {input.predictions:q} "
         "--options {params.options:q} --out {output.svg:q} > {log:q} 2>&1"
 
 

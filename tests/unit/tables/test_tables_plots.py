@@ -23,7 +23,7 @@ from tripleaudit.tables.plots import (
 )
 from tripleaudit.tables.plots.time_memory import benchmarks_of
 
-OWN = ("cardinality-drop", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
+OWN = ("cardinality-drop", "f1-cost", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"
 NZ = {"study": "s", "protocol": "original", "training": "nz", "testing": "nz", "seed": 1}
 
@@ -91,6 +91,18 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the predictions of two extractors took, and those of a system that has no scores."""
+    path = tmp_path_factory.mktemp("facts") / "systems.json"
+    took = {"casrel": {"seconds": 2.0, "sentences": 80}, "prgc": {"seconds": None, "sentences": 80}}
+    rows = [
+        {"keys": {**NZ, "corpus": "demo", "extractor": name, "noise": "none"}, "predicted": took[name]} for name in took
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
 def test_all_plots_are_known() -> None:
     assert set(OWN) <= set(plots())
 
@@ -103,11 +115,11 @@ def test_nothing_measured_says_so(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 def test_plots_show_names_and_are_equal_each_time(
-    name: str, results: Results, histories: list[Path], gre: Path, predictions: list[Path], tmp_path: Path
+    name: str, results: Results, histories: list[Path], gre: Path, predictions: list[Path], facts: Path, tmp_path: Path
 ) -> None:
     files = {"curves": results.curves, "history": histories, "benchmarks": benchmarks_of(predictions)}
     scores, counts = ([gre], ()) if name == "gre-scores" else (results.scores, results.counts)
-    inputs = load_inputs(scores=scores, counts=counts, files=files)
+    inputs = load_inputs(scores=scores, counts=counts, runs=[facts], files=files)
     for copy in ("a.svg", "b.svg"):
         write_plot(name, inputs, tmp_path / copy)
     for ending in ("svg", "json"):
@@ -126,6 +138,7 @@ def test_plots_show_names_and_are_equal_each_time(
         # the mean of two and four minutes; predictions of WZ; the memory of both
         "time-memory": ("CasRel", "trained on NZ", "trained on WZ", "3", "7.5", "2"),
         "cardinality-drop": ("tested on NZ", "tested on WZ", "CasRel", "PRGC"),
+        "f1-cost": ("CasRel", "seconds for 1,000 sentences", "seconds not known: PRGC (F1"),
         "training-curves": ("training loss", "validation F1", "CasRel"),
         "type-f1": ("Entirely seen", "Partially seen", "Unseen", "PRGC+EN"),
         "zcc-curves": ("ZCC binary, AP 0.", "Precision"),

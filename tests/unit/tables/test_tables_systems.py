@@ -1,6 +1,7 @@
 """Systems that the study does not train, in the tables: rows, notes, what they take, and what they know by heart."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
+from tripleaudit.tables import panels
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.plots import f1_cost
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}
@@ -107,6 +110,31 @@ def test_efficiency_has_what_was_measured_and_nothing_else(study):
     assert table.cell("model", "Money / 1,000").value == 25 and table.cell("model", "s / 1,000").value is None
     assert [cell.value for cell in table.rows[1].cells[1:5]] == [None] * 4
     assert table.cell("file", "Device").text == "stored"
+
+
+def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
+    runs = {
+        (name, "original", ""): [RIGHT] * 10 + [WRONG] * 10 for name in ("fast", "slow", "file", "free", "memorise")
+    }
+    facts = [fact("fast"), fact("slow", kind="endpoint", seconds=500.0, money=0.5), fact("memorise", seconds=0.02)]
+    facts += [fact("file", kind="predictions"), fact("free", seconds=None, money=0.0, asked=20, of=40), fact("odd")]
+    time, money = f1_cost.draw(study(runs, facts))["concat"]
+    for panel, points in ((time, {"fast": 250, "slow": 25000, "Memorised triples": 1}), (money, {"slow": 25})):
+        rows = panel["data"]["values"]
+        assert {row["series"]: row["cost"] for row in rows} == points
+        assert all(row["value"] == 50 and row["low"] < 50 < row["high"] for row in rows)
+        low, high = panel["encoding"]["x"]["scale"]["domain"]
+        assert panel["encoding"]["x"]["scale"]["type"] == "log"
+        assert all(low < row["cost"] < high for row in rows)
+    assert sorted(time["title"]["subtitle"]) == [
+        "Not shown, seconds known, but no F1: odd",
+        "Not shown, seconds not known: free (20 of 40 sentences) (F1 50.0 %)",
+        "Not shown, seconds of stored outputs not known: file (F1 50.0 %)",
+    ]
+    told = " ".join(money["title"]["subtitle"])
+    assert all(name in told for name in ("fast", "file", "free", "odd", "Memorised triples")) and "slow" not in told
+    shapes = time["layer"][1]["encoding"]["shape"]["scale"]["range"]
+    assert math.gcd(len(shapes), len(panels.COLOURS)) == 1
 
 
 def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):

@@ -10,6 +10,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for kind, text in (
         ("scores", "tidy scores files"),
         ("counts", "per-sentence counts, for intervals over several seeds"),
+        ("runs", "facts of trainings and systems, JSON"),
         ("curves", "precision-recall curves of classifiers, JSON"),
         ("history", "training histories, …/CORPUS/TRAINSET/EXTRACTOR/NOISE/SEED/history.jsonl"),
     ):
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = load_inputs(
         scores=args.scores,
         counts=args.counts,
+        runs=args.runs,
         options=args.options,
         files={
             "curves": args.curves,

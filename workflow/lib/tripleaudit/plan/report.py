@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tripleaudit.plan.study import Run, Study
 
 BUILT = ("audits", "scores", "runs", "gre")  # kinds of input of the tables of the rule `table`
-WITH_SCORES = ("type-f1", "cardinality-drop")  # plots of extractors' scores
+WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
 
 class Table(Section):
@@ -119,6 +119,7 @@ class Report:
         if study.compared:
             names += ["type-f1"]
             names += ["cardinality-drop"] if "wz" in study.settings else []
+            names += ["f1-cost"]
         names += ["zcc-curves"] if study.classifiers else []
         names += ["training-curves"] if study.runs else []
         names += ["time-memory"] if study.runs or study.classifier_runs else []
@@ -135,6 +136,7 @@ class Report:
             if plot in WITH_SCORES
             else [],
             "counts": study.score_files("counts") if plot in WITH_SCORES else [],
+            "runs": self.runs() if plot == "f1-cost" else [],
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
             "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
             # the benchmark files beside these are read where they exist: a lost one must not train anything again

@@ -31,6 +31,11 @@ PLOTS = {
         "Precision and recall of the zero-cardinality classifiers",
         "On the class “has triples”, over all thresholds; the mark is the operating point, AP the average precision.",
     ),
+    "f1-cost": (
+        "efficiency",
+        "F1 against what it takes",
+        "Up is better, left is cheaper. Each point is a row of the table, its line the 95 % interval of F1.",
+    ),
     "gre-scores": ("gre-sentence", "GREScores", ""),
     "lost-in-the-middle": (
         "lost-in-the-middle",

@@ -3,6 +3,7 @@
 The report's page draws the same specifications in its own colours, one panel beside the other.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,7 +19,7 @@ PAPER = {
     "font": "sans-serif",
     "view": {"stroke": None},
     "axis": {"gridColor": "#dddddd", "labelFontSize": 10, "labelLimit": 220, "titleFontWeight": "normal"},
-    "title": {"fontSize": 11, "fontWeight": "normal", "anchor": "start"},
+    "title": {"fontSize": 11, "fontWeight": "normal", "anchor": "start", "subtitleFontSize": 9, "subtitleColor": FAINT},
     "range": {"category": list(COLOURS)},
 }
 ROW_HEIGHT = 9  # pixels of one point
@@ -58,6 +59,15 @@ def number(field: str, title: str | None, domain: Sequence[float] | None = None,
         "scale": {**({"domain": list(domain)} if domain else {}), **scale},
         "axis": axis,
     }
+
+
+def logarithm(field: str, title: str | None, domain: tuple[float, float]) -> Spec:
+    """Return the encoding of a position by the logarithm of a number, with labels that stay apart."""
+    low, high = domain
+    steps = (1,) if high > 100 * low else (1, 2, 5)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [tick for decade in decades for step in steps if low <= (tick := float(f"{step}e{decade}")) <= high]
+    return {**number(field, title, domain, type="log"), "axis": {"title": title, "values": ticks, "format": "~r"}}
 
 
 def series(names: Sequence[str], field: str = "series", columns: int = 2, least: int = 2) -> Spec:

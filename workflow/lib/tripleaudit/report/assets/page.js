@@ -164,7 +164,7 @@
       labelColor: colour("--ink"), titleColor: colour("--soft"), gridColor: colour("--line"),
       domainColor: colour("--strong"), tickColor: colour("--strong"), labelFontSize: 11,
     },
-    title: { color: colour("--ink"), fontSize: 11, fontWeight: "normal", anchor: "start" },
+    title: { color: colour("--ink"), fontSize: 11, fontWeight: "normal", anchor: "start", subtitleColor: colour("--soft") },
     legend: { labelColor: colour("--ink"), titleColor: colour("--soft"), labelFontSize: 11 },
     range: { category: media.matches
       ? ["#56b4e9", "#e69f00", "#2bc59a", "#d99bc0", "#f0e442", "#ff8a5b", "#bdbdbd", "#7aa7ff"]

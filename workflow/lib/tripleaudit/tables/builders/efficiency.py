@@ -1,6 +1,6 @@
 """``efficiency``: what each system takes for the test set of the original split, beside its F1 there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -29,20 +29,41 @@ def taken(inputs: TableInputs) -> dict[RunKey, list[dict[str, Any]]]:
     return found
 
 
-def efficiency(inputs: TableInputs) -> Table:
-    """Build from the facts of predictions; means over seeds."""
-    records = taken(inputs)
-    rows, runs = [], []
+def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
+    """Return :func:`taken` with the name of each row, by corpus, in the order of tables."""
+    records, found = taken(inputs), []
     for corpus in labels.ordered({run.corpus for run in records}, tuple(labels.CORPORA)):
         mine = [run for run in records if run.corpus == corpus]
         order = labels.ordered({run.extractor for run in mine}, labels.rte_order())
         for run in sorted(mine, key=lambda run: (order.index(run.extractor), run.training)):
             several = len({one.training for one in mine}) > 1 and run.extractor not in inputs.untrained
             name = labels.extractor(run.extractor) + (f" (trained {labels.SETTINGS[run.training]})" if several else "")
-            rows.append(Row(name, tuple(_cells(inputs, run, records[run])), labels.corpus(corpus)))
-            runs.append(ScoreRow(name, run, inputs.matching))
+            found.append((name, run, records[run]))
+    return found
+
+
+def per_thousand(records: Sequence[Mapping[str, Any]], what: str) -> float | None:
+    """Return the seconds or money of 1,000 sentences, the mean over seeds; None where a record does not say."""
+    known = [one for one in records if one.get(what) is not None and one.get("sentences")]
+    if len(known) < len(records) or not known or is_stored(records):
+        return None
+    return 1000 * fmean(one[what] / one["sentences"] for one in known)
+
+
+def is_stored(records: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a run's predictions were made elsewhere."""
+    return all(record.get("kind") == "predictions" for record in records)
+
+
+def efficiency(inputs: TableInputs) -> Table:
+    """Build from the facts of predictions; means over seeds."""
+    found = named(inputs)
+    rows = [Row(name, tuple(_cells(inputs, run, of)), labels.corpus(run.corpus)) for name, run, of in found]
+    runs = [ScoreRow(name, run, inputs.matching) for name, run, _ in found]
     cells = [cell for row in rows for cell in row.cells]
-    where = "with zero-triple sentences" if any(run.testing == "wz" for run in records) else "of sentences with triples"
+    where = (
+        "with zero-triple sentences" if any(run.testing == "wz" for _, run, _ in found) else "of sentences with triples"
+    )
     return Table(
         "efficiency",
         inputs.caption("What each system takes for the sentences of the original test set, beside its F1 (%)."),
@@ -68,21 +89,13 @@ def efficiency(inputs: TableInputs) -> Table:
 def _cells(inputs: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> Iterable[Cell]:
     f1 = inputs.scores.cell(run, "f1", matching=inputs.matching)
     yield f1
-    stored = all(record.get("kind") == "predictions" for record in records)
-    each = [_per_sentence(record, "seconds") for record in records]
-    seconds = None if stored or None in each else fmean(one for one in each if one is not None)
-    yield Cell(None if not seconds else 1 / seconds, 1, of=f1.of)
-    yield Cell(None if seconds is None else 1000 * seconds, 1, of=f1.of)
-    money = [_per_sentence(record, "money") for record in records]
-    yield Cell(None if None in money or not money else 1000 * fmean(m for m in money if m is not None), 4, of=f1.of)
+    seconds, stored = per_thousand(records, "seconds"), is_stored(records)
+    yield Cell(1000 / seconds if seconds else None, 1, of=f1.of)
+    yield Cell(seconds, 1, of=f1.of)
+    yield Cell(per_thousand(records, "money"), 4, of=f1.of)
     peaks = [record["peak_mb"] for record in records if record.get("peak_mb") is not None]
     yield Cell(max(peaks) if peaks and not stored else None, 0, of=f1.of)
     yield Cell(text=NOT_TAKEN if stored else labels.device(str(records[0].get("device"))))
-
-
-def _per_sentence(record: Mapping[str, Any], what: str) -> float | None:
-    value, sentences = record.get(what), record.get("sentences")
-    return None if value is None or not sentences else value / sentences
 
 
 def told_efficiency(inputs: TableInputs) -> str:
@@ -90,10 +103,10 @@ def told_efficiency(inputs: TableInputs) -> str:
     for run, records in taken(inputs).items():
         if run.extractor in BASELINES:
             continue  # what reads nothing is fast
-        each = [_per_sentence(one, "seconds") for one in records if one.get("kind") != "predictions"]
+        seconds = per_thousand(records, "seconds")
         f1 = inputs.scores.cell(run, "f1", matching=inputs.matching)
-        if each and None not in each and f1.value is not None:
-            found.append((1000 * fmean(one for one in each if one is not None), labels.extractor(run.extractor), f1))
+        if seconds is not None and f1.value is not None:
+            found.append((seconds, labels.extractor(run.extractor), f1))
     if not found:
         return NOT_MEASURED
     fast, slow = min(found, key=lambda one: one[0]), max(found, key=lambda one: one[0])

@@ -1,6 +1,5 @@
 """``training-curves``: loss and validation F1 over epochs, one row of panels a corpus."""
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +45,7 @@ def _panel(kind: str, corpus: str, histories: list, names: list[str], last: floa
     y = panels.number("value", None, (0, 1))
     if kind == "loss":
         heights = [row["value"] for row in rows] or [1]
-        y = panels.number("value", None, (min(heights), max(heights)), type="log")
-        y["axis"] = {"title": None, "values": ticks(min(heights), max(heights)), "format": "~r"}
+        y = panels.logarithm("value", None, (min(heights), max(heights)))
     dashes = {"domain": ["without", "with Entity Noising"], "range": [[1, 0], [5, 3]]}
     return {
         "data": panels.values(rows),
@@ -64,14 +62,6 @@ def _panel(kind: str, corpus: str, histories: list, names: list[str], last: floa
             "tooltip": panels.tips(run="", epoch="", value=KINDS[kind]),
         },
     }
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Return the labels of a logarithmic axis; sums over a sentence's cells may stand beside means over them."""
-    steps = (1,) if high > 100 * low else (1, 2, 5)
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    every = [float(f"{step}e{decade}") for decade in decades for step in steps]
-    return [tick for tick in every if low <= tick <= high]
 
 
 def _named(path: Path) -> tuple[str, str, str, str, str]:

@@ -1,0 +1,80 @@
+"""``f1-cost``: F1 against the seconds, and the money, that 1,000 sentences take; a point for each system."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
+
+from tripleaudit.tables import labels, panels
+from tripleaudit.tables.builders.efficiency import is_stored, named, per_thousand
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
+
+NAME = "f1-cost"
+COSTS = ("seconds", "money")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
+"""One fewer than colours, so that no two of 56 systems look alike."""
+
+
+def draw(inputs: TableInputs) -> panels.Spec:
+    """Draw the rows of the table ``efficiency``: a panel for the time of each corpus, one for money where it costs any.
+
+    A system whose cost is not known, or is nothing, has no place on a logarithmic axis: it is named above the panel.
+    """
+    drawn = []
+    for corpus, rows in groupby(named(inputs), lambda row: row[1].corpus):
+        found = [_point(inputs, *row) for row in rows]
+        for cost in COSTS:
+            if shown := [point for point in found if point[cost] and "value" in point]:
+                left = [point for point in found if point not in shown]
+                drawn.append(_panel(labels.corpus(corpus), cost, shown, left))
+    return panels.plot(drawn, columns=2, width=300)
+
+
+def _point(inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, Any]]) -> dict[str, Any]:
+    cell = inputs.scores.cell(run, "f1", matching=inputs.matching)
+    parts = [f" ({one['asked']} of {one['of']} sentences)" for one in records if one.get("asked", 0) < one.get("of", 0)]
+    name += "".join(parts[:1])
+    costs = {cost: per_thousand(records, cost) for cost in COSTS}
+    return {"row": name, "stored": is_stored(records), **costs} | (
+        {} if cell.value is None else panels.point(name, name, cell)
+    )
+
+
+def _panel(corpus: str, cost: str, points: list[dict[str, Any]], left: Iterable[Mapping[str, Any]]) -> panels.Spec:
+    title, costs = f"{cost} for 1,000 sentences", [point[cost] for point in points]
+    fields = ("series", "value", "shown", "low", "high", "cases")
+    rows = [
+        {**{name: point[name] for name in fields if name in point}, "cost": float(f"{point[cost]:.4g}")}
+        for point in points
+    ]
+    y, colour = panels.number("value", "F1 (%)", (0, 100)), panels.series([row["series"] for row in rows], least=1)
+    shape = {**colour, "scale": {**colour["scale"], "range": list(SHAPES)}}
+    return {
+        "data": panels.values(rows),
+        "title": {"text": panels.clean(f"{corpus}: F1 against {title}"), "subtitle": _missing(cost, left)},
+        "height": 200,
+        "encoding": {
+            "x": panels.logarithm("cost", title, (min(costs) / 1.5, max(costs) * 1.5)),
+            "color": colour,
+            "tooltip": panels.tips(series="", shown="F1 (%)", low="", high="", cost=title, cases=""),
+        },
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.5},
+                "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            },
+            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1}, "encoding": {"y": y, "shape": shape}},
+        ],
+    }
+
+
+def _missing(cost: str, left: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say who has no point, and why."""
+    why: dict[str, list[str]] = {}
+    for one in left:
+        reason = "not known" if one[cost] is None else "nothing" if "value" in one else "known, but no F1"
+        name = f"{one['row']} (F1 {one['shown']} %)" if "value" in one else one["row"]
+        why.setdefault("of stored outputs not known" if one["stored"] else reason, []).append(panels.clean(name))
+    told = [f"Not shown, {cost} {reason}: {', '.join(names)}" for reason, names in why.items()]
+    return [line for sentence in told for line in wrap(sentence, 75)]
