@@ -2,9 +2,10 @@
 
 
 rule training_facts:
-    """How long every training took, on what, and how it went."""
+    """How long every training took, on what, and how it went; those behind stored predictions too."""
     input:
-        [f"<study>/models/{run.path}/provenance.json" for run in STUDY.runs + STUDY.classifier_runs],
+        provenances=STUDY.report.trainings,
+        histories=STUDY.systems.histories(),
     output:
         "<study>/trainings.json",
     log:
@@ -15,9 +16,9 @@ rule training_facts:
     conda:
         "../../envs/light.yaml"
     params:
-        run_keys=lambda wildcards: json.dumps(STUDY.run_keys(STUDY.runs + STUDY.classifier_runs)),
+        run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
     shell:
-        "python -m tripleaudit training-facts --provenances {input:q} --keys {params.run_keys:q} --out {output:q} "
+        "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} --out {output:q} "
         "> {log:q} 2>&1"
 
 

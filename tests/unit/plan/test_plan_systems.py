@@ -109,6 +109,27 @@ def test_all_problems_are_named_at_once(tmp_path):
         assert sentence in found, sentence
 
 
+def test_stored_outputs_may_have_an_extractors_name_and_the_facts_of_its_training(tmp_path):
+    made = tmp_path / "provenance.json"
+    write_json(made, {"training": {"steps": 9}, "device": "cpu", "finished": "then"})
+    outputs = {"predictions": str(tmp_path / "out.jsonl"), "training": str(made)}
+    plan = study(tmp_path, {"casrel": outputs, "other": {"predictions": outputs["predictions"]}}, baselines=[])
+    assert plan.report.trainings == [str(made)] and plan.report.runs()[0].endswith("trainings.json")
+    (keys,) = plan.report.training_keys
+    assert (keys["corpus"], keys["extractor"], keys["training"], keys["seed"]) == ("webnlg", "casrel", "nz", "")
+    assert "training" not in plan.systems.identity("webnlg", "casrel")  # what is told of it changes no answer
+    assert plan.systems.histories() == []
+    (tmp_path / "history.jsonl").write_text("")
+    assert plan.systems.histories() == [str(tmp_path / "history.jsonl")]
+    elsewhere = {**outputs, "training": {"webnlg": str(tmp_path / "model.py"), "nyt": "there.json"}}
+    with pytest.raises(UserError) as refusal:
+        study(tmp_path, {"casrel": outputs, "other": elsewhere}, extractors={"casrel": None})
+    said = str(refusal.value)
+    assert "systems/casrel: 'casrel' is the name of an extractor or a baseline" in said
+    assert "systems/other/training: there is no corpus 'nyt'" in said
+    assert "model.py: not the provenance of a training" in said
+
+
 def test_a_system_that_failed_is_asked_again_and_one_that_answered_never(tmp_path):
     report = tmp_path / "report.json"
     tries = [next_attempt(report)]

@@ -22,6 +22,7 @@ OWN = (
     "split-sizes",
     "strata-sizes",
     "training-time",
+    "trainings",
     "triple-types",
     "two-step",
     "type-f1",

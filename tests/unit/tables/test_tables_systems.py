@@ -182,3 +182,31 @@ def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study
     answer = TABLES["unseen-relations"].answer(inputs)
     assert answer.startswith("F1 on triples of held-out relations: 25.0 % (UniRel alone was measured).")
     assert answer.endswith("1 of the study's extractors cannot name such relations.")
+
+
+def trained(name: str, converged: bool | None, seed: str = "", **more) -> dict:
+    came = {"converged": converged, "slope": 0.0125, "best_step": 80, "last_step": 100}
+    rates = {"batch_size": 8, "accumulation": 2, "encoder_learning_rate": 3e-4, "head_learning_rate": 1e-3}
+    keys = {**KEYS, "protocol": "original", "extractor": name, "seed": seed}
+    took = {"epochs": 4.0, "steps": 100, "best_f1": 0.5, "seconds": 90.0, "device": "NVIDIA H100", "settings": rates}
+    return {"keys": keys, "convergence": came, **took, **more}
+
+
+def test_stored_outputs_carry_the_mark_of_the_training_behind_them(study):
+    runs = {(name, "original", ""): [WRONG] * 12 for name in ("casrel", "pfn", "mine")}
+    inputs = study(runs, [*map(fact, ("casrel", "pfn", "mine")), trained("casrel", False), trained("pfn", True)])
+    table = build_table("type-f1", inputs)
+    assert [table.cell(row, "F1").mark for row in ("CasRel", "PFN", "mine")] == ["†", "", ""]
+
+
+def test_trainings_say_their_settings_and_how_far_they_came(study):
+    facts = [trained("casrel", True, "1"), trained("casrel", False, "2", seconds=150.0), trained("pfn", None)]
+    inputs = study({}, [*facts, fact("mine")])
+    table = build_table("trainings", inputs)
+    assert [row.label for row in table.rows] == ["CasRel", "PFN"] and table.rows[0].group == "Demo, Ori., NZ"
+    shown = [cell.shown for cell in table.rows[0].cells]
+    assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", "1.25", "1 of 2", "2.0", "NVIDIA H100"]
+    assert table.cell("PFN", "Converged").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
+    assert TABLES["trainings"].answer(inputs) == (
+        "Of 3 trainings, 1 had converged when they ended. Of 1 that is not known: they were evaluated too rarely."
+    )

@@ -38,8 +38,8 @@ STEPS = {
     "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
     "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
     "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
-    "system-facts": Step("tables.facts:write_system_facts", "what systems took, and which of them failed"),
-    "training-facts": Step("tables.facts:write_training_facts", "times and outcomes of all trainings"),
+    "system-facts": Step("systems.facts:write_system_facts", "what systems took, and which of them failed"),
+    "training-facts": Step("systems.facts:write_training_facts", "times and outcomes of all trainings"),
     "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
 }
 """Command -> step."""

@@ -99,8 +99,21 @@ class Report:
     def runs(self) -> list[str]:
         """Return the facts of trainings, and of systems that need none."""
         folder, study = self.study.places.study, self.study
-        trained = [f"{folder}/trainings.json"] if study.runs or study.classifier_runs else []
+        trained = [f"{folder}/trainings.json"] if self.trainings else []
         return trained + ([f"{folder}/systems.json"] if study.compared else [])
+
+    @cached_property
+    def trainings(self) -> list[str]:
+        """Provenances of all trainings: those of the study, and those behind stored predictions."""
+        own = [*self.study.runs, *self.study.classifier_runs]
+        stored = [path for path, _ in self.study.systems.trainings()]
+        return [f"{self.study.places.study}/models/{run.path}/provenance.json" for run in own] + stored
+
+    @cached_property
+    def training_keys(self) -> list[dict[str, Any]]:
+        """The keys of each of :attr:`trainings` as the scores file names them."""
+        own = [*self.study.runs, *self.study.classifier_runs]
+        return self.study.run_keys(own) + [keys for _, keys in self.study.systems.trainings()]
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""

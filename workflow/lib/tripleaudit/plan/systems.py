@@ -15,6 +15,7 @@ from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Sectio
 from tripleaudit.files import read_json
 from tripleaudit.plan.corpora import format_names
 from tripleaudit.plan.training import CLASSIFIER, Training
+from tripleaudit.systems.facts import HISTORY, training_fact
 from tripleaudit.systems.language_model import identity
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ def _stored(value: Any) -> bool:
     if not isinstance(value, dict):
         return _paths(value)
     return all(_paths(one) or (isinstance(one, dict) and all(map(_paths, one.values()))) for one in value.values())
+
+
+def _by_corpus(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(one, str) for one in value.values())
+    return value is None or isinstance(value, str)
 
 
 def _command(value: Any) -> bool:
@@ -88,6 +95,10 @@ class System(Section):
     """Format of stored predictions; null looks at their content."""
     columns: Columns | None = None
     """Which column of stored predictions is what, as under `corpora/<name>/columns`."""
+    training: Annotated[
+        Any, form("a path, or a path by corpus", _by_corpus, {"type": ["string", "object", "null"]})
+    ] = None
+    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` beside it."""
     options: dict[str, Any] = {}
     """Keyword arguments of the class."""
     batch_size: Number = 1
@@ -169,7 +180,10 @@ class Systems:
 
     def _problems_of_kind(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
         kind, settings = self.kinds[name], self.settings(name)
-        if name in (*EXTRACTORS, *BASELINES, *self.study.typed.own_extractors) or name.startswith(CLASSIFIER):
+        taken = (*EXTRACTORS, *BASELINES, *self.study.typed.own_extractors)
+        if kind.name == "predictions":  # those of an extractor have its name and its published values
+            taken = (*self.study.extractors, *BASELINES)
+        if name in taken or name.startswith(CLASSIFIER):
             yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
         allowed = (kind.name, *kind.options, *FOR_ALL)
         for key in given:
@@ -204,6 +218,20 @@ class Systems:
                     yield f"{where}/predictions/{corpus}: there is no protocol '{protocol}'{hint(protocol, tested)}"
                 for path in files:
                     yield from self.study.places.problems_of_file(f"{where}/predictions", path)
+        for corpus, path in self.training(name).items():
+            if corpus not in corpora:
+                yield f"{where}/training: there is no corpus '{corpus}'{hint(corpus, corpora)}"
+            else:
+                yield from self._problems_of_training(f"{where}/training", path)
+
+    def _problems_of_training(self, where: str, path: str) -> Iterator[str]:
+        missing = list(self.study.places.problems_of_file(where, path))
+        yield from missing
+        if not missing:
+            try:
+                training_fact(self.study.places.file(path), {})
+            except UserError as error:
+                yield f"{where}: {error}"
 
     def stored(self, name: str) -> dict[str, dict[str, list[str]]]:
         """Return corpus -> protocol -> files of a system by ``predictions``."""
@@ -216,6 +244,30 @@ class Systems:
                 protocol: [paths] if isinstance(paths, str) else list(paths) for protocol, paths in by_protocol.items()
             }
         return found
+
+    def training(self, name: str) -> dict[str, str]:
+        """Return corpus -> provenance of the training behind a system by ``predictions``."""
+        given = self.given[name].training
+        if given is None:
+            return {}
+        return given if isinstance(given, dict) else dict.fromkeys(self.study.corpora[:1], given)
+
+    def trainings(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return ``(provenance, keys)`` of the trainings behind stored predictions, one for each row."""
+        keys = {"study": self.study.name, "training": "nz", "noise": "none", "seed": ""}
+        return [
+            (
+                self.study.places.file(self.training(name)[corpus]),
+                {**keys, "corpus": corpus, "protocol": "original", "extractor": name},
+            )
+            for corpus, trainset, name in self.runs
+            if trainset == "original-nz" and corpus in self.training(name)
+        ]
+
+    def histories(self) -> list[str]:
+        """Return the histories beside :meth:`trainings`."""
+        beside = [Path(path).with_name(HISTORY) for path, _ in self.trainings()]
+        return [str(path) for path in beside if path.is_file()]
 
     def settings(self, name: str) -> dict[str, Any]:
         """Return the keys of a system with their defaults, those of its kind alone."""
@@ -343,6 +395,7 @@ class Systems:
         """Return what decides the answers of a system besides texts and files."""
         settings = self.settings(name)
         settings.pop("predictions", None)  # the files are inputs
+        settings.pop("training", None)  # told in the tables, by a job of its own
         found = {key: value for key, value in settings.items() if key not in DECIDES_NOTHING}
         if self.kinds[name].name == "endpoint":
             found |= identity(self.study.language_models.section, settings)

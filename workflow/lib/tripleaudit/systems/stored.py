@@ -76,5 +76,5 @@ KIND = SystemKind(
     label="stored predictions",
     order=1,
     answer=answer,
-    options=("format", "columns"),
+    options=("format", "columns", "training"),
 )

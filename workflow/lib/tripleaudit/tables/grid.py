@@ -157,6 +157,8 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
     facts = [fact for fact in inputs.systems if fact["system"] in names and fact["keys"]["protocol"] in protocols]
     if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
         found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are told by its training set.")
+        if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
+            found.append("Stored outputs of one training: another training of the same system may differ by more.")
     for fact in facts:
         where = (
             f"{fact['system']} ({labels.corpus(fact['keys']['corpus'])}, {labels.protocol(fact['keys']['protocol'])})"

@@ -1,10 +1,12 @@
-"""The facts of a study's trainings, one file for the tables about time and for the summary of a run."""
+"""What a study's trainings and systems took and came to: two files for the tables and for the summary of a run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.files import read_json, write_json
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json, read_jsonl, write_json
+from tripleaudit.training.convergence import convergence
 
 FACTS = (
     "seconds",
@@ -17,17 +19,33 @@ FACTS = (
     "counts",
     "convergence",
 )
+HISTORY = "history.jsonl"
+SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learning_rate")
 
 
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of one training with its times (seconds), epochs, best validation F1 and device."""
+    """Return the keys of one training with its times (seconds), epochs, best validation F1, settings and device.
+
+    Older trainings do not say themselves whether they had converged; the ``history.jsonl`` beside them does.
+
+    Raises:
+        UserError: the file is no provenance of a training.
+    """
     record = read_json(provenance)
-    training = record["training"]
+    training = record.get("training") if isinstance(record, dict) else None
+    if not isinstance(training, dict) or not {"device", "finished"} <= record.keys():
+        raise UserError(f"{provenance}: not the provenance of a training; expected its 'training' and 'device'")
+    found = {name: training.get(name) for name in FACTS}
+    history = Path(provenance).with_name(HISTORY)
+    if found["convergence"] is None and history.is_file():
+        found["convergence"] = convergence([row for _, row in read_jsonl(history)])
+    settings = training.get("settings") or {}
     return {
         "keys": dict(keys),
         "device": record["device"],
         "finished": record["finished"],
-        **{name: training.get(name) for name in FACTS},
+        **found,
+        "settings": {name: settings[name] for name in SETTINGS if name in settings},
     }
 
 

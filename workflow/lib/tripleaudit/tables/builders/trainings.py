@@ -1,0 +1,127 @@
+"""``trainings``: with which settings each extractor and classifier was trained, and how far it had come at its end."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any, Final
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+from tripleaudit.training.convergence import FEWEST, RISE
+
+COLUMNS: Final = (
+    "Seeds",
+    "Epochs",
+    "Batch",
+    "Encoder rate",
+    "Head rate",
+    "Best step",
+    "Steps",
+    "Validation F1",
+    "Slope",
+    "Converged",
+    "Minutes",
+    "Device",
+)
+VERDICTS: Final = {True: "yes", False: "no", None: "not known"}
+
+
+def grouped(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], list[Mapping[str, Any]]]:
+    """Return ``(corpus, protocol, training setting, extractor, noise)`` -> the facts of its trainings."""
+    found: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    for fact in facts:
+        if "convergence" in fact:
+            keys = {"noise": "none", **fact["keys"]}
+            found[tuple(keys[name] for name in ("corpus", "protocol", "training", "extractor", "noise"))].append(fact)
+    return found
+
+
+def trainings(inputs: TableInputs) -> Table:
+    """Build from the facts of the trainings, a row for those that differ in their seed alone; means over seeds."""
+    found = grouped(inputs.runs)
+    corpora = labels.ordered({key[0] for key in found}, tuple(labels.CORPORA))
+    names = labels.ordered({key[3] for key in found}, labels.rte_order())
+    protocols = labels.ordered({key[1] for key in found}, labels.protocol_order())
+    order = sorted(
+        found, key=lambda key: (corpora.index(key[0]), protocols.index(key[1]), key[2], names.index(key[3]), key[4])
+    )
+    rows = [
+        Row(
+            labels.extractor(extractor, noise),
+            tuple(_cells(found[corpus, protocol, setting, extractor, noise])),
+            f"{labels.corpus(corpus)}, {labels.protocol(protocol)}, {labels.SETTINGS[setting]}",
+        )
+        for corpus, protocol, setting, extractor, noise in order
+    ]
+    cells = [cell for row in rows for cell in row.cells]
+    return Table(
+        "trainings",
+        inputs.caption("How each system was trained, and how far it had come when its training ended."),
+        [Column(label) for label in COLUMNS],
+        rows,
+        row_header="System",
+        group_header="Training set",
+        notes=chosen(
+            "Slope: by how many points validation F1 rose in a tenth of the training, in its last third. Converged: by "
+            f"{100 * RISE:g} or less, or stopped because nothing was gained; not known: under {FEWEST} evaluations.",
+            "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
+            "update.",
+            "Best step: of the weights that are used. Minutes: the whole training with its validations.",
+            any(len(each) > 1 for each in found.values()) and "Means over seeds.",
+            gaps_note(cells),
+        ),
+    )
+
+
+def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
+    came_to = [fact["convergence"] or {} for fact in facts]
+    settings: Mapping[str, Any] = facts[0].get("settings") or {}
+    yield Cell(len(facts), 0)
+    yield Cell(_mean(fact.get("epochs") for fact in facts), 1)
+    batch = settings.get("batch_size")
+    yield Cell(None if batch is None else batch * settings.get("accumulation", 1), 0)
+    for name in ("encoder_learning_rate", "head_learning_rate"):
+        yield Cell(text=f"{settings[name]:g}") if name in settings else Cell()
+    yield Cell(_mean(each.get("best_step") for each in came_to), 0)
+    yield Cell(_mean(fact.get("steps") for fact in facts), 0)
+    yield _percent(_mean(fact.get("best_f1") for fact in facts), 1)
+    yield _percent(_mean(each.get("slope") for each in came_to), 2)
+    verdicts = [each.get("converged") for each in came_to]
+    same = len(set(verdicts)) == 1
+    yield Cell(text=VERDICTS[verdicts[0]] if same else f"{verdicts.count(True)} of {len(verdicts)}")
+    seconds = _mean(fact.get("seconds") for fact in facts)
+    yield Cell(None if seconds is None else seconds / 60, 1)
+    yield Cell(text=", ".join(sorted({labels.device(str(fact["device"])) for fact in facts})))
+
+
+def _percent(value: float | None, digits: int) -> Cell:
+    return Cell(None if value is None else 100 * value, digits)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if None in known else fmean(value for value in known if value is not None)
+
+
+def told(inputs: TableInputs) -> str:
+    """Say how many trainings had come to rest."""
+    verdicts = [(fact["convergence"] or {}).get("converged") for each in grouped(inputs.runs).values() for fact in each]
+    if not verdicts:
+        return NOT_MEASURED
+    rest, open_ = verdicts.count(True), verdicts.count(None)
+    unknown = f" Of {open_} that is not known: they were evaluated too rarely." if open_ else ""
+    return f"Of {len(verdicts)} trainings, {rest} had converged when they ended.{unknown}"
+
+
+TRAININGS = TableSpec(
+    name="trainings",
+    order=13.5,
+    build=trainings,
+    needs="runs",
+    possible=lambda study: bool(study.report.trainings),
+    question="How was each system trained, and had its training converged?",
+    answer=told,
+)
