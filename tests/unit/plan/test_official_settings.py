@@ -6,9 +6,10 @@ The numbers are those of the authors' published code as the project's reference 
 
 import pytest
 
+from tripleaudit.descriptors import EXTRACTORS as DESCRIBED
 from tripleaudit.extractors.catalogue import EXTRACTORS as NINE
 from tripleaudit.extractors.catalogue import UNIREL
-from tripleaudit.extractors.registry import extractor_class
+from tripleaudit.extractors.registry import extractor_class, resolve
 from tripleaudit.plan.training import presets
 
 EXTRACTORS = (*NINE, UNIREL)
@@ -180,3 +181,42 @@ def test_the_page_of_differences_has_a_table_for_every_extractor(root):
     for spec in EXTRACTORS:
         section = page.split(f"## {ALL_EXTRACTORS[spec.name].label}\n")[1].split("\n## ")[0]
         assert section.count("\n| ") >= 2, spec.name
+
+
+@pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
+def test_the_numbers_of_a_model_without_a_preset_are_those_of_a_benchmark(name):
+    """Limits of the length apart, which are the benchmarks' own; PtrNet drops sentences for its presets alone."""
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    kind, official = extractor_class(name).config_class, OFFICIAL[name]
+    for key, value in official["model"].items():
+        if type(value) in (int, float) and key not in ("max_length", "drop_above"):
+            assert getattr(kind, key) in (value, official["webnlg"].get(key)), key
+
+
+def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
+    """Batch of 16, AdamW, early stopping: zero-cardinality paper, section 3; the rest as its preset says."""
+    kind = resolve("zcc-binary")[0]
+    own = kind.training_defaults
+    assert (own["batch_size"], own["optimizer"], own["patience"]) == (16, "adamw", 2)
+    assert all(ALL["zcc"]["webnlg"].get(key, value) == value for key, value in own.items())
+    assert (kind.config_class.dropout, kind.config_class.pooled, kind.config_class.head) == (0.1, False, "binary")
+
+
+def test_extractors_stand_in_the_order_of_the_papers_tables():
+    """Of rte-generalization's tables, whose first three rows are its extractors, and of zero-cardinality's."""
+    by = {
+        order: sorted(DESCRIBED, key=lambda name: getattr(DESCRIBED[name], order))
+        for order in ("order", "rte_order", "cardinality_order")
+    }
+    ends = ["pfn-star", "tdeer-drop-zero", "casrel-drop-zero"]
+    zcc = ["zcc-binary", "zcc-mcml"]
+    assert by["rte_order"][:3] == ["casrel", "tplinker", "prgc"]
+    assert by["cardinality_order"][:9] == [
+        "onerel", "birte", "tdeer", "prgc", "grte", "ptrnet", "casrel", "tplinker", "pfn"
+    ]  # fmt: skip
+    assert by["rte_order"][:9] == [
+        "casrel", "tplinker", "prgc", "onerel", "birte", "tdeer", "grte", "ptrnet", "pfn"
+    ]  # fmt: skip
+    assert by["order"] == [*(spec.name for spec in NINE), "unirel", *ends, *zcc]
+    for order in ("rte_order", "cardinality_order"):
+        assert by[order][9:] == [*ends, "unirel", *zcc]

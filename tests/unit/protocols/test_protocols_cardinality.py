@@ -7,7 +7,14 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.cardinality import PUBLISHED_SIZES, Sizes, add_zero_sentences, apply_setting, split_raw
+from tripleaudit.protocols.cardinality import (
+    CARDINALITY,
+    PUBLISHED_SIZES,
+    Sizes,
+    add_zero_sentences,
+    apply_setting,
+    split_raw,
+)
 from tripleaudit.protocols.splits import Splits
 
 POSITIVE = sentence("Ada wrote Notes", ("Ada", "author", "Notes"), id_="p")
@@ -99,3 +106,11 @@ def test_the_split_command_adds_zero_sentences(raw_file, raw_nyt, tmp_path, caps
         assert message in capsys.readouterr().err
     assert main(arguments) == 1
     assert "expected the raw corpus and zero_sizes" in capsys.readouterr().err
+
+
+def test_divisions_have_the_seed_0_unless_another_is_given(raw_nyt):
+    sizes, none = Sizes((4, 2, 3), (20, 4, 6)), Splits([], [], [])
+    assert split_raw(raw_nyt, sizes) == split_raw(raw_nyt, sizes, seed=0)
+    assert add_zero_sentences(none, raw_nyt, (12, 3, 4)) == add_zero_sentences(none, raw_nyt, (12, 3, 4), seed=0)
+    built = CARDINALITY.build(none, zero_sizes="12,3,4", raw=raw_nyt)
+    assert built == add_zero_sentences(none, raw_nyt, (12, 3, 4), seed=0)

@@ -94,3 +94,20 @@ def test_leakage_counts_triples_and_entities() -> None:
         ("normalised", "e", "a"),
     ]
     assert leakage(train, [])["sentences"]["share"] == 0
+
+
+@pytest.mark.parametrize(("other", "near"), [("a b c d e", 1), ("a b c e f", 0)])
+def test_four_of_five_words_make_a_near_copy(other: str, near: int) -> None:
+    found = leakage([Sentence("x", "a b c d")], [Sentence("y", other)])
+    assert (found["sentences"]["near"], found["threshold"]) == (near, 0.8)
+    assert [example["similarity"] for example in found["examples"]] == [0.8] * near
+
+
+def test_the_most_similar_one_is_taken_the_first_of_equals_and_five_are_shown() -> None:
+    train = ["a b c d e f", "a b c d e f g h", "a b c d e g h i", "a b c d e f g i"]
+    (copy,) = Copies(train, threshold=0.5).among_others(["a b c d e f g"])
+    assert (copy.other, copy.similarity) == (1, 7 / 8)
+    (copy,) = Copies(train[2:], threshold=0.5).among_others(["a b c d e g i"])
+    assert (copy.other, copy.similarity) == (0, 7 / 8)
+    found = leakage([Sentence("x", "one")], [Sentence(str(number), "one") for number in range(7)])
+    assert found["sentences"]["equal"] == 7 and [one["test"] for one in found["examples"]] == list("01234")

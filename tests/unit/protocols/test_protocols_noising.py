@@ -254,3 +254,14 @@ def test_noise_words_come_from_the_whole_vocabulary_uniformly():
     assert set(drawn) == words
     mean = 12_000 / len(words)
     assert all(abs(count - mean) < 6 * mean**0.5 for count in drawn.values())
+
+
+def test_defaults_are_the_papers_for_nyt():
+    assert (NoiseSettings().probability, NoiseSettings().keep_length) == (0.1, 0.4)
+
+
+@pytest.mark.parametrize(("words", "filled"), [(49, [1]), (50, [1, 2])])
+def test_single_words_are_drawn_from_buckets_of_fifty(words: int, filled: list[int]):
+    pool = WordPool({1: [f"a{n}" for n in range(60)], 2: [f"b{n}" for n in range(words)]})
+    assert pool.filled == filled
+    assert (pool.fewest(0), pool.fewest(1), pool.fewest(2), pool.fewest(3)) == (0, 1, 3 - len(filled), 4 - len(filled))

@@ -2,7 +2,7 @@ import pytest
 
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.sifted import sift
+from tripleaudit.protocols.sifted import SIFTED, sift
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
 
@@ -95,3 +95,17 @@ def test_published_sifted_webnlg_to_the_last_digit(real_data, max_count, size, h
     assert (len(sifted.train), details["hidden_triples"]) == (size, hidden)
     assert [round(100 * row["share"], 2) for row in report["triple_types"].values()] == shares
     assert [row["count"] for row in report["strata"].values()] == strata
+
+
+def test_the_published_sets_are_of_two_six_and_ten():
+    assert SIFTED.defaults == {
+        "sift-1": {"rule": "frequency", "max_count": 2},
+        "sift-2": {"rule": "frequency", "max_count": 6},
+        "sift-3": {"rule": "frequency", "max_count": 10},
+    }
+
+
+def test_a_sample_has_the_seed_0_unless_another_is_given():
+    train = [sentence(f"e{n} x", (f"e{n}", "r", "x"), id_=str(n)) for n in range(40)]
+    splits = Splits(train, [], train)
+    assert sift(splits, rule="sample", percent=25) == sift(splits, rule="sample", percent=25, seed=0)

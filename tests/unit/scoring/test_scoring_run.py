@@ -21,7 +21,7 @@ from tripleaudit.scoring.rows import (
     two_step_name,
 )
 from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
-from tripleaudit.scoring.sides import align, load_pair
+from tripleaudit.scoring.sides import align, load_pair, load_side
 
 KEYS = {"study": "demo", "corpus": "c", "protocol": "original", "training": "nz", "testing": "wz", "seed": 1}
 
@@ -288,3 +288,47 @@ def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> 
     save_sentences(found, [sentence("0", "Ann wrote Emma", ("Ann", "wrote", "Emma"))])
     right, guess = load_pair(gold, found, "triple-list")
     assert right == guess
+
+
+def test_a_curve_has_one_point_for_each_different_score() -> None:
+    gold = [GOLD[0], GOLD[3], GOLD[0], GOLD[3]]
+    found = gate.precision_recall_curve(gold, np.array([0.9, 0.5, 0.5, 0.1]))
+    assert [(p["score"], p["precision"], p["recall"]) for p in found["points"]] == [
+        (0.9, 1.0, 0.5),
+        (0.5, 0.666667, 1.0),
+        (0.1, 0.5, 1.0),
+    ]
+    assert found["average_precision"] == pytest.approx(0.5 + 0.5 * 2 / 3)
+    many = gate.precision_recall_curve([GOLD[0]] * 401, np.linspace(0, 1, 401))["points"]
+    assert len(many) == 201  # over 400, every second one
+    assert len(gate.precision_recall_curve([GOLD[0]] * 400, np.linspace(0, 1, 400))["points"]) == 400
+
+
+def test_resampling_is_that_of_intervals_with_the_seed_0() -> None:
+    assert Resampling() == Resampling(replicates=1000, seed=0)
+
+
+def test_equal_texts_up_to_accents_are_told_apart_by_their_ids() -> None:
+    gold = [Sentence("1", "Cancún"), Sentence("2", "Cancún")]
+    guess = [Sentence("2", "Cancun"), Sentence("1", "Cancun")]
+    assert [row.id for row in align(gold, guess, "g", "p")] == ["1", "2"]
+
+
+def test_a_format_that_is_given_holds_where_the_content_says_nothing(tmp_path: Path) -> None:
+    bare = tmp_path / "bare.json"
+    bare.write_text('[{"text": "Ann"}]')
+    with pytest.raises(UserError, match="item 1: field 'predict' is missing"):
+        load_side(bare, "predict", "predictions")
+    with pytest.raises(UserError, match="the format cannot be told from the content"):
+        load_side(bare, "predict")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 57 + "…")])
+def test_a_text_in_a_message_is_cut_to_sixty_characters(length: int, shown: str) -> None:
+    with pytest.raises(UserError, match=f"reads '{shown}', but g has 'y' there"):
+        align([Sentence("1", "y")], [Sentence("1", "x" * length)], "g", "p")
+
+
+def test_no_common_text_is_said_so() -> None:
+    with pytest.raises(UserError, match="with the same ids or texts; no text is the same$"):
+        align([Sentence("1", "y"), Sentence("2", "z")], [Sentence("1", "x")], "g", "p")

@@ -5,9 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripleaudit.scoring.bootstrap import FEWEST, intervals, scores_of
+from tripleaudit.scoring.bootstrap import (
+    FEWEST,
+    LEVEL,
+    REPLICATES,
+    Interval,
+    difference_intervals,
+    intervals,
+    scores_of,
+)
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.scoring.significance import _spreads, holm, randomisation_test, significant_winner
+from tripleaudit.scoring.significance import (
+    ALPHA,
+    SHUFFLES,
+    _spreads,
+    holm,
+    randomisation_test,
+    significant_winner,
+)
 
 
 def some_counts(sentences: int, quality: float, seed: int) -> np.ndarray:
@@ -235,3 +250,66 @@ def test_a_winner_over_several_rivals_must_pass_holm(monkeypatch, rivals: int, w
     monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **__: 0.03)
     systems = [some_counts(50, 0.9, 1), *(some_counts(50, 0.4, seed) for seed in range(2, 2 + rivals))]
     assert significant_winner(systems) == winner
+
+
+def test_the_numbers_of_draws_are_those_of_the_methods_page(root) -> None:
+    page = (root / "docs" / "methods.md").read_text(encoding="utf-8")
+    assert f"{100 * LEVEL:.0f} %, {REPLICATES:,} resamples of sentences" in page
+    assert f"none under {FEWEST} sentences" in page and f"randomisation, {SHUFFLES:,} shuffles" in page
+    assert (LEVEL, FEWEST, ALPHA) == (0.95, 10, 0.05)
+
+
+def test_draws_have_the_seed_0_unless_another_is_given(monkeypatch) -> None:
+    first, second = some_counts(60, 0.7, 1), some_counts(60, 0.6, 2)
+    assert intervals(first) == intervals(first, seed=0)
+    assert difference_intervals(first, second) == difference_intervals(first, second, seed=0)
+    assert randomisation_test(first, second) == randomisation_test(first, second, seed=0)
+    asked = []
+    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **k: asked.append(k) or 0.01)
+    significant_winner([first, second], metric="recall")
+    assert asked == [{"metric": "recall", "seed": 0}]
+
+
+def alike(*scores: int) -> np.ndarray:
+    """Ten sentences, all with ``scores`` of 100 triples right in each run: nothing but the runs' luck varies."""
+    return np.array([[[right, 100, 100] for right in scores]] * FEWEST)
+
+
+def test_an_interval_of_runs_alone_is_students(monkeypatch) -> None:
+    """By hand: a standard error of 2 points over the root of 3, times 4.303, Student's t of two degrees of freedom."""
+    for bound in intervals(alike(58, 60, 62), replicates=20_000).values():
+        assert (bound.low, bound.high) == pytest.approx((0.6 - 0.0497, 0.6 + 0.0497), abs=0.004)
+
+
+def test_a_difference_of_runs_alone_is_students() -> None:
+    """By hand: variances of 2 and 0 points² over two runs give an error of 1 point; t has 2 (2 - 1) degrees."""
+    found = difference_intervals(alike(50, 50), alike(50, 52), replicates=20_000)
+    for bound in found.values():
+        assert (bound.low, bound.high) == pytest.approx((0.01 - 0.0430, 0.01 + 0.0430), abs=0.004)
+    assert difference_intervals(alike(50, 52), alike(50, 50), replicates=20_000) == {
+        name: Interval(-bound.high, -bound.low) for name, bound in found.items()
+    }
+
+
+def test_differences_end_at_one_and_few_sentences_have_none() -> None:
+    right, wrong = np.array([[1, 1, 1]] * FEWEST), np.array([[0, 1, 1]] * FEWEST)
+    assert set(difference_intervals(wrong, right).values()) == {Interval(1.0, 1.0)}
+    assert set(difference_intervals(right, right).values()) == {Interval(0.0, 0.0)}
+    assert difference_intervals(wrong[1:], right[1:]) is None
+    assert difference_intervals(wrong, right, replicates=0) is None
+    with pytest.raises(ValueError, match="cannot be paired"):
+        difference_intervals(wrong, right[1:])
+
+
+def test_the_p_value_of_runs_alone_is_students() -> None:
+    """By hand: means 3 points apart, an error of 1 point, so t = 3 with two degrees of freedom: p = 0.0955."""
+    p = randomisation_test(alike(50, 52), alike(54, 54), shuffles=40_000)
+    assert p == pytest.approx(0.0955, abs=0.005)
+
+
+def test_a_winner_needs_sentences_and_less_than_alpha(monkeypatch) -> None:
+    assert significant_winner([np.zeros((0, 3), dtype=int)] * 2) is None
+    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **__: 0.025)
+    systems = [some_counts(50, 0.9, 1), some_counts(50, 0.4, 2), some_counts(50, 0.4, 3)]
+    assert significant_winner(systems) is None  # 2 x 0.025 is alpha itself
+    assert significant_winner(systems[:2]) == 0

@@ -63,3 +63,21 @@ def test_the_trainings_on_a_gpu_are_told_apart(real_data):
 def test_the_last_third_counts_however_many_evaluations_it_has():
     found = convergence(history(*[0.1] * 8, 0.5, 0.7, 0.7, 0.7))  # its last three alone would be flat
     assert found["slope"] == pytest.approx(0.072) and found["converged"] is False
+
+
+@pytest.mark.parametrize(("rise", "converged"), [(0.004, True), (0.006, False)])
+def test_half_a_point_in_a_tenth_of_the_training_may_still_come(rise: float, converged: bool):
+    scores = [0.5 + rise * number / 2 for number in range(20)]  # each of 20 evaluations is half a tenth
+    found = convergence(history(*scores))
+    assert found["slope"] == pytest.approx(rise) and found["converged"] is converged
+
+
+@pytest.mark.parametrize(("best", "learnt"), [(0.0001, False), (0.00015, True)])
+def test_what_is_stopped_has_converged_if_it_learnt_more_than_nothing(best: float, learnt: bool):
+    assert convergence(history(0, 0, best, 0, 0, 0), stopped=True)["converged"] is learnt
+
+
+def test_the_last_third_begins_behind_two_thirds():
+    found = convergence(history(*[0.0] * 5, 0.6, 0.2, 0.2, 0.2))  # the sixth of nine evaluations is at two thirds
+    assert found["slope"] == pytest.approx(0) and found["rise"] == pytest.approx(0)
+    assert convergence([{"step": 0, "f1": 0.5}] * 5)["converged"] is None  # no step was done

@@ -71,7 +71,7 @@ def hints(gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micr
 
 def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> list[str]:
     known, named = (Counter(triple[1] for each in side for triple in each) for side in (right, guess))
-    unknown = [name for name, _ in named.most_common() if name not in known]
+    unknown = [name for name in _frequent(named) if name not in known]
     if len(unknown) < len(named):
         count = sum(named[name] for name in unknown)
         if count < SHARE * named.total():
@@ -81,8 +81,13 @@ def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> list[str
         ]
     return [
         f"no predicted relation occurs in the gold: predicted are {_list(unknown)}; the gold has "
-        f"{_list([name for name, _ in known.most_common()])}"
+        f"{_list(_frequent(known))}"
     ]
+
+
+def _frequent(counts: Counter[str]) -> list[str]:
+    """Return the most frequent first; equally frequent ones by name, for sets have another order in each process."""
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _list(names: Sequence[str]) -> str:
