@@ -125,7 +125,7 @@ def values(cells: list[Cell]) -> list[float]:
 
 
 DEMO, WEBNLG, CONLL = Stored("The demo"), Stored("WebNLG, small"), Stored("CoNLL04 with its")
-SCIERC, MINEA, GPU = Stored("SciERC"), Stored("MINEA with"), Stored("WebNLG on a GPU")
+MINEA, GPU = Stored("MINEA with"), Stored("WebNLG on a GPU")
 SYSTEMS = Stored("Systems of several")
 F1_TABLE, AUGMENTED = "type-f1", "augmented"
 DROP, BOTH_DROPS = "Drop (points) NZ→WZ", "Drop (points) NZ/NZ→WZ/WZ"
@@ -251,42 +251,6 @@ def conll() -> list:
     ]
 
 
-def scierc() -> list:
-    t, nz, wz = SCIERC, "SciERC, trained NZ", "SciERC, trained WZ"
-    with_, without = "Sentences with triples", "Sentences with zero triples"
-    splits = ("Train", "Valid", "Test")
-    triples = sum(t("cardinality-sizes", "Triples in these sentences", split) for split in splits)
-    times = t.column("training-time", "WZ / NZ", but=("ZCC binary", "ZCC MCML"))
-    train = t("cardinality-sizes", with_, "Train")
-    steps = t.note(r"(\d+) steps of 8")
-    step = zip(t.column("type-f1", "Partial"), t.column("type-f1", "Unseen"), strict=True)
-    return [
-        steps,
-        Told(16, SETTING),
-        triples / sum(t("cardinality-sizes", with_, split) for split in splits),
-        Told(0.4, CORPUS),
-        max(values(t.column("end-to-end", "Test NZ F1"))),
-        steps,
-        *ends(values(t.column("end-to-end", DROP, nz))),
-        100 * max(values(t.column("end-to-end", "Test NZ Rec."))),
-        *ends(values(t.column("end-to-end", BOTH_DROPS, wz, but=("TDEER",)))),
-        *ends(values(t.column("two-step", "Change (points)", but=("PtrNet", "TDEER")))),
-        t("two-step", "ZCC binary|PtrNet", "Change (points)"),
-        t("two-step", "ZCC MCML|PtrNet", "Change (points)"),
-        t("two-step", "ZCC MCML|TDEER", "Change (points)"),
-        Told(-1, PAPER),
-        Told(9, PAPER),
-        *ends(over_no_classifier(t, "SciERC")),
-        t("zcc", "ZCC binary", "F1"),
-        Told(0.82, PAPER),
-        Told(0.88, PAPER),
-        t("zcc", "ZCC MCML", "F1"),
-        *ends(values(times)),
-        (train + t("cardinality-sizes", without, "Train")) / train,
-        *ends([partial.value - unseen.value for partial, unseen in step]),
-    ]
-
-
 def minea() -> list:
     t = MINEA
     return [
@@ -404,7 +368,7 @@ FINDINGS = {
         head: (body.partition("]\n" if "[Tables]" not in body else ")\n")[2], figures)
         for (head, body), figures in zip(
             [one for one in RESULTS.items() if one[0].startswith("Findings")],
-            (demo, webnlg, conll, scierc, minea, gpu, systems),
+            (demo, webnlg, conll, minea, gpu, systems),
             strict=True,
         )
     },
