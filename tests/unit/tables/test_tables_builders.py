@@ -17,6 +17,7 @@ OWN = (
     "augmented",
     "cardinality-sizes",
     "end-to-end",
+    "matching-rules",
     "rearranged",
     "sifted",
     "split-sizes",

@@ -210,3 +210,24 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     assert TABLES["trainings"].answer(inputs) == (
         "Of 3 trainings, 1 had converged when they ended. Of 1 that is not known: they were evaluated too rarely."
     )
+
+
+def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path):
+    keys = {**KEYS, "protocol": "original", "seed": ""}
+    right, wrong = np.array([RIGHT] * 20), np.array([WRONG] * 20)
+    scores = []
+    for name, by_rule in (
+        ("typed", {"exact-string": right, "exact-span": right, "strict": wrong}),
+        ("plain", {"exact-string": right, "exact-span": wrong}),
+    ):
+        ids = [f"{n}" for n in range(20)]
+        scores += score_rows(SentenceCounts({**keys, "extractor": name}, ids, ["unseen"] * 20, by_rule), replicates=10)
+    write_scores(tmp_path / "scores.csv", scores)
+    inputs = load_inputs(scores=[tmp_path / "scores.csv"])
+    table = build_table("matching-rules", inputs)
+    assert [column.label for column in table.columns] == ["exact-string", "exact-span", "strict"]
+    shown = {row.label: [cell.shown for cell in row.cells] for row in table.rows}
+    assert shown == {"plain": ["100.0", "0.0", ""], "typed": ["100.0", "100.0", "0.0"]}
+    notes = " ".join(table.notes)
+    assert "strict: Strict matching (Taillé" in notes and "A sentence without predictions misses" in notes
+    assert "partial-first" not in notes

@@ -14,6 +14,10 @@ from tripleaudit.tables.words import chosen, gaps_note, reported_note
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
 LAST_WORDS_ONLY = "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
+SETS_NOTE = (
+    "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score whose "
+    "denominator is zero is 0."
+)
 PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
 
 
@@ -184,10 +188,7 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
     measured = [cell for cell in cells if cell.value is not None]
     found = [MATCHINGS[matching].note] if matching else []
     if matching:
-        found.append(
-            "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score "
-            "whose denominator is zero is 0."
-        )
+        found.append(SETS_NOTE)
     seeds = sorted({cell.seeds for cell in measured if cell.seeds})
     if seeds:
         number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"

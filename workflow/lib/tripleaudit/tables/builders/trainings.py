@@ -118,7 +118,7 @@ def told(inputs: TableInputs) -> str:
 
 TRAININGS = TableSpec(
     name="trainings",
-    order=13.5,
+    order=14.6,
     build=trainings,
     needs="runs",
     possible=lambda study: bool(study.report.trainings),
