@@ -1,10 +1,11 @@
 """Mutation testing of the rooms that results hang on: a sample of small changes, each of which a test should notice.
 
 ``python -m tests.benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a
-copy of the project at a time (a number, a comparison, an operator, a condition), runs the module's unit tests until one
-fails, and prints the share caught; survivors come with file and line. A test that fails must pass on the same copy
-without the change, or everything would seem caught. Below ``--goal`` the exit status is 1. ``--unnoticed`` makes the
-changes that a review once made.
+copy of the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that run this
+place until one fails, and prints the share caught among the changes that matter; survivors come with file and line. A
+change does not matter if ``equivalent.yaml`` says why it changes no result. A test that fails must pass on the same
+copy without the change, or everything would seem caught. Below ``--goal`` the exit status is 1. What was tried is kept
+in ``--keep``, so that the same command goes on after a break. ``--unnoticed`` makes the changes that a review made.
 """
 
 import argparse
@@ -24,11 +25,16 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-import hypothesis.extra.numpy  # noqa: F401  so that large libraries are there in every fork
+import accelerate  # noqa: F401  these, so that large libraries are there in every fork
+import hypothesis.extra.numpy  # noqa: F401
 import pydantic  # noqa: F401
 import pytest
-import torch  # noqa: F401
-import transformers  # noqa: F401
+import safetensors.torch  # noqa: F401
+import torch.utils.data  # noqa: F401
+import transformers.generation.utils
+import transformers.models.bert.modeling_bert  # noqa: F401
+import yaml
+from tests.benchmarks.reached import Reached, Tracer
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("workflow/lib/tripleaudit")
@@ -37,7 +43,7 @@ COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, 
             ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
             ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}  # fmt: skip
-GUARDS = ("strict", "slots", "local_files_only")  # arguments that change no result of a program that is right
+GUARDS = ("strict", "slots", "frozen", "local_files_only")  # arguments that change no result of a program that is right
 UNNOTICED = (  # what a review changed and no test noticed: the place, what stood there, what was put there
     ("data/presets.yaml", "1.0e-5, schedule: constant, patience: 7", "1.0e-4, schedule: constant, patience: 7"),
     ("extractors/tplinker.py", 'among(OCCURRENCES)] = "all"', 'among(OCCURRENCES)] = "given"'),
@@ -57,7 +63,8 @@ UNNOTICED = (  # what a review changed and no test noticed: the place, what stoo
     ("extractors/screen.py", " - self.allowance - norm / 2", " - norm / 2"),
 )
 SECONDS = 120  # of the processor for the tests of one change; what needs more is taken for a loop without end
-FEW, MOST = 3, 8  # test files for a module
+MEMORY = 8 * 2**30  # bytes for them, so that a change that asks for all of it fails in place of the machine
+FEW, MOST = 3, 12  # test files for a module
 
 
 @dataclass(frozen=True)
@@ -214,64 +221,104 @@ def tests_of(root: Path, file: str) -> list[str]:
     return [str(path.relative_to(root)) for path in found[:MOST]]
 
 
-def failing(copy: Path, tests: Sequence[str]) -> str:
-    """Run tests in a process of its own and return the one that failed, "time" if they did not end, or "".
+def forked(copy: Path, log: Path, tests: Sequence[str], tracer: Tracer | None = None, part: Path | None = None) -> int:
+    """Run tests of a copy in a process of its own and return its exit status, negative for a signal.
 
     The process is a fork of this one, which has the large libraries at hand and nothing of the project.
     """
     sys.stdout.flush()
-    log = copy.parent / "tests.log"
     child = os.fork()
     if child == 0:
         with log.open("wb") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+        if tracer is None:
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         os.chdir(copy)
         os.environ["PYTHONPATH"] = str(copy / "workflow" / "lib")
         for name in [name for name in sys.modules if name.split(".")[0] in ("tests", "tripleaudit")]:
             del sys.modules[name]
-        os._exit(int(pytest.main(["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow", *tests])))
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status <= 0:
-        return "time" if status else ""
+        options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow", *(["-x"] if tracer is None else [])]
+        status = int(pytest.main([*options, *tests], plugins=[tracer] if tracer else []))
+        if tracer and part:
+            part.write_text(json.dumps(tracer.found), encoding="utf-8")
+        os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def failing(copy: Path, tests: Sequence[str]) -> str:
+    """Run tests and return the one that failed, "time" if they did not end, or ""."""
+    log = copy.parent / "tests.log"
+    status = forked(copy, log, tests) if tests else 0
+    if status <= 0 or status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        return "time" if status < 0 else ""
+    if status == pytest.ExitCode.USAGE_ERROR:  # as for a test that was renamed meanwhile, which would seem to notice
+        raise SystemExit(log.read_text(errors="replace"))
     named = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::\w+)?)", log.read_text(errors="replace"), re.MULTILINE)
     return named[0] if named else "no test: " + log.read_text(errors="replace")[-300:]
 
 
-def caught(copy: Path, mutation: Mutation) -> str:
+def portions(root: Path, reached: Reached, mutation: Mutation) -> Iterator[list[str]]:
+    """Yield the tests for a change: those of the mirror that run the place, those of other files, whole near files."""
+    files = tests_of(root, mutation.file)
+    if mutation.place < 0:
+        yield files
+        return
+    mirror, others = files[:1], files[1:]
+    yield reached.tests(mirror, mutation.file, mutation.line)
+    yield reached.tests(others, mutation.file, mutation.line)
+    yield files[:FEW]
+
+
+def caught(copy: Path, mutation: Mutation, tests: Iterator[list[str]]) -> str:
     """Return what notices the change, ``""`` for nothing."""
     path = copy / mutation.file
     kept = path.read_text(encoding="utf-8")
     path.write_text(mutated(copy, mutation), encoding="utf-8")
     try:
-        return failing(copy, tests_of(copy, mutation.file))
+        return next((test for portion in tests if (test := failing(copy, portion))), "")
     finally:
         path.write_text(kept, encoding="utf-8")
+
+
+def equivalents(root: Path) -> dict[tuple[str, str, str, str], str]:
+    """Return why changes change no result: by module, the line's text, what stood there and what was put there."""
+    rows = yaml.safe_load(Path(__file__).with_name("equivalent.yaml").read_text(encoding="utf-8")) or []
+    return {(str(PACKAGE / row["file"]), row["line"], row["was"], row["now"]): row["why"] for row in rows}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=100, help="changes to try (default: 100)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--skip", type=int, default=0, help="the first changes of the sample, which were tried before")
     parser.add_argument("--unnoticed", action="store_true", help="instead of a sample, the changes that a review made")
     parser.add_argument("--only", nargs="+", default=[""], help="parts of the modules' paths")
-    parser.add_argument("--goal", type=float, default=0.95, help="share to be caught")
-    parser.add_argument("--out", type=Path, help="survivors and shares as JSON")
+    parser.add_argument("--goal", type=float, default=0.95, help="share of those that matter to be caught")
+    parser.add_argument("--keep", type=Path, default=ROOT / "results" / "mutation", help="folder for what was found")
     args = parser.parse_args()
     every = list(mutations(ROOT, args.only))
-    chosen = random.Random(args.seed).sample(every, min(args.sample, len(every)))[args.skip :]
+    chosen = random.Random(args.seed).sample(every, min(args.sample, len(every)))
     if args.unnoticed:
         chosen = [Mutation(str(PACKAGE / file), 0, -1, was, now) for file, was, now in UNNOTICED]
     print(f"{len(chosen)} of {len(every)} changes", flush=True)
-    survivors, endless = [], 0
+    args.keep.mkdir(parents=True, exist_ok=True)
+    tried = args.keep / "tried.jsonl"
+    rows = [json.loads(line) for line in tried.read_text(encoding="utf-8").splitlines()] if tried.exists() else []
+    before = {Mutation(**row["change"]): row["test"] for row in rows}
+    reasons, outcomes = equivalents(ROOT), []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project" / "main"
         ignored = shutil.ignore_patterns(".git", ".venv", "results", ".snakemake", "__pycache__")
         shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
         if (ROOT.parent / "shared").exists():
             (copy.parent / "shared").symlink_to((ROOT.parent / "shared").resolve())
+        reached = Reached(
+            ROOT,
+            [ROOT / PACKAGE / room for room in ROOMS],
+            args.keep / "reached.jsonl",
+            lambda test, tracer, part: forked(ROOT, copy.parent / "tests.log", [test], tracer, part) and None,
+        )
         for file in {
             mutation.file for mutation in chosen if mutation.place >= 0
         }:  # written as a change writes them: without comments
@@ -282,22 +329,26 @@ def main() -> int:
         compileall.compile_dir(copy / PACKAGE, quiet=1, invalidation_mode=by_hash)
         sound = {"", "time"}
         for number, mutation in enumerate(chosen, 1):
-            test = caught(copy, mutation)
-            if test not in sound and failing(copy, [test]):
-                raise SystemExit(f"{test} fails without a change, too:\n{(copy.parent / 'tests.log').read_text()}")
-            sound.add(test)
-            endless += test == "time"
-            if not test:
-                survivors.append(mutation)
+            line = (ROOT / mutation.file).read_text(encoding="utf-8").splitlines()[mutation.line - 1].strip()
+            why = reasons.get((mutation.file, line, mutation.was, mutation.now), "")
+            if mutation in before:
+                test = before[mutation]
+            else:
+                test = caught(copy, mutation, portions(copy, reached, mutation))
+                if test not in sound and failing(copy, [test]):
+                    raise SystemExit(f"{test} fails without a change, too:\n{(copy.parent / 'tests.log').read_text()}")
+                sound.add(test)
+                with tried.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"change": asdict(mutation), "test": test}) + "\n")
+            outcomes.append((test, why))
             place = f"{mutation.file.removeprefix(f'{PACKAGE}/')}:{mutation.line}: {mutation.was} -> {mutation.now}"
-            print(f"{number:3} {test or 'SURVIVED'}  {place}", flush=True)
-    share = 1 - len(survivors) / len(chosen)
-    print(f"caught {len(chosen) - len(survivors)} of {len(chosen)} ({share:.1%}), {endless} of them by time")
-    if args.out:
-        args.out.write_text(
-            json.dumps({"tried": len(chosen), "survivors": [asdict(one) for one in survivors]}, indent=1)
-        )
-    return 0 if share >= args.goal else 1
+            print(f"{number:3} {test or (f'no result: {why}' if why else 'SURVIVED')}  {place}", flush=True)
+    found = sum(bool(test) for test, _ in outcomes)
+    matter = sum(bool(test or not why) for test, why in outcomes)
+    by_time = sum(test == "time" for test, _ in outcomes)
+    print(f"caught {found} of {matter} that matter ({found / max(1, matter):.1%}), {by_time} of them by time", end="; ")
+    print(f"{len(outcomes) - matter} of {len(outcomes)} change no result")
+    return 0 if found >= args.goal * matter else 1
 
 
 if __name__ == "__main__":
