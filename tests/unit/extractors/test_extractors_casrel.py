@@ -264,3 +264,12 @@ def test_every_threshold_is_a_half(which):
         found[0, 2, 1] = logit if which == "object tail" else 9.0
         rows, _ = decode(subject, lambda s, a, b, found=found: found.expand(len(s), -1, -1, -1), content, 1)
         assert len(rows) == count, logit
+
+
+def test_the_score_is_the_product_of_the_four_probabilities_used():
+    subject, object_ = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2, 2), -9.0)
+    subject[0, 1, 0], subject[0, 2, 1] = 0.5, 1.0
+    object_[0, 3, 0, 1], object_[0, 4, 1, 1] = 2.0, 3.0
+    rows, scores = decode(subject, lambda s, a, b: object_[s], torch.ones(1, 6).bool(), 2)
+    assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
+    torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 2.0, 3.0]).sigmoid().prod()[None])

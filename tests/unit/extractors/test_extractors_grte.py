@@ -1,5 +1,7 @@
 """GRTE: targets, decoding, rounds and losses against naive formulas, and whole models."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -189,3 +191,14 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
     assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)
+
+
+def test_the_score_is_the_product_of_the_one_or_two_probabilities_used():
+    triples = torch.tensor([[0, 1, 1, 0, 4, 4], [0, 2, 2, 1, 5, 6], [1, 2, 3, 0, 5, 5], [1, 1, 2, 1, 5, 7]])
+    cells = targets(triples)
+    by_label = {SS: 0.3, SMH: 0.4, SMT: 0.5, MSH: 0.6, MST: 0.7, MMH: 0.8, MMT: 0.9}
+    cells = replace(cells, scores=torch.tensor([by_label[label] for label in cells.classes.tolist()]))
+    rows, scores = decode(cells, 2, 10)
+    found = {tuple(row): score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
+    expected = [0.3, 0.4 * 0.5, 0.6 * 0.7, 0.8 * 0.9]
+    assert found == {tuple(row): pytest.approx(score) for row, score in zip(triples.tolist(), expected, strict=True)}

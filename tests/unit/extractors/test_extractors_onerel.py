@@ -1,5 +1,7 @@
 """OneRel: targets, decoding, losses against naive formulas, and whole models."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -133,3 +135,12 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, layout, expected)
     reached = ceiling(exclusive_oracle if layout == "exclusive" else oracle, sentences, aligner, relations)
     # without marker the ceiling depends on how many entities are a single piece of the encoder's vocabulary
     assert 100 * reached == pytest.approx(expected, abs=10 if layout == "subword" else 0.1)
+
+
+def test_the_score_is_the_product_of_the_three_probabilities_used():
+    cells = targets(torch.tensor([[0, 1, 4, 0, 7, 8], [1, 2, 2, 1, 3, 3]]))
+    by_place = {(0, 1, 7): 0.5, (0, 1, 8): 0.6, (0, 4, 8): 0.7, (1, 2, 3): 0.9}
+    scores = [by_place[tuple(map(int, each))] for each in zip(cells.sentence, cells.row, cells.column, strict=True)]
+    rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 10)
+    assert rows[0].tolist() == [0, 1, 4, 0, 7, 8]
+    torch.testing.assert_close(found[:1], torch.tensor([0.5 * 0.6 * 0.7]))

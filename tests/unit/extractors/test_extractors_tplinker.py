@@ -1,5 +1,7 @@
 """TPLinker: targets, decoding, losses against naive formulas, and whole models."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -164,3 +166,15 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
     assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)
+
+
+def test_the_score_is_the_product_of_the_four_probabilities_used():
+    triples = torch.tensor([[0, 1, 2, 0, 4, 5], [1, 4, 6, 1, 1, 1]])  # the second has its object first
+    cells = targets(triples, 2)
+    by_table = {4: {(1, 2): 0.5, (4, 5): 0.6, (4, 6): 0.9, (1, 1): 0.8}, 0: 0.7, 2: 0.8, 1: 0.5, 3: 0.4}
+    scores = []
+    for row, column, table in zip(cells.row.tolist(), cells.column.tolist(), cells.relation.tolist(), strict=True):
+        scores.append(by_table[4][row, column] if table == 4 else by_table[table])
+    rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 8)
+    assert rows.tolist() == triples.tolist()
+    torch.testing.assert_close(found, torch.tensor([0.5 * 0.6 * 0.7 * 0.8, 0.9 * 0.8 * 0.5 * 0.4]))

@@ -195,3 +195,12 @@ def test_both_thresholds_are_a_half(which):
         content = torch.ones(1, 4, dtype=torch.bool)
         rows, _ = decode(entity, lambda cells, relation=relation: relation[tuple(cells.T)], content, None)
         assert len(rows) == count, logit
+
+
+def test_the_score_is_the_product_of_the_three_probabilities_used():
+    entities, relations = torch.full((1, 6, 6), -9.0), torch.full((6, 6, 2), -9.0)
+    entities[0, 1, 2], entities[0, 3, 3], entities[0, 3, 4] = 1.0, 0.5, 2.0  # a start has its likeliest end
+    relations[1, 3, 1] = 3.0
+    rows, scores = decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool())
+    assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
+    torch.testing.assert_close(scores, torch.tensor([1.0, 2.0, 3.0]).sigmoid().prod()[None])

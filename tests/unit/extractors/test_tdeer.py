@@ -208,3 +208,27 @@ def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
     assert weight.shape == (3 * width, width)
     for part in weight.chunk(3):  # Xavier: variance 2 / (inputs + outputs)
         assert part.std().item() == pytest.approx((1 / width) ** 0.5, rel=0.05)
+
+
+def test_the_score_is_the_product_of_the_six_probabilities_used():
+    heads, tails, objects = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2), -9.0), torch.full((1, 6), -9.0)
+    heads[0, 1, 0], tails[0, 2, 0], relations = 0.5, 1.0, torch.tensor([[-9.0, 1.5]])
+    heads[0, 3, 1], tails[0, 4, 1], objects[0, 3] = 2.0, 2.5, 3.0
+    objects[0, 1] = 3.0  # no object begins there
+    asked = []
+    rows, scores = decode(heads, tails, relations, lambda i: asked.append(i) or objects, torch.ones(1, 6).bool())
+    assert asked[0].tolist() == [[0, 1, 2, 1]] and rows.tolist() == [[0, 1, 2, 1, 3, 4]]
+    torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 1.5, 2.0, 2.5, 3.0]).sigmoid().prod()[None])
+
+
+def test_instances_are_scored_in_portions_and_at_most_a_hundred_of_a_sentence():
+    """Twelve subjects and ten relations make 120 instances; each has its object at its own subject."""
+    logits, sizes = torch.full((1, 12, 2), 9.0), []
+
+    def objects(instances):
+        sizes.append(len(instances))
+        return F.one_hot(instances[:, 1], 12) * 18.0 - 9.0
+
+    rows, _ = decode(logits, logits, torch.full((1, 10), 9.0), objects, torch.ones(1, 12).bool(), instances_at_once=64)
+    assert sizes == [64, 36] and len(set(map(tuple, rows.tolist()))) == 100
+    assert all(row[1] == row[4] for row in rows.tolist())

@@ -173,3 +173,22 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
     assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)
+
+
+def test_the_score_is_the_product_of_all_eight_probabilities():
+    length, r = 6, 7  # two relations behind six tokens
+    maps = torch.full((1, 3, 8, 8), -9.0)
+    cells = [
+        (SPAN, 1, 2), (SPAN, 3, 4), (HEAD, 1, 3), (TAIL, 2, 4), (HEAD, 1, r), (TAIL, 2, r), (HEAD, r, 3), (TAIL, r, 4)
+    ]  # fmt: skip
+    logits = torch.arange(1, 9) / 4
+    for cell, logit in zip(cells, logits, strict=True):
+        maps[(0, *cell)] = logit
+    rows, scores = decode(maps, torch.ones(1, length, dtype=torch.bool))
+    assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
+    torch.testing.assert_close(scores, logits.sigmoid().prod()[None])
+    for cell in cells:  # none of the eight may be missing
+        bare = maps.clone()
+        bare[(0, *cell)] = -0.1
+        assert not len(decode(bare, torch.ones(1, length, dtype=torch.bool))[0])
+        assert len(decode(bare, torch.ones(1, length, dtype=torch.bool), threshold=0.4)[0])  # 0.475 are enough

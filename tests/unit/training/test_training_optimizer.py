@@ -158,3 +158,34 @@ def test_whole_numbers_and_lists_become_what_the_setting_needs():
     settings = checked(TrainingSettings, {"clip_norm": 2, "learning_rate_points": [[0, 1]]}, "training")
     assert settings.clip_norm == 2.0
     assert settings.learning_rate_points == ([0, 1],)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "factor"),
+    [
+        ("linear", 20, 1.0),  # the warm-up of 20 steps is over
+        ("linear", 60, 0.5),
+        ("linear", 130, 0.0),  # never below 0
+        ("cosine", 60, 0.5),
+        ("cosine", 40, 0.5 * (1 + math.cos(math.pi / 4))),
+        ("cosine", 130, 0.0),  # stays at its end
+        ("cosine_restarts", 30, 0.5),  # periods of two epochs, 20 steps, from the end of the warm-up on
+        ("cosine_restarts", 40, 1.0),
+        ("constant", 19, 0.95),
+    ],
+)
+def test_schedules_begin_behind_the_warm_up(kind: str, step: int, factor: float):
+    of = schedule_factor(TrainingSettings(schedule=kind, warmup=0.2, restart_epochs=2.0), kind, 100, 10.0)
+    assert of(step) == pytest.approx(factor)
+
+
+def test_a_training_of_warm_up_alone_ends_at_the_full_rate():
+    for kind in ("linear", "cosine"):
+        of = schedule_factor(TrainingSettings(schedule=kind, warmup=1.0), kind, 4, 2.0)
+        assert [of(step) for step in range(4)] == [0, 0.25, 0.5, 0.75]
+
+
+def test_the_rates_between_points_begin_with_the_first():
+    points = ((1, 0.4), (1, 0.6), (3, 0.2))  # in epochs of ten steps; a jump after the first
+    of = schedule_factor(TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0)
+    assert [round(of(step), 6) for step in (0, 10, 20, 30, 31)] == [0.4, 0.4, 0.4, 0.2, 0.2]

@@ -543,3 +543,23 @@ def test_a_device_is_taken_when_all_is_aligned_and_given_back_before_the_model_i
     run(home, tmp_path / "model", epochs=1, noising=None, on=on)
     assert order == [*["aligned"] * order.count("aligned"), "taken", "trained", "given back", "saved"]
     assert "aligned" in order
+
+
+@pytest.mark.parametrize(
+    ("min_delta", "scores", "stale", "best_step"),
+    [
+        (0.0, (0.3, 0.3), 1, 0),  # a tie is no progress and keeps the earlier weights
+        (0.25, (0.25, 0.5), 1, 1),  # better by min_delta itself: no progress, yet the best
+        (0.25, (0.25, 0.75), 0, 1),
+        (-1e-9, (0.3, 0.3), 0, 0),  # PtrNet's: a tie counts as progress
+        (0.0, (0.5, 0.4, 0.45), 2, 0),  # the reference stays the best
+        (0.0, (0.0001, 0.0001), 1, 0),  # that is some skill
+        (0.0, (0.00005, 0.00005), 0, 1),  # and that is none: the newest weights
+    ],
+)
+def test_what_counts_as_progress(min_delta, scores, stale, best_step):
+    progress = Progress()
+    for step, score in enumerate(scores):
+        progress.observe(score, step, float(step), TrainingSettings(min_delta=min_delta))
+    assert (progress.stale, progress.best_step, progress.best_epoch) == (stale, best_step, best_step)
+    assert (progress.best_f1, progress.reference) == (scores[best_step], max(scores)) and not progress.stopped
