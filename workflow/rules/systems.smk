@@ -58,6 +58,42 @@ if STUDY.systems.networked():
     ruleorder: ask_system > predict_system
 
 
+rule complete_halves:
+    """What a language model names of the hidden half of test sentences, and of the same sentences with other names."""
+    input:
+        unpack(STUDY.systems.completion_inputs),
+    output:
+        "<study>/completion/{corpus}/{extractor}.json",
+    log:
+        job="<logs>/complete_halves/{corpus}/{extractor}.log",
+        server="<logs>/complete_halves/{corpus}/{extractor}.server.log",
+    benchmark:
+        "<benchmarks>/complete_halves/{corpus}/{extractor}.jsonl"
+    wildcard_constraints:
+        extractor="|".join(re.escape(name) for _, name in STUDY.systems.probed) or "none",
+    # compute nodes may have no network
+    localrule: any(name in STUDY.systems.networked() for _, name in STUDY.systems.probed)
+    conda:
+        "../../envs/torch.yaml"
+    threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
+    resources:
+        gpu=lambda wildcards: STUDY.systems.given[wildcards.extractor].gpus,
+        llm_requests=1,
+        mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
+        runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
+    params:
+        deciding=lambda wildcards: STUDY.systems.completion_identity(wildcards.corpus, wildcards.extractor),
+        attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(STUDY.systems.completion(*wildcards))),
+        settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
+        job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
+        run_keys=lambda wildcards: score_keys(wildcards, protocol="original", training="nz", testing="nz"),
+    shell:
+        "python -m tripleaudit complete-halves --name {wildcards.extractor:q} --settings {params.settings:q} "
+        "--job {params.job:q} --run-keys {params.run_keys:q} --test {input.test:q} --augmented {input.augmented:q} "
+        "--train {input.train:q} --model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} "
+        "--out {output:q} > {log.job:q} 2>&1"
+
+
 rule system_facts:
     """What every system took for its answers, and which of them failed."""
     input:

@@ -47,7 +47,7 @@ class TableSpec(Descriptor):
     Attributes:
         build: ``(TableInputs) -> Table``.
         needs: the kind of files that it is made from: ``audits`` (of the data), ``scores`` (of extractors), ``runs``
-            (facts of trainings), ``gre`` (GREScores), ``needles`` or ``collection``.
+            (facts of trainings), ``gre`` (GREScores), ``needles``, ``collection`` or ``completion`` (of hidden halves).
         possible: ``(study) -> bool``, whether a study can fill it.
         question: that the report asks over the table.
         answer: ``(TableInputs) -> str``, computed from the values; empty for a table that speaks for itself.

@@ -29,6 +29,7 @@ class Step(NamedTuple):
 
 STEPS = {
     "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
+    "complete-halves": Step("systems.completion:write_completion", "what a language model says of hidden halves"),
     "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),

@@ -19,7 +19,7 @@ from tripleaudit.scoring.matching import matching_names
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Run, Study
 
-BUILT = ("audits", "scores", "runs", "gre")  # kinds of input of the tables of the rule `table`
+BUILT = ("audits", "scores", "runs", "gre", "completion")  # kinds of input of the tables of the rule `table`
 WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
 
@@ -87,8 +87,13 @@ class Report:
             "audits": self.audits() if needs == "audits" else [],
             "scores": {"scores": [f"{folder}/scores.csv"], "gre": [f"{folder}/gre/scores.csv"]}.get(needs, []),
             "counts": self.study.score_files("counts") if needs == "scores" else [],
-            "runs": self.runs() if needs in ("runs", "scores") else self._asked() if needs == "gre" else [],
+            "runs": self._facts_for(needs),
         }
+
+    def _facts_for(self, needs: str) -> list[str]:
+        if needs in ("runs", "scores"):
+            return self.runs()
+        return {"gre": self._asked, "completion": self.study.systems.completions}.get(needs, list)()
 
     def _asked(self) -> list[str]:
         """Return the facts of systems, where data sets with GREScores have some of them."""
@@ -225,7 +230,7 @@ class Report:
             "scores": [f"{folder}/scores.csv"] if self.runs() else [],
             "counts": study.score_files("counts"),
             "audits": self.audits(),
-            "runs": self.runs(),
+            "runs": [*self.runs(), *study.systems.completions()],
             "gre": [f"{folder}/gre/scores.csv"] if study.grescores.tables() else [],
             "needles": [f"{folder}/needles/scores.csv"] if needles else [],
             "predictions": [predictions for predictions, _, _ in self.browsed],

@@ -26,6 +26,7 @@ from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
 from tripleaudit.needles.stages import Corpus, corpus_from_needles
 from tripleaudit.needles.triples import load_triple_needles
 from tripleaudit.plan.language_models import LanguageModels
+from tripleaudit.plan.questions import questions
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
 
@@ -38,7 +39,7 @@ def plan(study: Study) -> dict[str, Any]:
     folder = Path(study.places.study)
     result = extraction(study.language_models, study.name, folder)
     rows, unknown = [], list(result["unknown"])
-    for stage in (_judging, _embedding, _needles, _triple_needles):
+    for stage in (_systems, _judging, _embedding, _needles, _triple_needles):
         for row in stage(study, folder):
             if isinstance(row, str):
                 unknown.append(row)
@@ -154,6 +155,21 @@ def as_table(result: Mapping[str, Any]) -> str:
     if result["missing_keys"]:
         lines.append(f"environment variables to set first: {', '.join(result['missing_keys'])}")
     return "\n".join(lines)
+
+
+def _systems(study: Study, folder: Path) -> Iterator[Row | str]:
+    """What the language models among the systems would be asked: test sets, and hidden halves of sentences."""
+    section, cache = study.language_models.section, Path(study.language_models.config.cache)
+    for each in questions(study.systems):
+        endpoint = study.systems.given[each.system].endpoint or ""
+        if not each.possible:
+            yield f"{each.corpus}/{each.system} ({each.about}: its sentences are not made yet)"
+            continue
+        with Client(settings.endpoint(section, endpoint), cache) as client:
+            figures = client.estimate(each.requests())
+        yield _row(
+            each.corpus, f"{each.system} ({each.about})", endpoint, each.answered and not figures.to_pay, figures
+        )
 
 
 def _judging(study: Study, folder: Path) -> Iterator[Row | str]:

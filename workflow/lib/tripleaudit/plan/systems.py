@@ -13,8 +13,10 @@ from tripleaudit.descriptors import BASELINES, EXTRACTORS, SYSTEM_KINDS, SystemK
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Section, Text, form, hint, one_of
 from tripleaudit.files import read_json
+from tripleaudit.llm.section import answering
 from tripleaudit.plan.corpora import format_names
 from tripleaudit.plan.training import CLASSIFIER, Training
+from tripleaudit.systems.completion import PROMPT
 from tripleaudit.systems.facts import HISTORY, training_fact
 from tripleaudit.systems.language_model import identity
 
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
 WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
 INFUSED = "infused"  # the documents with triple needles, as a test set of a system
 FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit")
-DECIDES_NOTHING = (*WHERE_AND_WITH_WHAT, "timeout", "restarts", "address", "headers", "concurrency", "endpoint")
+DECIDES_NOTHING = (
+    *WHERE_AND_WITH_WHAT,
+    *("timeout", "restarts", "address", "headers", "concurrency", "endpoint"),
+    "completion",  # is asked beside the test sets
+)
+PROBED = "augmented"  # the protocol that the completion probe takes its controls from
 
 
 def _paths(value: Any) -> bool:
@@ -87,6 +94,9 @@ class System(Section):
     """How many training sentences a language model is shown with their gold triples before the text."""
     examples_seed: Count = 0
     """Seed of the draw of examples."""
+    completion: Count = 0
+    """Show a language model the first half of so many test sentences, and of their augmented variants, and look for the
+    triples of the whole (table `completion`); needs the protocol `augmented`."""
     headers: dict[str, str] = {}
     """Headers of every request to an address; `env:NAME` takes a value from the environment variable NAME."""
     concurrency: Number = 1
@@ -194,6 +204,8 @@ class Systems:
             return
         if kind.name == "endpoint":
             yield from self.study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
+            if settings["completion"] and PROBED not in self.study.protocols:
+                yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
         if kind.name == "predictions":
             yield from self._problems_of_stored(where, name)
         for sentence in kind.problems(settings):
@@ -405,6 +417,42 @@ class Systems:
 
     def _described(self, corpus: str, trainset: str) -> dict[str, str]:
         return self.study.data.described(corpus, trainset.rpartition("-")[0])
+
+    # the completion probe
+
+    @cached_property
+    def probed(self) -> list[tuple[str, str]]:
+        """``(corpus, system)`` of every language model that is shown the first halves of test sentences."""
+        asked = [name for name in self.kinds if self.given[name].completion]
+        return [(corpus, name) for corpus in self.study.corpora for name in asked]
+
+    def completion(self, corpus: str, name: str) -> str:
+        """Return where the outcome of the completion probe lies."""
+        return f"{self.study.places.study}/completion/{corpus}/{name}.json"
+
+    def completions(self) -> list[str]:
+        """Return all outcomes of the completion probe."""
+        return [self.completion(*each) for each in self.probed]
+
+    def completion_inputs(self, wildcards: Any) -> dict[str, Any]:
+        """Return what the completion probe reads: test sentences, their variants, training triples, the model."""
+        corpus, endpoint = wildcards.corpus, self.given[wildcards.extractor].endpoint
+        return {
+            "test": self.study.set_file(corpus, "original", "nz", "test"),
+            "augmented": self.study.set_file(corpus, PROBED, "nz", "test"),
+            "train": self.study.set_file(corpus, "original", "nz", "train"),
+            "model": self.study.language_models.served(endpoint),
+        }
+
+    def completion_identity(self, corpus: str, name: str) -> dict[str, Any]:
+        """Return what decides the answers of a language model in the completion probe besides texts."""
+        settings = self.settings(name)
+        decisive = ("completion", "verbalise", "entity_types", "reask", "max_tokens")
+        return {
+            **{key: settings[key] for key in decisive},
+            **answering(self.study.language_models.section, settings["endpoint"], PROMPT),
+            "described": self._described(corpus, "original-nz"),
+        }
 
     def json(self, name: str) -> str:
         """Return the settings for the job."""

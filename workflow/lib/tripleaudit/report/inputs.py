@@ -161,7 +161,7 @@ PATTERNS = {
     "scores": "scores.csv",
     "counts": "counts/**/*.csv",
     "audits": "audits/*/*.json",
-    "runs": "trainings.json systems.json",
+    "runs": "trainings.json systems.json completion/*/*.json",
     "gre": "gre/scores.csv",
     "needles": "needles/scores.csv",
     "provenance": "models/**/provenance.json",

@@ -56,32 +56,44 @@ def answer(asked: Asked) -> Answered:
     Raises:
         UserError: the endpoint does not answer, or the budget is used up; what was answered is stored.
     """
-    job, settings, task = asked.job, asked.settings, task_of(asked)
+    task = task_of(asked)
+    results, took = ask(asked, task)
+    names, closed = set(task.relations.names), asked.settings["setting"] == "closed"
+    found = [item.prediction(task.relations) for item in results]
+    kept = [_only(sentence, names) if closed else sentence for sentence in found]
+    facts = {
+        **took,
+        "money_of": {item.sentence.id: sum(one.cost for call in item.calls for one in call.paid) for item in results},
+        "other_relations": sum(len(sentence.triples) for sentence in found) - sum(len(each.triples) for each in kept),
+    }
+    return Answered(kept, facts)
+
+
+def ask(asked: Asked, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
+    """Return what a model says of every text, and what that took.
+
+    Raises:
+        UserError: as :func:`answer`.
+    """
+    job = asked.job
     folder = Path(job["model"]).parent if job.get("model") else None
     with settings_of.open_client(
-        job["section"], settings["endpoint"], job["study"], folder, job.get("server_log"), job.get("threads")
+        job["section"], asked.settings["endpoint"], job["study"], folder, job.get("server_log"), job.get("threads")
     ) as client:
         start = time.monotonic()
         results = extract(client, asked.sentences, task)
         sent, cache = client.totals.sent, client.cache.folder
-    seconds = _seconds(cache, results, time.monotonic() - start, sent)
-    names, closed = set(task.relations.names), settings["setting"] == "closed"
-    found = [item.prediction(task.relations) for item in results]
-    kept = [_only(sentence, names) if closed else sentence for sentence in found]
     counts = summary(results)
-    facts = {
+    return results, {
         "requests": counts["requests"],
         "sent": sent,
-        "seconds": seconds,
+        "seconds": _seconds(cache, results, time.monotonic() - start, sent),
         "prompt_tokens": counts["prompt_tokens"],
         "completion_tokens": counts["completion_tokens"],
         "money": counts["cost"],
-        "money_of": {item.sentence.id: sum(one.cost for call in item.calls for one in call.paid) for item in results},
         "unreadable": counts["statuses"]["failed"] + counts["statuses"]["refused"],
-        "other_relations": sum(len(sentence.triples) for sentence in found) - sum(len(each.triples) for each in kept),
         "device": "its own server" if folder else "a service",
     }
-    return Answered(kept, facts)
 
 
 def _seconds(cache: Path, results: Sequence[Extraction], seconds: float, sent: int) -> float | None:
@@ -111,6 +123,7 @@ KIND = SystemKind(
         "max_tokens",
         "examples",
         "examples_seed",
+        "completion",
     ),
     problems=problems,
     network=True,

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,33 @@ from tripleaudit.systems.asked import Answered, Asked, counts_of
 logger = logging.getLogger(__name__)
 
 
-def spread(sentences: list[Sentence], limit: int | None) -> list[Sentence]:
+def spread(sentences: list[Any], limit: int | None) -> list[Any]:
     """Return so many sentences from the first to the last, evenly spread; all where there is no limit."""
     if limit is None or limit >= len(sentences):
         return sentences
     return [sentences[place * len(sentences) // limit] for place in range(limit)]
+
+
+def named_relations(sentences: Iterable[Sentence], job: Mapping[str, Any], only: bool = False) -> dict[str, str]:
+    """Return the relations of sentences and of the study (``only``: not these) with their descriptions."""
+    names = sorted({triple.relation for each in sentences for triple in each.triples})
+    described = {name: text for name, text in job.get("relations", {}).items() if not only or name in names}
+    return {**dict.fromkeys(names, ""), **described}
+
+
+def to_ask(
+    name: str,
+    settings: Mapping[str, Any],
+    test: str | Path,
+    train: str | Path,
+    job: Mapping[str, Any],
+    tell: bool = False,
+) -> tuple[Asked, int]:
+    """Return what a system is asked about a test set, and how many sentences that has; as :func:`predict_system`."""
+    gold, seen = load_sentences(test), load_sentences(train)
+    sentences = spread([Sentence(each.id, each.text) for each in gold], settings.get("limit"))
+    relations = named_relations(gold if tell else seen, job, only=tell)
+    return Asked(name, settings, sentences, relations, seen, job), len(gold)
 
 
 def predict_system(
@@ -56,14 +78,8 @@ def predict_system(
         attempt: number of this try after tries that failed.
         tell: the relations that there are are those of the test set, and not those of training.
     """
-    gold = load_sentences(test)
-    every = [Sentence(each.id, each.text) for each in gold]
-    sentences = spread(every, settings.get("limit"))
-    seen = load_sentences(train)
-    names = sorted({triple.relation for each in (gold if tell else seen) for triple in each.triples})
-    described = {name: text for name, text in job.get("relations", {}).items() if not tell or name in names}
     given = {**job, "train": str(train), "files": files, "model": next(iter(model), None), "server_log": server_log}
-    asked = Asked(name, settings, sentences, {**dict.fromkeys(names, ""), **described}, seen, given)
+    asked, of = to_ask(name, settings, test, train, given, tell)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
         answered = SYSTEM_KINDS.need(kind).answer(asked)
@@ -76,6 +92,6 @@ def predict_system(
     facts: dict[str, Any] = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
     write_json(
         report,
-        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(sentences), "of": len(every)},
+        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(asked.sentences), "of": of},
     )
     save_sentences(out, answered.sentences)

@@ -1,0 +1,173 @@
+"""The completion probe: what is hidden, what is left out, who is said to know what it was not shown."""
+
+import json
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint
+from support.hidden_halves import AUGMENTED, NUMBER, ORIGINAL, PARTS, TRAIN, knows, write_sets
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.descriptors import TABLES
+from tripleaudit.files import read_json
+from tripleaudit.plan.systems import next_attempt
+from tripleaudit.systems.completion import chosen, cut, lookup, write_completion
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.evidence import load_inputs
+
+KEYS = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "nz", "seed": ""}
+PRICES = {"input": 1.0, "output": 2.0}
+
+
+def said(text: str, *triples: tuple[str, str, str]) -> Sentence:
+    def span(name: str) -> Span:
+        places, _ = find_spans(text, name)
+        return Span(*places[0], name) if places else Span(None, None, name)
+
+    return Sentence("s", text, tuple(Triple(span(s), r, span(o)) for s, r, o in triples))
+
+
+def test_the_shown_half_ends_between_words_and_holds_one_entity_alone():
+    half = cut(said("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel")))
+    assert (half.shown, half.hidden) == ("Ada Lund works", {0: "object"})
+    half = cut(said("In Oslo lives Ben Ode today .", ("Ben Ode", "residence", "Oslo")))
+    assert (half.shown, half.hidden) == ("In Oslo lives", {0: "subject"})
+    assert cut(Sentence("e", "")).shown == cut(Sentence("e", "Alone")).shown == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "pair", "why"),
+    [
+        ("Ada knows Bo and nobody else at all .", ("Ada", "Bo"), "hidden name shown"),
+        ("Parisian Ada of the old town is from Paris now .", ("Ada", "Paris"), "hidden name shown"),  # in a longer word
+        ("Aarhus is where one lands , at Aarhus Airport , today .", ("Aarhus", "Aarhus Airport"), "hidden name shown"),
+        ("Ada of steel has in the end joined Harrow Steel .", ("Ada", "Harrow Steel"), "hidden name shown"),
+        ("Ada is one of New York 's many many friends .", ("Ada", "New York"), "hidden name shown"),  # cut within it
+        ("Once upon a time there was Ada in Rome .", ("Ada", "Rome"), "nothing of it shown"),
+        ("Ada lived there in the end , they say .", ("Ada", "Rome"), "not in the text"),
+    ],
+)
+def test_what_the_shown_half_gives_away_is_left_out(text, pair, why):
+    half = cut(said(text, (pair[0], "r", pair[1])))
+    assert (half.hidden, half.why) == ({}, {0: why})
+
+
+def test_short_words_give_nothing_away():
+    half = cut(said("Ada of the hill went to see the Isle of Man .", ("Ada", "r", "Isle of Man")))
+    assert half.hidden == {0: "object"}
+
+
+def test_only_what_is_hidden_in_a_variant_too_is_asked_for_and_the_rest_counted():
+    own = said("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel"))
+    there = said("Ada Lund in Oslo works there today and now .", ("Ada Lund", "employer", "Oslo"))
+    variants = [said("Bo works for Delta .", ("Bo", "employer", "Delta")), there]
+    open_ = said("Bo for Delta works for years and years .", ("Bo", "employer", "Delta"))
+    odd = said("Bo works for Delta .", ("Bo", "residence", "Delta"))
+    pairs, counts = chosen([own, there], [*variants, open_, odd], 9)
+    assert [(len(variants), original.hidden) for original, variants in pairs] == [(1, {0: "object"})]
+    assert (counts["of"], counts["left_out"]) == (2, 1) and counts["why"]["hidden name shown"] == 1
+    pairs, counts = chosen([own], [open_, odd], 9)
+    assert not pairs and counts["why"]["no variant"] == 1
+    assert [original.sentence.id for original, _ in chosen(ORIGINAL, AUGMENTED, 4)[0]] == ["t0", "t10", "t20", "t30"]
+
+
+def test_the_lookup_completes_with_the_most_frequent_other_entity():
+    names = lookup(TRAIN)
+    assert names["subject", "Ada00 Lund00", "born_in"] == "Harrow00"  # twice against once
+    assert names["object", "Elsewhere", "born_in"] == "Ada00 Lund00"  # the first of equally many
+    assert ("subject", "Nobody", "born_in") not in names
+
+
+@pytest.fixture
+def probe(tmp_path):
+    """Ask a model about hidden halves; returns the outcome and the tables' inputs of it."""
+    paths = write_sets(tmp_path)
+
+    def ask(url: str, number: int = 99, attempt: int = 0):
+        endpoint = {"base_url": url, "model": "m", "prices": PRICES, "max_retries": 0}
+        section = {"cache": str(tmp_path / "cache"), "budget": 9, "endpoints": {"fake": endpoint}}
+        job = {"study": "s", "section": section, "relations": {"born_in": "where life began"}, "threads": 1}
+        settings = {"endpoint": "fake", "setting": "closed", "reask": True, "examples": 3, "completion": number}
+        out = tmp_path / "out.json"
+        write_completion(
+            "lm", settings, **paths, job=job, run_keys={**KEYS, "extractor": "lm"}, out=out, attempt=attempt
+        )
+        return read_json(out), load_inputs(runs=[out])
+
+    return ask
+
+
+def test_a_model_that_knows_the_benchmark_by_heart_names_the_hidden_half_of_the_originals_alone(probe):
+    with FakeEndpoint(knows(ORIGINAL)) as fake:
+        found, inputs = probe(fake.url)
+        assert fake.count == NUMBER * (1 + len(PARTS)) == found["completion"]["took"]["sent"]
+        shown = [body["messages"][-1]["content"] for body in fake.requests]
+        probe(fake.url)
+        assert fake.count == len(shown)  # nothing is asked again
+    assert all("Harrow" not in text and "Delta" not in text and "- born in: where life began" in text for text in shown)
+    assert found["completion"]["took"]["money"] > 0 and found["failed"] is None
+    table = build_table("completion", inputs)
+    (row,) = table.rows
+    values = [cell.value for cell in row.cells]
+    assert values[:5] == [NUMBER, NUMBER, 100, 0, 100] and values[5] < 0.01
+    assert row.cells[2].low > 85 and row.cells[4].low == 100  # Wilson's; every sentence has the same difference
+    # of the originals the lookup completes one; of the variants, which count the originals twice, one of eighty
+    assert values[6:] == [100 / NUMBER, 100 / len(AUGMENTED)]
+    told = TABLES["completion"].answer(inputs)
+    assert "lm names 100.0 %, and 0.0 % where names are replaced; the training set alone gives away 2.5 %" in told
+    assert "by heart or from elsewhere" in told
+
+
+@pytest.mark.parametrize(("known", "share"), [([], 0), ([*ORIGINAL, *AUGMENTED], 100)])
+def test_a_model_that_knows_nothing_or_reads_minds_shows_no_difference(probe, known, share):
+    with FakeEndpoint(knows(known)) as fake:
+        _, inputs = probe(fake.url)
+    (row,) = build_table("completion", inputs).rows
+    assert [cell.value for cell in row.cells[2:6]] == [share, share, 0, 1]
+    assert "Nothing shows that it knows the hidden half" in TABLES["completion"].answer(inputs)
+
+
+def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were(probe):
+    with FakeEndpoint(knows(ORIGINAL)) as fake:
+        _, inputs = probe(fake.url, 5)
+        assert fake.count == 15
+    assert "5 sentences are too few" in TABLES["completion"].answer(inputs)
+    (row,) = (table := build_table("completion", inputs)).rows
+    assert row.cells[2].low is None
+    assert any(
+        f"0 of {NUMBER} test sentences are left out" in note and "asked about 5." in note for note in table.notes
+    )
+
+
+def test_an_endpoint_that_fails_costs_its_row_and_is_asked_once_more(probe, tmp_path):
+    found, inputs = probe("http://127.0.0.1:9/v1")
+    assert "cannot be reached" in found["failed"] or "127.0.0.1:9" in found["failed"]
+    table = build_table("completion", inputs)
+    assert not table.rows and any("lm (Demo) has no row:" in note for note in table.notes)
+    assert TABLES["completion"].answer(inputs) == "This was not measured in the study."
+    assert next_attempt(tmp_path / "out.json") == 1
+    with FakeEndpoint(knows([])) as fake:
+        assert probe(fake.url, attempt=1)[0]["failed"] is None
+    assert next_attempt(tmp_path / "out.json") == 1
+
+
+def test_sentences_without_equally_many_variants_have_none_and_nothing_is_asked(probe, tmp_path):
+    save_sentences(tmp_path / "augmented.jsonl", AUGMENTED[:-1])
+    found, inputs = probe("http://127.0.0.1:9/v1")
+    assert found["failed"] is None and not found["completion"]["rows"]
+    table = build_table("completion", inputs)
+    assert [cell.value for cell in table.rows[0].cells] == [0, 0, *[None] * 6]
+    assert f"{NUMBER} of {NUMBER} test sentences are left out" in (notes := " ".join(table.notes))
+    assert f"{NUMBER} no variant" in notes
+    assert TABLES["completion"].answer(inputs) == "This was not measured in the study."
+
+
+def test_names_count_as_the_whole_sentence_spells_them(probe):
+    def loud(body):
+        rows = json.loads(knows(ORIGINAL)(body))["triples"]
+        return json.dumps({"triples": [[s.upper(), r, o.upper()] for s, r, o in rows]})
+
+    with FakeEndpoint(loud) as fake:
+        _, inputs = probe(fake.url, 10)
+    assert build_table("completion", inputs).rows[0].cells[2].value == 100

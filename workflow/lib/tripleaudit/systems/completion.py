@@ -1,0 +1,220 @@
+"""The completion probe: does a language model name what stands in the half of a test sentence that it is not shown?
+
+A sentence is cut in the middle of its words. Of a gold triple one entity is shown and the other is hidden: it stands
+behind the cut, and neither its name nor a longer word of it occurs before. Who emits that triple has the name from
+elsewhere: by heart, or by a good guess. Two controls tell them apart. The augmented variants of the sentence have
+other names, which nobody can know by heart; a guess from the words around is as good there. And a lookup of the
+training set completes the same triples with the entity that most training sentences have beside the shown one.
+"""
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.files import write_json
+from tripleaudit.generative.extraction import Extraction, Task
+from tripleaudit.protocols.types import distinct_triples
+from tripleaudit.systems.asked import Asked
+from tripleaudit.systems.language_model import ask, task_of
+from tripleaudit.systems.test_set import named_relations, spread
+
+logger = logging.getLogger(__name__)
+
+PROMPT = "completion"
+TELLING = 4
+"""Letters from which on a word of a hidden name gives it away where it is shown; shorter ones are of, the, de."""
+REASONS = ("not in the text", "nothing of it shown", "hidden name shown", "no variant")
+Strings = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Half:
+    """A sentence of which the first half is shown.
+
+    Attributes:
+        sentence: the whole.
+        shown: its first half, cut between words; of an odd number of words the shorter one.
+        hidden: number of each gold triple -> ``subject`` or ``object``, whichever is hidden; triples that cannot be
+            asked for are missing.
+        why: number of each of these -> one of :data:`REASONS`.
+    """
+
+    sentence: Sentence
+    shown: str
+    hidden: Mapping[int, str]
+    why: Mapping[int, str]
+
+
+def cut(sentence: Sentence) -> Half:
+    """Show the first half of a sentence, and say which of its triples can be asked for."""
+    words = list(re.finditer(r"\S+", sentence.text))
+    shown = sentence.text[: words[len(words) // 2].start()].rstrip() if words else ""
+    hidden, why = {}, {}
+    for number, triple in enumerate(sentence.triples):
+        if not triple.located:
+            why[number] = "not in the text"
+            continue
+        last = "object" if (triple.object.start or 0) > (triple.subject.start or 0) else "subject"
+        first, behind = triple.subject, triple.object
+        if last == "subject":
+            first, behind = behind, first
+        if (first.end or 0) > len(shown):
+            why[number] = "nothing of it shown"
+        elif (behind.start or 0) < len(shown) or given_away(behind.text, shown):
+            why[number] = "hidden name shown"
+        else:
+            hidden[number] = last
+    return Half(sentence, shown, hidden, why)
+
+
+def given_away(name: str, shown: str) -> bool:
+    """Whether a name, or a word of it that tells, occurs in a text, be it as a part of a longer word."""
+    text = shown.casefold()
+    return any(part in text for part in [name.casefold(), *re.findall(rf"\w{{{TELLING},}}", name.casefold())])
+
+
+def lookup(train: Sequence[Sentence]) -> Mapping[tuple[str, str, str], str]:
+    """Return (shown role, its name, relation) -> the other name of most training sentences (of equals the first)."""
+    counted: dict[tuple[str, str, str], Counter[str]] = {}
+    for sentence in train:
+        for subject, relation, object_ in distinct_triples(sentence):
+            counted.setdefault(("subject", subject, relation), Counter())[object_] += 1
+            counted.setdefault(("object", object_, relation), Counter())[subject] += 1
+    return {key: names.most_common(1)[0][0] for key, names in counted.items()}
+
+
+def known(triple: Triple, hidden: str, names: Mapping[tuple[str, str, str], str]) -> bool:
+    """Whether the lookup completes a triple."""
+    shown = "subject" if hidden == "object" else "object"
+    name: str = getattr(triple, shown).text
+    return names.get((shown, name, triple.relation)) == getattr(triple, hidden).text
+
+
+def variants_of(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[list[Sentence]]:
+    """Return the variants of each test sentence, part after part in the order of the test set.
+
+    Where there are not equally many for every sentence, nobody knows whose they are: none has any.
+    """
+    known = augmented if test and len(augmented) % len(test) == 0 else ()
+    return [list(known[number :: len(test)]) for number in range(len(test))]
+
+
+def chosen(
+    test: Sequence[Sentence], augmented: Sequence[Sentence], limit: int
+) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any]]:
+    """Return so many test sentences with their variants, spread evenly, and the counts of what was left out.
+
+    A triple is asked for where its hidden name is hidden in the sentence and in at least one variant: only these are
+    compared. A variant with another number of triples, or other relations, is none.
+    """
+    found, left = [], Counter[str]()
+    for sentence, others in zip(test, variants_of(test, augmented), strict=True):
+        half, relations = cut(sentence), [triple.relation for triple in sentence.triples]
+        halves = [cut(one) for one in others if [triple.relation for triple in one.triples] == relations]
+        paired = {number: role for number, role in half.hidden.items() if any(number in one.hidden for one in halves)}
+        left.update(half.why.values())
+        left["no variant"] += len(half.hidden) - len(paired)
+        if paired:
+            halves = [replace(one, hidden={n: r for n, r in one.hidden.items() if n in paired}) for one in halves]
+            found.append((replace(half, hidden=paired), [one for one in halves if one.hidden]))
+    counts = {"of": len(test), "left_out": len(test) - len(found), "why": {why: left[why] for why in REASONS}}
+    return spread(found, limit), counts
+
+
+def completion_task(asked: Asked) -> Task:
+    """Return what is asked of the model: the system's way of asking with the probe's own prompt, without examples."""
+    settings = {**asked.settings, "setting": "semi-open", "prompt": PROMPT, "examples": 0}
+    return task_of(replace(asked, settings=settings))
+
+
+def halves_of(pairs: Sequence[tuple[Half, list[Half]]]) -> list[Half]:
+    """Return all halves that are shown, each sentence before its variants."""
+    return [half for original, variants in pairs for half in (original, *variants)]
+
+
+def to_complete(
+    name: str,
+    settings: Mapping[str, Any],
+    test: str | Path,
+    augmented: str | Path,
+    train: str | Path,
+    job: Mapping[str, Any],
+) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any], Asked]:
+    """Return the sentences with their variants, the counts of :func:`chosen`, and what the system is asked."""
+    pairs, counts = chosen(load_sentences(test), load_sentences(augmented), settings["completion"])
+    shown = [Sentence(half.sentence.id, half.shown) for half in halves_of(pairs)]
+    return pairs, counts, Asked(name, settings, shown, named_relations(load_sentences(train), job), (), job)
+
+
+def write_completion(
+    name: str,
+    settings: Mapping[str, Any],
+    test: str | Path,
+    augmented: str | Path,
+    train: str | Path,
+    job: Mapping[str, Any],
+    run_keys: Mapping[str, Any],
+    out: str | Path,
+    model: Sequence[str] = (),
+    server_log: str | None = None,
+    attempt: int = 0,
+) -> None:
+    """Write what a language model emits of the hidden halves, and the controls; or why it has lost its row.
+
+    Args:
+        name: of the system in the study.
+        settings: its entry under ``systems``; ``completion`` is the number of test sentences.
+        test, augmented: sentences with triples, and their variants with other names.
+        train: of the lookup, and where the relations come from.
+        job: what decides no result: threads, the section ``generative``, the name of the study, descriptions.
+        run_keys: of the row, as the scores file names them.
+        out: file to write: counts, and for each sentence what was shown, asked for and said.
+        model, server_log: of a language model that the job serves itself.
+        attempt: number of this try after tries that failed.
+    """
+    given = {**job, "model": next(iter(model), None), "server_log": server_log}
+    pairs, counts, asked = to_complete(name, settings, test, augmented, train, given)
+    halves, names = halves_of(pairs), lookup(load_sentences(train))
+    failed, took, rows = None, {}, []
+    try:
+        task = completion_task(asked)
+        results, took = ask(asked, task) if halves else ([], {})
+        said = iter(_said(results, halves, task))
+        for original, variants in pairs:
+            rows.append(
+                {**_row(original, next(said), names), "variants": [_row(one, next(said), names) for one in variants]}
+            )
+    except UserError as error:
+        failed = str(error)
+        logger.error("%s: %s", name, error)
+    logger.info("%d sentences, %d halves shown", len(rows), len(halves))
+    found = {**counts, "took": took, "rows": rows}
+    write_json(out, {"keys": dict(run_keys), "failed": failed, "attempt": attempt, "completion": found})
+
+
+def _said(results: Sequence[Extraction], halves: Sequence[Half], task: Task) -> list[set[Strings]]:
+    """Return the triples that were emitted, with names as the whole sentence spells them."""
+    whole = [replace(result, sentence=half.sentence) for result, half in zip(results, halves, strict=True)]
+    return [{triple.strings for triple in one.prediction(task.relations).triples} for one in whole]
+
+
+def _row(half: Half, said: set[Strings], names: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
+    """Return what was shown of a sentence, and for each triple asked for whether it was emitted, and looked up."""
+    triples = [
+        {
+            "number": number,
+            "triple": list((triple := half.sentence.triples[number]).strings),
+            "hidden": role,
+            "emitted": triple.strings in said,
+            "known": known(triple, role, names),
+        }
+        for number, role in half.hidden.items()
+    ]
+    return {"id": half.sentence.id, "shown": half.shown, "triples": triples, "said": sorted(map(list, said))}
