@@ -67,7 +67,9 @@ def test_only_what_is_hidden_in_a_variant_too_is_asked_for_and_the_rest_counted(
     pairs, counts = chosen([own, there], [*variants, open_, odd], 9)
     assert [(len(variants), original.hidden) for original, variants in pairs] == [(1, {0: "object"})]
     assert (counts["of"], counts["left_out"]) == (2, 1) and counts["why"]["hidden name shown"] == 1
-    pairs, counts = chosen([own], [open_, odd], 9)
+    same = [said(f"{one} works for {other} .", (one, "employer", other)) for one, other in
+            (("Ada Lund", "Delta"), ("Bo", "Harrow Steel"), ("Harrow Steel", "Bo"))]  # fmt: skip
+    pairs, counts = chosen([own], [open_, odd, *same], 9)
     assert not pairs and counts["why"]["no variant"] == 1
     assert [original.sentence.id for original, _ in chosen(ORIGINAL, AUGMENTED, 4)[0]] == ["t0", "t10", "t20", "t30"]
 
@@ -132,7 +134,7 @@ def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were
     with FakeEndpoint(knows(ORIGINAL)) as fake:
         _, inputs = probe(fake.url, 5)
         assert fake.count == 15
-    assert "5 sentences are too few" in TABLES["completion"].answer(inputs)
+    assert "That rests on 5 of at least 30 sentences: too few" in TABLES["completion"].answer(inputs)
     (row,) = (table := build_table("completion", inputs)).rows
     assert row.cells[2].low is None
     assert any(

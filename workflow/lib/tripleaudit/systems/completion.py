@@ -111,13 +111,12 @@ def chosen(
 ) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any]]:
     """Return so many test sentences with their variants, spread evenly, and the counts of what was left out.
 
-    A triple is asked for where its hidden name is hidden in the sentence and in at least one variant: only these are
-    compared. A variant with another number of triples, or other relations, is none.
+    A triple is asked for where one name is hidden in the sentence, and in at least one variant that has others for
+    both: only these are compared. Augmentation may find no other name; what stays as it was is no control.
     """
     found, left = [], Counter[str]()
     for sentence, others in zip(test, variants_of(test, augmented), strict=True):
-        half, relations = cut(sentence), [triple.relation for triple in sentence.triples]
-        halves = [cut(one) for one in others if [triple.relation for triple in one.triples] == relations]
+        half, halves = cut(sentence), [_renamed(cut(one), sentence) for one in others]
         paired = {number: role for number, role in half.hidden.items() if any(number in one.hidden for one in halves)}
         left.update(half.why.values())
         left["no variant"] += len(half.hidden) - len(paired)
@@ -126,6 +125,15 @@ def chosen(
             found.append((replace(half, hidden=paired), [one for one in halves if one.hidden]))
     counts = {"of": len(test), "left_out": len(test) - len(found), "why": {why: left[why] for why in REASONS}}
     return spread(found, limit), counts
+
+
+def _renamed(half: Half, original: Sentence) -> Half:
+    """Return the half of a variant, without triples that have a name of the original's, or of which nobody knows."""
+    pairs = list(zip(half.sentence.triples, original.triples, strict=False))
+    if [one.relation for one in half.sentence.triples] != [one.relation for one in original.triples]:
+        return replace(half, hidden={})
+    new = {n for n, (one, own) in enumerate(pairs) if not {*one.strings[::2]} & {*own.strings[::2]}}
+    return replace(half, hidden={number: role for number, role in half.hidden.items() if number in new})
 
 
 def completion_task(asked: Asked) -> Task:
