@@ -162,7 +162,7 @@ def told_completion(inputs: TableInputs) -> str:
 
 COMPLETION = TableSpec(
     name="completion",
-    order=4.5,
+    order=4.2,
     build=completion,
     needs="completion",
     possible=lambda study: bool(study.systems.probed),
