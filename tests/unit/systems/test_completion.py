@@ -117,7 +117,9 @@ def test_a_model_that_knows_the_benchmark_by_heart_names_the_hidden_half_of_the_
     # of the originals the lookup completes one; of the variants, which count the originals twice, one of eighty
     assert values[6:] == [100 / NUMBER, 100 / len(AUGMENTED)]
     told = TABLES["completion"].answer(inputs)
-    assert "lm names 100.0 %, and 0.0 % where names are replaced; the training set alone gives away 2.5 %" in told
+    assert (
+        "lm completes 100.0 %, and 0.0 % where names are replaced; a lookup of the training set completes 2.5 %" in told
+    )
     assert "by heart or from elsewhere" in told
 
 
@@ -134,7 +136,7 @@ def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were
     with FakeEndpoint(knows(ORIGINAL)) as fake:
         _, inputs = probe(fake.url, 5)
         assert fake.count == 15
-    assert "That rests on 5 of at least 30 sentences: too few" in TABLES["completion"].answer(inputs)
+    assert "The sentences are 5; fewer than 30 are too few" in TABLES["completion"].answer(inputs)
     (row,) = (table := build_table("completion", inputs)).rows
     assert row.cells[2].low is None
     assert any(

@@ -150,11 +150,12 @@ def told_completion(inputs: TableInputs) -> str:
     )
     gap = probe.difference("emitted")
     told = (
-        f"Of triples whose other half is hidden, {probe.name} names {number(original, 1)} %, and "
-        f"{number(variants, 1)} % where names are replaced; the training set alone gives away {number(known, 1)} %."
+        f"Of triples with one name hidden, {probe.name} completes {number(original, 1)} %, and "
+        f"{number(variants, 1)} % where names are replaced; a lookup of the training set completes "
+        f"{number(known, 1)} %."
     )
     if probe.sentences < FEW:
-        return f"{told} That rests on {probe.sentences} of at least {FEW} sentences: too few for a conclusion."
+        return f"{told} The sentences are {probe.sentences}; fewer than {FEW} are too few for a conclusion."
     if gap.low is not None and gap.low > 0:
         return f"{told} It knows names of the benchmark that the shown half does not give, by heart or from elsewhere."
     return f"{told} Nothing shows that it knows the hidden half; that it does not know it is not shown either."
