@@ -326,3 +326,14 @@ def test_distinct_pairs_are_those_of_whole_rows():
     assert torch.equal(rows, expected)
     assert torch.equal(places, number)
     assert [len(each) for each in distinct(pairs[:0], length)] == [0, 0]
+
+
+def test_layers_start_as_the_authors_do(tiny_encoder):
+    """Weights normal with a standard deviation of 0.02, biases 0."""
+    torch.manual_seed(0)
+    model = build(BiRTE, tiny_encoder)
+    layers = [layer for layer in model.children() if isinstance(layer, torch.nn.Linear)]
+    weights = torch.cat([*(layer.weight.flatten() for layer in layers), model.biaffine.flatten()])
+    for each in (torch.cat([layer.weight.flatten() for layer in layers]), model.biaffine.flatten(), weights):
+        assert each.std().item() == pytest.approx(0.02, rel=0.1) and abs(each.mean().item()) < 0.002
+    assert all(not layer.bias.any() for layer in layers)

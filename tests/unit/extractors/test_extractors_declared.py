@@ -52,6 +52,8 @@ def test_what_is_read_is_what_the_classes_have(name):
         ("casrel", {"max_length": 0}, "model/max_length: expected at least 8, got 0"),
         ("casrel", {"drop_zero": 1}, "model/drop_zero: expected boolean, got 1"),
         ("casrel", {"prior": 2}, "model/prior: expected a probability inside 0 to 1, got 2"),
+        ("casrel", {"prior": 1}, "model/prior: expected a probability inside 0 to 1, got 1"),
+        ("casrel", {"prior": 0}, "model/prior: expected a probability inside 0 to 1, got 0"),
         ("casrel", {"prior": {"tails": 0.1}}, "model/prior: unknown output 'tails'; known are subject, object"),
         ("casrel", {"prior": {"object": "x"}}, "model/prior/object: expected a probability inside 0 to 1, got 'x'"),
         ("pfn", {"ends": "middle"}, "model/ends: expected one of word, token, got 'middle'"),

@@ -63,6 +63,9 @@ def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
     [
         (CasRel, 1.5, "casrel setting 'prior' is 1.5, expected a probability"),
         (CasRel, 0, "'prior' is 0, expected a probability"),
+        (CasRel, 1, "'prior' is 1, expected a probability"),
+        (CasRel, {"object": True}, "'prior' of 'object' is True, expected a probability"),
+        (CasRel, {"object": None}, "'prior' of 'object' is None, expected a probability"),
         (CasRel, {"object": "low"}, "'prior' of 'object' is 'low', expected a probability"),
         (CasRel, {"objects": 0.1}, "names an output 'objects', expected one of subject, object"),
         (PtrNet, {"object": 0.1}, "ptrnet setting 'prior' names an output 'object', expected no prior"),

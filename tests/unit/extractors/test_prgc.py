@@ -21,7 +21,14 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors import prgc
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.dropping import exact_rate
-from tripleaudit.extractors.prgc import PRGC, PRGCConfig, correspondence, decode, tag_labels
+from tripleaudit.extractors.prgc import (
+    PRGC,
+    PRGCConfig,
+    _DeviceCorrespondence,
+    correspondence,
+    decode,
+    tag_labels,
+)
 
 
 def instances_of(triples: torch.Tensor) -> torch.Tensor:
@@ -264,3 +271,35 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
     assert 100 * reached == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize(("relation", "pair", "rows"), [(0.0, 1.0, 0), (1.0, 0.0, 0), (0.01, 0.01, 1)])
+def test_thresholds_are_strict(relation: float, pair: float, rows: int):
+    """As in the authors' code; a logit of 0 is a probability of exactly 0.5."""
+    begin = F.one_hot(torch.tensor([0, 1, 0]), 3).float() * 9
+    found, _ = decode(
+        torch.tensor([[relation]]),
+        lambda instances: (begin.expand(len(instances), -1, -1),) * 2,
+        lambda cells: torch.full((len(cells),), pair),
+        torch.tensor([[False, True, False]]),
+        PRGCConfig(relation_threshold=0.5, pair_threshold=0.5, fallback=False),
+    )
+    assert len(found) == rows
+
+
+def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept():
+    torch.manual_seed(0)
+    x, y = (torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    w = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    outs = []
+    for call in (
+        lambda: _DeviceCorrespondence.apply(x, y, w, 0.3),
+        lambda: torch.native_dropout((x[:, :, None] + y[:, None]).relu(), 0.3, True)[0] @ w,
+    ):
+        torch.manual_seed(3)  # the same are dropped
+        outs.append(call())
+    torch.testing.assert_close(*outs)
+    weight = torch.randn_like(outs[0])
+    fast, plain = (torch.autograd.grad((out * weight).sum(), (x, y, w)) for out in outs)
+    for one, other in zip(fast, plain, strict=True):
+        torch.testing.assert_close(one, other)

@@ -232,3 +232,11 @@ def test_instances_are_scored_in_portions_and_at_most_a_hundred_of_a_sentence():
     rows, _ = decode(logits, logits, torch.full((1, 10), 9.0), objects, torch.ones(1, 12).bool(), instances_at_once=64)
     assert sizes == [64, 36] and len(set(map(tuple, rows.tolist()))) == 100
     assert all(row[1] == row[4] for row in rows.tolist())
+
+
+def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):
+    """Uniform between -0.05 and 0.05, what an Embedding of the authors' framework starts from."""
+    torch.manual_seed(0)
+    model = build(TDEER, tiny_encoder)
+    weight = model.relation_embedding.weight
+    assert 0.04 < weight.abs().max().item() <= 0.05 and weight.min() < -0.04

@@ -171,3 +171,12 @@ def test_every_option_is_one_of_the_split_command(capsys):
 
 def test_only_augmented_sets_have_no_training_set():
     assert [name for name, spec in PROTOCOLS.items() if not spec.train] == ["augmented"]
+
+
+def test_protocols_stand_in_the_order_of_the_papers():
+    assert list(PROTOCOLS) == ["original", "rearranged", "sifted", "augmented", "unseen_relations", "cardinality"]
+    orders = [spec.order for spec in PROTOCOLS.values()]
+    assert orders == sorted(set(orders))  # no two in one place
+    assert [name for name, spec in PROTOCOLS.items() if spec.published] == ["rearranged", "augmented"]
+    assert [name for name, spec in PROTOCOLS.items() if spec.told] == ["unseen_relations"]
+    assert [name for name, spec in PROTOCOLS.items() if not spec.train] == ["augmented"]

@@ -18,6 +18,7 @@ from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.significance import (
     ALPHA,
     SHUFFLES,
+    _influence,
     _spreads,
     holm,
     randomisation_test,
@@ -313,3 +314,19 @@ def test_a_winner_needs_sentences_and_less_than_alpha(monkeypatch) -> None:
     systems = [some_counts(50, 0.9, 1), some_counts(50, 0.4, 2), some_counts(50, 0.4, 3)]
     assert significant_winner(systems) is None  # 2 x 0.025 is alpha itself
     assert significant_winner(systems[:2]) == 0
+
+
+def test_randomisation_where_every_difference_stands_twice() -> None:
+    """By hand: only no exchange and the exchange of all four sentences are as extreme, 2 of 16."""
+    first = np.array([[1, 1, 1]] * 2 + [[2, 2, 2]] * 2)
+    second = first * [0, 1, 1]
+    assert exact_p(first, second) == 0.125
+    assert randomisation_test(first, second, shuffles=40_000) == pytest.approx(0.125, abs=0.01)
+
+
+def test_the_influence_of_a_sentence_by_hand() -> None:
+    """What it adds to a score: (gain - score x its part) / all parts."""
+    alone = np.array([[[1, 1, 1]], [[0, 0, 1]]])  # one prediction, right; two gold triples
+    assert _influence(alone, 0).ravel().tolist() == [0, 0]  # precision 1 / 1
+    assert _influence(alone, 1).ravel().tolist() == [0.25, -0.25]  # recall 1 / 2
+    assert _influence(alone, 2).ravel() == pytest.approx([2 / 9, -2 / 9])  # F1 2 / 3

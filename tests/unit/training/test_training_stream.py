@@ -38,3 +38,26 @@ def test_only_scores_above_the_threshold_reach_the_extractor(threshold, through)
     counts = stream.account.counts
     assert (counts["sentences"], counts["let_through"], counts["triples"]) == (3, len(through), len(through))
     assert counts["cut"] == ("yes" in through)
+
+
+def test_a_gate_with_other_tokens_leaves_the_extractor_its_own():
+    def aligner(limit: int) -> Aligner:
+        tokenizer = SimpleNamespace(backend_tokenizer=SimpleNamespace(to_str=lambda: "{}"))
+        own = Aligner(layout="plain", limit=limit, marker_id=None, tokenizer=tokenizer)
+        own.align = lambda texts: [SimpleNamespace(truncated=False, limit=limit) for _ in texts]
+        return own
+
+    def decide(texts, size, known):
+        asked["gate"] = {text: each.limit for text, each in known.items()}
+        return [SCORES[text] for text in texts]
+
+    def extract(texts, batch_size, ids, known):
+        asked["extractor"] = {text: each.limit for text, each in known.items()}
+        return [Sentence(id_, text) for id_, text in zip(ids, texts, strict=True)]
+
+    for limit, tokens in ((9, {"no": 9, "yes": 9}), (7, {"yes": 7})):
+        asked: dict[str, dict[str, int]] = {}
+        gate, model = SimpleNamespace(aligner=aligner(9), decide=decide), SimpleNamespace(aligner=aligner(limit))
+        model.extract = extract
+        list(Stream(model, gate).extract([Sentence("1", "no"), Sentence("2", "yes")]))
+        assert asked == {"gate": {"no": 9, "yes": 9}, "extractor": tokens}

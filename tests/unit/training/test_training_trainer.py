@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -48,6 +49,7 @@ SETTINGS = {
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from types import SimpleNamespace
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.run import train_to
@@ -563,3 +565,57 @@ def test_what_counts_as_progress(min_delta, scores, stale, best_step):
         progress.observe(score, step, float(step), TrainingSettings(min_delta=min_delta))
     assert (progress.stale, progress.best_step, progress.best_epoch) == (stale, best_step, best_step)
     assert (progress.best_f1, progress.reference) == (scores[best_step], max(scores)) and not progress.stopped
+
+
+def between_steps(**given) -> tuple[SimpleNamespace, list[str]]:
+    """What a trainer is between two steps, with a list of what it then does."""
+    done = []
+    run = SimpleNamespace(
+        step=3, steps=30, steps_per_epoch=10, log_every=5, logged=3, saved=1000.0, save_due=False,
+        lines=SimpleNamespace(reach=lambda step: None), progress=SimpleNamespace(stopped=False), validate=len,
+        evaluate=lambda: done.append("evaluate"), _save=lambda: done.append("save"),
+        _log_loss=lambda: done.append("log"), settings=TrainingSettings(save_minutes=0),
+    )  # fmt: skip
+    vars(run).update(given)
+    return run, done
+
+
+@pytest.mark.parametrize(
+    ("settings", "step", "now", "ends", "expected"),
+    [
+        ({"save_minutes": 1}, 3, 1059.0, False, []),
+        ({"save_minutes": 1}, 3, 1060.0, False, ["save"]),
+        ({"save_minutes": 1}, 3, 1060.0, True, []),  # comes after the validation
+        ({"save_minutes": 1}, 10, 1060.0, False, ["log"]),
+        ({"save_minutes": 0}, 3, 9999.0, False, []),
+        ({"save_minutes": 0, "save_every": 3}, 3, 1000.0, False, ["save"]),
+        ({"save_minutes": 0, "save_every": 3}, 5, 1000.0, False, ["log"]),
+        ({"save_minutes": 0, "save_every": 3}, 15, 1000.0, False, ["log", "save"]),
+    ],
+)
+def test_a_checkpoint_is_due_by_steps_or_minutes(monkeypatch, settings, step, now, ends, expected):
+    monkeypatch.setattr("tripleaudit.training.trainer.time", SimpleNamespace(monotonic=lambda: now))
+    run, done = between_steps(step=step, settings=TrainingSettings(**settings))
+    ExtractorTrainer._after_step(run, ends)
+    assert done == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "epoch", "given", "expected"),
+    [
+        ({}, 1, {}, ["evaluate"]),
+        ({"evaluate_from": 2}, 1, {}, []),
+        ({"evaluate_from": 2}, 2, {}, ["evaluate"]),
+        ({"evaluate_every": 2}, 3, {}, []),
+        ({"evaluate_every": 2}, 4, {}, ["evaluate"]),
+        ({"evaluate_every": 2}, 3, {"step": 30, "logged": 29}, ["log", "evaluate"]),  # the end of the training
+        ({"evaluate_from": 5}, 3, {"step": 30, "logged": 30}, []),
+        ({}, 1, {"validate": None, "save_due": True}, ["save"]),
+        ({}, 1, {"save_due": True, "progress": SimpleNamespace(stopped=True)}, ["evaluate"]),
+        ({}, 3, {"save_due": True, "step": 30, "logged": 30}, ["evaluate"]),
+    ],
+)
+def test_what_follows_an_epoch(settings, epoch, given, expected):
+    run, done = between_steps(settings=TrainingSettings(**settings), **given)
+    ExtractorTrainer._after_epoch(run, epoch)
+    assert done == expected

@@ -74,7 +74,7 @@ def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Entities that are not in the text, by what is different."""
     kinds: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for sentence in sentences:
-        for entity in {part.text for triple in sentence.triples for part in (triple.subject, triple.object)}:
+        for entity in sorted({part.text for triple in sentence.triples for part in (triple.subject, triple.object)}):
             if entity in sentence.text:
                 continue
             if entity.casefold() in sentence.text.casefold():
@@ -194,7 +194,7 @@ def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     several, loops, both = [], [], []
     for sentence in sentences:
         relations: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for subject, relation, object_ in _labels(sentence):
+        for subject, relation, object_ in sorted(_labels(sentence)):
             relations[subject, object_].add(relation)
             if subject == object_:
                 loops.append(f"{sentence.id}: ({subject}; {relation}; {object_})")

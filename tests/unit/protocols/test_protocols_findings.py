@@ -1,0 +1,97 @@
+"""Where findings begin and end, and that they come in one order; ``check``'s own test has a fault of each kind."""
+
+import pytest
+
+from tripleaudit.corpora.corpus import Corpus, RawSentence, RawTriple, build_corpus
+from tripleaudit.protocols.findings import Finding, findings, nearest
+
+
+def corpus(*rows: tuple[str, list[tuple[str, str, str]]]) -> Corpus:
+    return build_corpus(
+        [
+            RawSentence(str(number), text, [RawTriple(*triple) for triple in triples], f"line {number}")
+            for number, (text, triples) in enumerate(rows)
+        ],
+        source="test",
+        format="triple-list",
+    )
+
+
+def found(*rows: tuple[str, list[tuple[str, str, str]]], train: Corpus | None = None) -> dict[str, Finding]:
+    return {finding.check: finding for finding in findings(corpus(*rows), train)}
+
+
+def people(relation: str, count: int, start: int = 0) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    names = [chr(ord("a") + number) * 3 for number in range(start, start + count)]
+    return [(f"{name} {name}x {name}y saw {name}z", [(name, relation, f"{name}z")]) for name in names]
+
+
+@pytest.mark.parametrize(("count", "rare"), [(4, True), (5, False)])
+def test_a_relation_of_fewer_than_five_triples_is_rare(count: int, rare: bool) -> None:
+    assert ("rare-relations" in found(*people("r", count))) is rare
+
+
+def test_the_three_rarest_relations_are_shown_and_the_first_unknown_ones() -> None:
+    rows = [row for number in range(5) for row in people(f"r{number}", 1 + (number == 0), 2 * number)]
+    assert found(*rows)["rare-relations"].examples == ("r2 (1)", "r3 (1)", "r4 (1)")
+    unknown = found(*rows, train=corpus(*people("r0", 1)))["unknown-relations"]
+    assert (unknown.count, unknown.examples) == (4, ("r1 (1)", "r2 (1)", "r3 (1)"))
+
+
+@pytest.mark.parametrize(
+    ("exchanged", "order"),
+    [(2, False), (3, True)],  # of four triples: half is not most
+)
+def test_parts_are_exchanged_in_most_triples_where_it_is_said(exchanged: int, order: bool) -> None:
+    rows = [
+        (f"a{n} b{n}", [(f"a{n}", f"b{n}", "Rel") if n < exchanged else (f"a{n}", "Rel", f"b{n}")]) for n in range(4)
+    ]
+    finding = found(*rows).get("order")
+    assert (finding is not None) is order
+    if finding:
+        assert "3 of 4 relations stand in their sentence and 3 objects do not" in finding.text
+        assert "order=sor" in finding.text
+
+
+def test_entities_that_are_missing_come_in_one_order_and_three_are_shown() -> None:
+    text = "nobody is here"
+    finding = found((text, [("Xd", "r", "Xa"), ("Xc", "r", "Xb")]))["missing-strings"]
+    assert finding.count == 4
+    assert finding.examples == tuple(f"'{name}', nothing is near" for name in ("Xa", "Xb", "Xc"))
+
+
+def test_label_noise_comes_in_one_order() -> None:
+    loops = found(("a b c d", [(name, "r", name) for name in "dcba"]))["loops"]
+    assert (loops.count, loops.examples) == (4, tuple(f"0: ({name}; r; {name})" for name in "abc"))
+    pairs = [("d", "r", "c"), ("d", "q", "c"), ("b", "r", "a"), ("b", "q", "a")]
+    assert found(("a b c d", pairs))["several-relations"].examples == ("0: b – a: q, r", "0: d – c: q, r")
+    there_and_back = found(("a b", [("a", "r", "b"), ("b", "r", "a")]))["both-directions"]
+    assert (there_and_back.count, there_and_back.examples) == (1, ("0: a – b",))
+    assert "both-directions" not in found(("a b", [("a", "r", "b"), ("b", "q", "a")]))
+
+
+def test_spans_that_touch_or_overlap_are_not_nested() -> None:
+    assert "nesting" not in found(("ab cd ef", [("ab cd", "r", "cd ef")]))
+    finding = found(("ab cd ef", [("ab cd", "r", "cd ef"), ("ab", "r", "ef")]))["nesting"]
+    assert finding.examples == ("0: 'ab' in 'ab cd'", "0: 'ef' in 'cd ef'")
+
+
+@pytest.mark.parametrize(("length", "cut"), [(80, 80), (81, 79)])
+def test_a_text_is_shown_up_to_eighty_characters(length: int, cut: int) -> None:
+    text = "x" * length
+    (example,) = found((text, []), (text, []))["repeated"].examples
+    assert example == "1 is like 0: " + "x" * cut + ("…" if cut < length else "")
+
+
+@pytest.mark.parametrize(
+    ("entity", "text", "near"),
+    [
+        ("New York City", "in New York", "New York"),  # a word fewer
+        ("Newyork", "in New York today", "New York"),  # a word more
+        ("Lund", "Ada Lunt , LUNDE", "LUNDE"),  # up to case
+        ("abcde", "abcxy", "abcxy"),  # 0.6 of the characters
+        ("abcde", "abxyz", ""),
+    ],
+)
+def test_the_nearest_words_may_be_one_fewer_or_more(entity: str, text: str, near: str) -> None:
+    assert nearest(entity, text) == near
