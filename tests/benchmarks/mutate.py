@@ -5,12 +5,14 @@ copy of the project at a time (a number, a comparison, an operator, a condition)
 place until one fails, and prints the share caught among the changes that matter; survivors come with file and line. A
 change does not matter if ``equivalent.yaml`` says why it changes no result. A test that fails must pass on the same
 copy without the change, or everything would seem caught. Below ``--goal`` the exit status is 1. What was tried is kept
-in ``--keep``, so that the same command goes on after a break. ``--unnoticed`` makes the changes that a review made.
+in ``--keep``, so that the same command goes on after a break, as long as package and tests stay the same.
+``--unnoticed`` makes the changes that a review made.
 """
 
 import argparse
 import ast
 import compileall
+import hashlib
 import json
 import os
 import py_compile
@@ -22,7 +24,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 import accelerate  # noqa: F401  these, so that large libraries are there in every fork
@@ -34,10 +35,9 @@ import torch.utils.data  # noqa: F401
 import transformers.generation.utils
 import transformers.models.bert.modeling_bert  # noqa: F401
 import yaml
-from tests.benchmarks.reached import Reached, Tracer
+from tests.benchmarks.reached import FEW, PACKAGE, Reached, Tracer, tests_of
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = Path("workflow/lib/tripleaudit")
 ROOMS = ("scoring", "protocols", "training", "extractors")
 COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
             ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
@@ -64,7 +64,6 @@ UNNOTICED = (  # what a review changed and no test noticed: the place, what stoo
 )
 SECONDS = 120  # of the processor for the tests of one change; what needs more is taken for a loop without end
 MEMORY = 8 * 2**30  # bytes for them, so that a change that asks for all of it fails in place of the machine
-FEW, MOST = 3, 12  # test files for a module
 
 
 @dataclass(frozen=True)
@@ -182,45 +181,6 @@ def mutated(root: Path, mutation: Mutation) -> str:
     return ast.unparse(ast.fix_missing_locations(_Changer(mutation.place).visit(tree)))
 
 
-@cache
-def imported(path: Path) -> set[str]:
-    """Return the dotted names that a file imports, inside functions too, and the modules of the commands it gives."""
-    text = path.read_text(encoding="utf-8")
-    found = {f"tripleaudit.commands.{name}" for name in re.findall(r'main\(\["(\w+)"', text)}
-    if "tripleaudit.extractors.registry import" in text:  # which gives extractors by their names
-        found |= {f"tripleaudit.extractors.{name}" for name in re.findall(r'"(\w+)"', text)}
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {str(node.module)} | {f"{node.module}.{name.name}" for name in node.names}
-    return found
-
-
-def dotted(root: Path, path: Path) -> str:
-    return ".".join(path.relative_to(root / "workflow" / "lib").with_suffix("").parts)
-
-
-def tests_of(root: Path, file: str) -> list[str]:
-    """Return the unit tests of a module: its mirror first, then those that import it, its own room's before others.
-
-    A module that fewer than ``FEW`` files of tests import has those of the modules that import it, too, and so on.
-    """
-    if not file.endswith(".py"):
-        return ["tests/unit/plan/test_official_settings.py"]
-    room, name = Path(file).parts[3], Path(file).stem
-    tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}
-    modules = {dotted(root, path): imported(path) for path in (root / PACKAGE).rglob("*.py")}
-    wanted, above = set(), {dotted(root, root / file)}
-    found = [path for path in tests if path.stem.endswith(f"_{name}") and path.parent.name == room]
-    while len(found) < FEW and not above <= wanted:
-        wanted |= above
-        more = [path for path, names in tests.items() if names & wanted and path not in found]
-        found += sorted(more, key=lambda path: path.parent.name != room)
-        above = {module for module, names in modules.items() if names & wanted}
-    return [str(path.relative_to(root)) for path in found[:MOST]]
-
-
 def forked(copy: Path, log: Path, tests: Sequence[str], tracer: Tracer | None = None, part: Path | None = None) -> int:
     """Run tests of a copy in a process of its own and return its exit status, negative for a signal.
 
@@ -288,6 +248,12 @@ def equivalents(root: Path) -> dict[tuple[str, str, str, str], str]:
     return {(str(PACKAGE / row["file"]), row["line"], row["was"], row["now"]): row["why"] for row in rows}
 
 
+def state_of(root: Path) -> str:
+    """Return a digest of the package and its tests: what was tried with others says nothing about these."""
+    texts = [path.read_bytes() for part in (PACKAGE, Path("tests")) for path in sorted((root / part).rglob("*.py"))]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=100, help="changes to try (default: 100)")
@@ -305,7 +271,8 @@ def main() -> int:
     args.keep.mkdir(parents=True, exist_ok=True)
     tried = args.keep / "tried.jsonl"
     rows = [json.loads(line) for line in tried.read_text(encoding="utf-8").splitlines()] if tried.exists() else []
-    before = {Mutation(**row["change"]): row["test"] for row in rows}
+    state = state_of(ROOT)
+    before = {Mutation(**row["change"]): row["test"] for row in rows if row["state"] == state}
     reasons, outcomes = equivalents(ROOT), []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project" / "main"
@@ -339,7 +306,7 @@ def main() -> int:
                     raise SystemExit(f"{test} fails without a change, too:\n{(copy.parent / 'tests.log').read_text()}")
                 sound.add(test)
                 with tried.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"change": asdict(mutation), "test": test}) + "\n")
+                    file.write(json.dumps({"state": state, "change": asdict(mutation), "test": test}) + "\n")
             outcomes.append((test, why))
             place = f"{mutation.file.removeprefix(f'{PACKAGE}/')}:{mutation.line}: {mutation.was} -> {mutation.now}"
             print(f"{number:3} {test or (f'no result: {why}' if why else 'SURVIVED')}  {place}", flush=True)

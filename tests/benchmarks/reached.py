@@ -7,18 +7,61 @@ of tests is kept until the file or a module that it runs changes.
 import ast
 import hashlib
 import json
+import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
+PACKAGE = Path("workflow/lib/tripleaudit")
+FEW, MOST = 3, 12  # test files for a module
 Lines = dict[str, list[int]]  # of modules, by their paths from the root
+
+
+@cache
+def imported(path: Path) -> set[str]:
+    """Return the dotted names that a file imports, inside functions too, and the modules of the commands it gives."""
+    text = path.read_text(encoding="utf-8")
+    found = {f"tripleaudit.commands.{name}" for name in re.findall(r'main\(\["(\w+)"', text)}
+    if "tripleaudit.extractors.registry import" in text:  # which gives extractors by their names
+        found |= {f"tripleaudit.extractors.{name}" for name in re.findall(r'"(\w+)"', text)}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {str(node.module)} | {f"{node.module}.{name.name}" for name in node.names}
+    return found
+
+
+def dotted(root: Path, path: Path) -> str:
+    return ".".join(path.relative_to(root / "workflow" / "lib").with_suffix("").parts)
+
+
+def tests_of(root: Path, file: str) -> list[str]:
+    """Return the unit tests of a module: its mirror first, then those that import it, its own room's before others.
+
+    A module that fewer than ``FEW`` files of tests import has those of the modules that import it, too, and so on.
+    """
+    if not file.endswith(".py"):
+        return ["tests/unit/plan/test_official_settings.py"]
+    room, name = Path(file).parts[3], Path(file).stem
+    tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}
+    modules = {dotted(root, path): imported(path) for path in (root / PACKAGE).rglob("*.py")}
+    wanted, above = set(), {dotted(root, root / file)}
+    found = [path for path in tests if path.stem.endswith(f"_{name}") and path.parent.name == room]
+    while len(found) < FEW and not above <= wanted:
+        wanted |= above
+        more = [path for path, names in tests.items() if names & wanted and path not in found]
+        found += sorted(more, key=lambda path: path.parent.name != room)
+        above = {module for module, names in modules.items() if names & wanted}
+    return [str(path.relative_to(root)) for path in found[:MOST]]
 
 
 class Tracer:
