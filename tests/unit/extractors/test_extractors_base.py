@@ -5,13 +5,14 @@ import logging
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from support.extractors import TOY_RELATIONS, build, toy_sentences, training_batch
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.base import Extractor, by_sentence
+from tripleaudit.extractors.base import Extractor, by_sentence, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import (
     extractor_class,
@@ -228,3 +229,20 @@ def test_decoded_rows_come_by_sentence_and_score_and_hold_words_alone():
     assert [row[:-1] for row in first] == [(1, 1, 1, 2, 2), (2, 2, 1, 1, 1)]  # equal scores: in order of their places
     assert [row[:-1] for row in second] == [(1, 1, 0, 3, 3), (1, 1, 0, 2, 3)]  # the best first, the same row once
     assert [row[-1] for row in second] == pytest.approx([0.7, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("kind", "positions", "tokens"),
+    [
+        ("bert", 512, 512),
+        ("bert", 64, 64),
+        ("bert", 8192, 512),  # no more than the published systems read
+        ("bert", None, 512),  # as of encoders without learnt positions
+        ("roberta", 514, 512),  # whose first two numbers stand for padding
+        ("roberta", 130, 128),
+        ("mpnet", 514, 512),
+    ],
+)
+def test_how_many_tokens_an_encoder_takes(kind: str, positions: int | None, tokens: int):
+    config = SimpleNamespace(model_type=kind, max_position_embeddings=positions)
+    assert encoder_limit(config) == tokens

@@ -146,3 +146,12 @@ def test_word_tensors(tiny_encoder):
     assert batch["word_last"].tolist() == [[1, 2, 5, 6], [2, -1, -1, -1]]
     assert batch["content_mask"].tolist() == [[0, 1, 1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 0, 0, 0]]
     assert batch["attention_mask"].tolist() == [[1] * 8, [1] * 4 + [0] * 4]
+
+
+@pytest.mark.parametrize(("most", "kept"), [(0, ["0", "1", "2"]), (1, ["0", "1"]), (2, ["0", "1", "2"])])
+def test_sentences_with_more_triples_than_are_asked_for_are_dropped(tiny_encoder, most: int, kept: list[str]):
+    triples = [("tim", "C", "apple"), ("apple", "F", "tim")]
+    sentences = [sentence("tim leads apple .", *triples[:count], id=str(count)) for count in range(3)]
+    dataset = TrainingSentences(sentences, build(CasRel, tiny_encoder, drop_above=most))
+    assert [example.id for example in dataset.examples] == kept
+    assert dataset.counts["dropped_long"] == 3 - len(kept)

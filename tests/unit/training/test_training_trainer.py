@@ -619,3 +619,38 @@ def test_what_follows_an_epoch(settings, epoch, given, expected):
     run, done = between_steps(settings=TrainingSettings(**settings), **given)
     ExtractorTrainer._after_epoch(run, epoch)
     assert done == expected
+
+
+def test_the_log_has_the_mean_loss_since_the_line_before_and_the_rate_of_its_step():
+    rows = []
+    run = SimpleNamespace(
+        update=SimpleNamespace(total=torch.tensor(6.0), norm=None, bf16=False), step=5, logged=2, _log=rows.append,
+        rates=SimpleNamespace(at=lambda step: [step / 10, 0.9]),
+    )  # fmt: skip
+    ExtractorTrainer._log_loss(run)
+    assert rows == [{"loss": 2.0, "learning_rate": 0.4}]
+    assert (run.logged, run.update.total.item()) == (5, 0)
+    run.step, run.update.norm = 7, torch.tensor(3.0)
+    ExtractorTrainer._log_loss(run)
+    assert rows[1] == {"loss": 0.0, "grad_norm": 3.0, "learning_rate": 0.6}
+    run.step, run.update.total = 8, torch.tensor(math.inf)
+    with pytest.raises(UserError, match="the training loss is inf at step 8"):
+        ExtractorTrainer._log_loss(run)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "chosen_by"),
+    [({"f1": 0.5}, 0.5), ({"f1": 0.25, "entity_f1": 0.75}, 0.5), ({"f1": 0.5, "recall": 1}, 0.5)],
+)
+def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(monkeypatch, metrics, chosen_by):
+    times = iter((110.0, 113.0))
+    monkeypatch.setattr("tripleaudit.training.trainer.time", SimpleNamespace(monotonic=lambda: next(times)))
+    model, rows, kept = SimpleNamespace(train=lambda: None), [], []
+    run = SimpleNamespace(
+        progress=Progress(training_seconds=1.0), began=100.0, device=torch.device("cpu"), settings=TrainingSettings(),
+        validate=lambda model: metrics, model=model, step=4, epoch=2.0, _log=rows.append,
+        _keep_weights=lambda: kept.append("weights"),
+    )  # fmt: skip
+    assert ExtractorTrainer.evaluate(run) == metrics and rows == [metrics] and kept == ["weights"]
+    assert (run.progress.best_f1, run.progress.best_step, run.progress.best_epoch) == (chosen_by, 4, 2.0)
+    assert (run.progress.training_seconds, run.progress.validation_seconds, run.began) == (11.0, 3.0, 113.0)
