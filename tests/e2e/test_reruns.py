@@ -64,6 +64,7 @@ def settings(url: str, document: Path) -> dict:
             "stored": {"predictions": "test.jsonl"},
             "program": {"command": [sys.executable, "program.py"]},
         },
+        "grescores": {"embedder": None, "bootstrap": 9, "datasets": {"few": {"level": "sentence", "corpus": "tiny"}}},
         "needles": {"documents": [str(document)], "models": ["fake"], "schema": "demo", "iterations": 0}
         | {"piece_chars": 3000, "reserve": 300},
     }
@@ -273,8 +274,13 @@ def test_a_further_system_makes_nothing_of_the_others_anew(copy):
     change(copy, {"systems": {"further": {"command": [sys.executable, "program.py"], "restarts": 0}}})
     found = jobs(dry_run(copy, "--quiet", "rules"))
     assert found["predict_system"] == 2 and found["score_system"] == 3  # original and sifted; nz and wz
-    everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
-    scored = {"score_system", "score_two_step_system"}  # alone, and behind the classifier
+    everything = {"merge_scores", "merge_gre_scores", "system_facts", "table", "plot", "write_report", "all"}
+    scored = {
+        "score_system",
+        "score_two_step_system",
+        "score_triples",
+    }  # alone, behind the classifier, and as GREScores
+    assert found["score_triples"] == 1 and len(list((copy / "results/small/gre/few/scores").glob("*.csv"))) > 5
     assert set(found) == everything | {"predict_system"} | scored and before > 20
     (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")
     found = jobs(dry_run(copy, "--quiet", "rules"))

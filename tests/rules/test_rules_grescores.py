@@ -21,7 +21,7 @@ def study(tmp_path):
     stored = {text: {"score": 0.5, "results": [True, False]} for text in TEXTS}
     (tmp_path / "fs.json").write_text(json.dumps(stored), encoding="utf-8")
 
-    def write(url="http://127.0.0.1:9/v1", endpoint=None, others=(), **changes):
+    def write(url="http://127.0.0.1:9/v1", endpoint=None, others=(), more=None, **changes):
         dataset = {
             "level": "sentence",
             "gold": {"triples": "gold.json"},
@@ -29,6 +29,7 @@ def study(tmp_path):
             "systems": {
                 "stored": {"triples": "out.json", "factualness": "fs.json"},
                 "judged": {"triples": "out.json", "judge": True},
+                **(more or {}),
             },
         }
         config = {
@@ -72,6 +73,11 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     assert report["factualness"]["asked"] == 12
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert jobs(snakemake(folder, "-n")) == {}
+    # A further system is scored alone.
+    study(more={"further": {"triples": "out.json"}})
+    found = jobs(snakemake(folder, "-n"))
+    assert set(found) == {"score_triples", "merge_gre_scores", "table", "plot", "write_report", "all"}
+    assert found["score_triples"] == 1
     # Neither does another address, time-out or endpoint: only what decides the answers makes the judge judge again.
     study(endpoint={"timeout": 77, "prices": {"input": 1, "output": 2}})
     assert not {"judge_triples", "score_triples"} & set(jobs(snakemake(folder, "-n")))
@@ -115,6 +121,10 @@ def test_only_what_depends_on_a_change_is_planned(study):
         ({"others": ["judge"]}, "grescores/judge/others: a judge is named twice"),
         ({"level": "page"}, "level: expected one of 'sentence', 'bag' or 'document', got 'page'"),
         ({"systems": {"a": {"triple": "x"}}}, "unknown key 'triple', did you mean 'triples'?"),
+        (
+            {"systems": {name: {"triples": "out.json", "row": "both"} for name in ("a", "b")}},
+            "grescores/datasets/mine/systems/b/row: row and seed of 'a'; expected a seed for each",
+        ),
     ],
 )
 def test_bad_sections_are_refused_before_anything_runs(study, changes, message):

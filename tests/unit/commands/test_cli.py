@@ -18,7 +18,7 @@ def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
         cli.main(["--help"])
     users, _, workflow = capsys.readouterr().out.partition("used by the workflow:")
     assert "\n    audit " in users and "\n    predict " in users
-    for name in (*steps.STEPS, "generate", "needles", "gre-systems"):
+    for name in (*steps.STEPS, "generate", "needles", "gre-system"):
         assert f"\n  {name} " in workflow
         assert f"\n    {name} " not in users
 

@@ -2,17 +2,18 @@
 
 import json
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tripleaudit.errors import UserError
 from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
-from tripleaudit.grescores.batch import score_dataset
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
+from tripleaudit.grescores.system_scores import score_system
 from tripleaudit.grescores.systems import System
 from tripleaudit.plan.study import Study
-from tripleaudit.scoring.scores import read_scores
+from tripleaudit.scoring.scores import read_scores, sidecar_of
 
 A, B, C = ["a", "r", "b"], ["c", "r", "d"], ["e", "r", "f"]
 PLAIN = Settings(resamples=0)
@@ -140,18 +141,31 @@ def plan_of(section, folder, monkeypatch):
 def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
     plan = plan_of(SECTION, tmp_path, monkeypatch)
     run = "c-original-nz-casrel-none-seed1"
-    assert [system.name for system in plan.systems("cdr")] == ["groundtruth", "openchat", "mine"]
+    assert list(plan.planned["cdr"]) == ["groundtruth", "openchat", "mine"]
     assert [(name, system.asked) for name, system in plan.asked("cdr").items()] == [("openchat", ("granularity",))]
-    assert [system.name for system in plan.systems("own")] == ["groundtruth", "smollm", run]
+    assert list(plan.planned["own"]) == ["groundtruth", "smollm", run]
     assert plan.tables() == ["gre-sentence", "gre-document", "gre-hard-matching"]
-    text, files = plan.spec("cdr")
+    text, files = plan.spec("cdr", "openchat")
     judged = "results/s/gre/cdr/judged/openchat/e/granularity.json"
-    assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", judged, "m.jsonl"]
+    assert files == ["gold.json", "o.json", "o-fs.json", judged]
     assert not any(file in text for file in files)
-    spec = json.loads(text)
-    assert spec["systems"][1]["granularity"] == 4
-    assert spec["systems"][2]["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
-    assert plan.files() == ["results/s/gre/cdr/scores.csv", "results/s/gre/own/scores.csv"]
+    assert json.loads(text)["system"]["granularity"] == 3
+    spec = json.loads(plan.spec("cdr", "mine")[0])
+    assert spec["system"]["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
+    scores = [("cdr", "groundtruth"), ("cdr", "openchat"), ("cdr", "mine"), ("own", "groundtruth"), ("own", "smollm")]
+    assert plan.files() == [f"results/s/gre/{place}/scores/{name}.csv" for place, name in [*scores, ("own", run)]]
+
+
+def scored(plan, dataset, place):
+    """Score every system of a data set, whose files lie where ``place`` says; return all rows and all sidecars."""
+    rows, sidecars = [], []
+    for name in plan.planned[dataset]:
+        text, files = plan.spec(dataset, name)
+        out = Path("scores", f"{name}.csv")
+        score_system(json.loads(text), [place(file) for file in files], out, study="s")
+        rows += read_scores(out)
+        sidecars.append(json.loads(sidecar_of(out).read_text(encoding="utf-8")))
+    return rows, sidecars
 
 
 def test_problems_of_a_section_are_found_before_anything_runs(tmp_path, monkeypatch):
@@ -189,19 +203,14 @@ def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
     write("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
     write("judged.json", {"x": {"1": "N/A"}})
     (tmp_path / "m.jsonl").write_text(json.dumps({"text": "x", "triples": []}) + "\n", encoding="utf-8")
-    text, files = plan.spec("cdr")
-    files = ["judged.json" if "/judged/" in file else file for file in files]
-    score_dataset(json.loads(text), [tmp_path / file for file in files], tmp_path / "s.csv", study="s")
-    rows = {
-        (row.key("protocol"), row.key("extractor"), row.metric): row.value for row in read_scores(tmp_path / "s.csv")
-    }
+    found, sidecars = scored(plan, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
+    rows = {(row.key("protocol"), row.key("extractor"), row.metric): row.value for row in found}
     assert rows["gre-document-gold", "groundtruth", "f1"] == 1
     assert rows["gre-document-open", "openchat", "fs"] == 1
     assert rows["gre-document-open", "openchat", "recall"] == pytest.approx(1 / 3)
     assert rows["gre-document-semi-open", "mine", "coverage"] == 0
     assert ("gre-document-semi-open", "mine", "fs") not in rows
-    sidecar = json.loads((tmp_path / "s.provenance.json").read_text(encoding="utf-8"))
-    assert len(sidecar["systems"]) == 3
+    assert [sidecar["record"]["triples"] for sidecar in sidecars] == [3, 1, 0]
 
 
 def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path, monkeypatch):
@@ -220,12 +229,13 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_
     lines("answers.jsonl", [row("x")])
     other = ["a", "/p/placeLived", "b"]
     lines("p.jsonl", [row("not drawn", other), row("x", ["a", "/p/birthPlace", "b"], other)])
-    text, files = plan.spec("own")
-    files = ["none.json" if "/judged/" in file else file.rpartition("/")[2] for file in files]
-    files = ["p.jsonl" if file == "test.jsonl" else file for file in files]
     (tmp_path / "none.json").write_text("{}", encoding="utf-8")
-    score_dataset(json.loads(text), [tmp_path / file for file in files], tmp_path / "s.csv", study="s")
-    scores = {row.metric: row for row in read_scores(tmp_path / "s.csv") if row.key("extractor") == "casrel"}
+
+    def place(file):
+        name = "none.json" if "/judged/" in file else file.rpartition("/")[2]
+        return "p.jsonl" if name == "test.jsonl" else name
+
+    scores = {row.metric: row for row in scored(plan, "own", place)[0] if row.key("extractor") == "casrel"}
     assert (scores["recall"].value, scores["precision"].value, scores["ntri"].value) == (1, 0.5, 2)
     assert scores["recall"].keys == ("s", "own", "gre-sentence-trained", "nz", "", "casrel", "none", "1")
 
@@ -265,19 +275,17 @@ def test_systems_that_the_study_asks_are_rows_of_their_own_texts(tmp_path, monke
         "some": [row("y", "q")],
         "broken": [],
     }
-    text, files = plan.spec("mine")
-    here = []
-    for path in files:
-        name = "judged" if "/judged/" in path else path.rsplit("/", 2)[-2]
-        here.append(tmp_path / f"{name.replace('nz', 'test')}.json{'l' * (name != 'judged')}")
     (tmp_path / "judged.json").write_text("{}", encoding="utf-8")
     for name, rows in answers.items():
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    score_dataset(json.loads(text), here, tmp_path / "s.csv", study="s")
-    found = {(row.key("extractor"), row.metric): row.value for row in read_scores(tmp_path / "s.csv")}
-    assert {row.key("protocol") for row in read_scores(tmp_path / "s.csv")} == {
-        "gre-sentence-gold", "gre-sentence-system"
-    }  # fmt: skip
+
+    def place(file):
+        name = "judged" if "/judged/" in file else file.rsplit("/", 2)[-2]
+        return f"{name.replace('nz', 'test')}.json{'l' * (name != 'judged')}"
+
+    rows, _ = scored(plan, "mine", place)
+    found = {(row.key("extractor"), row.metric): row.value for row in rows}
+    assert {row.key("protocol") for row in rows} == {"gre-sentence-gold", "gre-sentence-system"}
     assert (found["all", "precision"], found["all", "recall"], found["all", "texts"]) == (0.5, 0.5, 2)
     assert (found["some", "recall"], found["some", "texts"]) == (1, 1)
     assert found["broken", "texts"] == 0 and ("broken", "f1") not in found

@@ -1,6 +1,7 @@
 """What judges and needles would be asked, counted before and after it is really asked."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.needles.triples import TripleNeedle, save_triple_needles
+from tripleaudit.plan.study import Study
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
 PRICES = {"input": 10, "output": 20}
@@ -152,14 +154,13 @@ def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
         assert result["total"]["to_pay"] == len(strings)
         assert fake.count == 0
 
-        spec = {"corpus": "d", "level": "sentence", "mode": "default", "bootstrap": 10, "seed": 1, "gold": 0}
-        spec |= {"matching": {"phi": 0.9}, "systems": [{"keys": {"extractor": "groundtruth", "setting": "gold"}}]}
-        spec["systems"].append({"keys": {"extractor": "mine", "setting": "open"}, "triples": 1})
         section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
-        out = "results/s/gre/d/scores.csv"
-        arguments = ["--spec", json.dumps(spec), "--files", "gold.json", "out.json", "--study", "s", "--out", out]
-        assert main(["gre-systems", *arguments, "--section", section, "--embedding-endpoint", "e"]) == 0
-        assert fake.count == 1  # all strings in one batch
+        plan = Study(yaml.safe_load(Path("study.yaml").read_text(encoding="utf-8"))).grescores
+        for name in plan.planned["d"]:
+            spec, files = plan.spec("d", name)
+            arguments = ["--spec", spec, "--files", *files, "--study", "s", "--out", plan.scores("d", name)]
+            assert main(["gre-system", *arguments, "--section", section, "--embedding-endpoint", "e"]) == 0
+        assert fake.count == 2  # a batch of the gold triples' strings, and one of the others
         capsys.readouterr()
         job = estimated(capsys)[0]["d", "all (strings to embed)"]
         assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (len(strings), len(strings), 0, 0.0)

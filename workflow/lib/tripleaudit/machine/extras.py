@@ -21,7 +21,7 @@ OF_COMMAND = {
     "collection": "collections",
     "gre-lda": "grescores",
     "gre-score": "grescores",
-    "gre-systems": "grescores",
+    "gre-system": "grescores",
     "run": "workflow",
     "serve-lm": "serve",
 }

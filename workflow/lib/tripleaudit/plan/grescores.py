@@ -236,9 +236,16 @@ class GreScores:
                 yield from file(f"{where}/gold/{kind}", path)
         if dataset.topics is not None and dataset.topics.text is not None:
             yield from file(f"{where}/topics/text", dataset.topics.text)
+        answered = {run for data_set, run in self.study.language_models.extractions if data_set == dataset.generative}
+        rows: dict[Any, str] = {}
         for name, system in dataset.systems.items():
             if name == GROUND_TRUTH:
                 yield f"{where}/systems: '{GROUND_TRUTH}' is the row of the gold triples"
+            if name in answered:
+                yield f"{where}/systems/{name}: a system of the section generative has this name, too; expected another"
+            first = rows.setdefault((system.row or name, system.setting, system.seed), name)
+            if first != name:
+                yield f"{where}/systems/{name}/row: row and seed of '{first}'; expected a seed for each"
             if system.judge and self.config.judge is None:
                 yield f"{where}/systems/{name}/judge: there is no grescores/judge to ask"
             for kind, path in stored(system).items():
@@ -267,8 +274,12 @@ class GreScores:
             return f"{self.study.places.study}/generative/{chosen.generative}/reference.jsonl"
         return self.study.set_file(chosen.corpus or "", "original", "nz", "test")
 
-    def systems(self, dataset: str) -> list[Planned]:
-        """Return the systems of a data set, the ground truth first."""
+    @cached_property
+    def planned(self) -> dict[str, dict[str, Planned]]:
+        """The systems of each data set, by name, the ground truth first."""
+        return {dataset: {system.name: system for system in self._systems(dataset)} for dataset in self.datasets}
+
+    def _systems(self, dataset: str) -> list[Planned]:
         chosen, located = self.datasets[dataset], self.study.places.file
         asks = self.config.judge is not None and chosen.judged
         gold = stored(chosen.gold) if chosen.gold is not None else {}
@@ -333,41 +344,39 @@ class GreScores:
 
     def texts(self, dataset: str, system: str) -> list[str]:
         """Return the file of the texts that a judge is asked about, where a system has answers to more of them."""
-        own = self.asked(dataset)[system].keys["setting"] in (TRAINED, SYSTEM)
+        own = self.planned[dataset][system].keys["setting"] in (TRAINED, SYSTEM)
         return [self.gold(dataset)] if own else []
 
     def asked(self, dataset: str) -> dict[str, Planned]:
         """Return the systems that judges are asked about, by name."""
-        return {system.name: system for system in self.systems(dataset) if system.asked or system.others}
+        return {name: system for name, system in self.planned[dataset].items() if system.asked or system.others}
 
     def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
         """Return where what a judge says about a system lies."""
         return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
 
-    def spec(self, dataset: str) -> tuple[str, list[str]]:
-        """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
+    def spec(self, dataset: str, name: str) -> tuple[str, list[str]]:
+        """Return what decides the scores of a system, as canonical JSON, and the files that it refers to by number.
 
         Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
         """
         files: list[str] = []
-        texts = self.datasets[dataset].generative
+        texts, system = self.datasets[dataset].generative, self.planned[dataset][name]
 
         def number(path: str) -> int:
             if path not in files:
                 files.append(path)
             return files.index(path)
 
-        systems = []
-        for system in self.systems(dataset):
-            judged = {kind: self.judged(dataset, system.name, self.judges[0], kind) for kind in system.asked}
-            by = {judge: self.judged(dataset, system.name, judge, "factualness") for judge in system.others}
-            entry: dict[str, Any] = {"keys": dict(system.keys)}
-            entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
-            entry |= {"factualness_by": further} if (further := _numbered({**system.judgements, **by}, number)) else {}
-            if system.keys["setting"] in (TRAINED, SYSTEM) and texts is not None:
-                # the same sentences with the corpus's own relation names, where those of the gold file are plain
-                entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
-            systems.append(entry)
+        judged = {kind: self.judged(dataset, name, self.judges[0], kind) for kind in system.asked}
+        by = {judge: self.judged(dataset, name, judge, "factualness") for judge in system.others}
+        gold = number(self.gold(dataset))
+        entry: dict[str, Any] = {"keys": dict(system.keys)}
+        entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
+        entry |= {"factualness_by": further} if (further := _numbered({**system.judgements, **by}, number)) else {}
+        if system.keys["setting"] in (TRAINED, SYSTEM) and texts is not None:
+            # the same sentences with the corpus's own relation names, where those of the gold file are plain
+            entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
         spec = {
             "corpus": dataset,
             "level": self.datasets[dataset].level,
@@ -375,8 +384,8 @@ class GreScores:
             "bootstrap": self.config.bootstrap,
             "seed": self.config.seed,
             "matching": self.config.matching.full(),
-            "gold": number(self.gold(dataset)),
-            "systems": systems,
+            "gold": gold,
+            "system": entry,
         }
         return json.dumps(spec, sort_keys=True), files
 
@@ -464,9 +473,17 @@ class GreScores:
         """Return the names of the tables that these data sets fill."""
         return [name for name in self.study.possible_tables if TABLES[name].needs == "gre"]
 
+    def scores(self, dataset: str, system: str) -> str:
+        """Return where the scores of one system of a data set lie."""
+        return f"{self.folder}/{dataset}/scores/{system}.csv"
+
+    def embedded_before(self, dataset: str, system: str) -> list[str]:
+        """Return the scores to wait for, so that an endpoint embeds the gold triples once for all systems."""
+        return [self.scores(dataset, GROUND_TRUTH)] if self.embedding_endpoint and system != GROUND_TRUTH else []
+
     def files(self) -> list[str]:
-        """Return the scores of every data set."""
-        return [f"{self.folder}/{dataset}/scores.csv" for dataset in self.datasets]
+        """Return the scores of every system of every data set."""
+        return [self.scores(dataset, name) for dataset, systems in self.planned.items() for name in systems]
 
 
 def _numbered(files: Mapping[str, str], number: Callable[[str], int]) -> dict[str, int]:

@@ -97,8 +97,8 @@ class Report:
 
     def _asked(self) -> list[str]:
         """Return the facts of systems, where data sets with GREScores have some of them."""
-        systems = [each for name in self.study.grescores.datasets for each in self.study.grescores.systems(name)]
-        asked = any(each.keys["setting"] == SYSTEM for each in systems)
+        planned = [each for systems in self.study.grescores.planned.values() for each in systems.values()]
+        asked = any(each.keys["setting"] == SYSTEM for each in planned)
         return [f"{self.study.places.study}/systems.json"] if asked else []
 
     def runs(self) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Any
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_json
 from tripleaudit.generative.extraction import build_task
-from tripleaudit.grescores.batch import strings_to_embed
 from tripleaudit.grescores.judging import judge_requests, split_requests
+from tripleaudit.grescores.system_scores import strings_to_embed
 from tripleaudit.grescores.systems import read_judged
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
@@ -210,20 +210,26 @@ def _embedding(study: Study, folder: Path) -> Iterator[Row | str]:
         return
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
     for dataset in gre.datasets:
-        text, files = gre.spec(dataset)
-        spec = json.loads(text)
-        there = [number for number, path in enumerate(files) if Path(path).exists()]
-        if spec["gold"] not in there:
+        if not Path(gre.gold(dataset)).exists():
             yield f"{dataset} (embeddings: its gold triples are not there yet)"
             continue
-        read = [entry for entry in spec["systems"] if {entry.get(kind) for kind in READ} - {None} <= set(there)]
-        if len(read) < len(spec["systems"]):
-            left = len(spec["systems"]) - len(read)
-            yield f"{dataset} (embeddings: the triples of {left} of {len(spec['systems'])} systems are not there yet)"
+        strings: set[str] = set()
+        left = 0
+        for system in gre.planned[dataset]:
+            text, files = gre.spec(dataset, system)
+            spec = json.loads(text)
+            if all(Path(files[spec["system"][kind]]).exists() for kind in READ if kind in spec["system"]):
+                strings |= strings_to_embed(spec, files)
+            else:
+                left += 1
+        if left:
+            systems = len(gre.planned[dataset])
+            yield f"{dataset} (embeddings: the triples of {left} of {systems} systems are not there yet)"
+        strings -= known
         with Client(settings.endpoint(section, name), cache) as client:
-            strings = strings_to_embed({**spec, "systems": read}, files) - known
             figures = client.estimate_embeddings(strings)
-            done = (folder / "gre" / dataset / "scores.csv").is_file() and not figures.to_pay
+            scored = all(Path(gre.scores(dataset, system)).is_file() for system in gre.planned[dataset])
+            done = scored and not figures.to_pay
         known |= strings
         yield _row(dataset, "all (strings to embed)", name, done, figures)
 

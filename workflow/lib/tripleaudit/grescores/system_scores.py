@@ -1,4 +1,4 @@
-"""All systems of one data set at once: one model load, every distinct string embedded once, one tidy scores file."""
+"""One system of a data set: read as the study planned it, scored, and written as tidy rows of a file of its own."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.grescores.evaluate import Inputs, Result, Settings, embed, evaluate, strings_of_systems
+from tripleaudit.grescores.evaluate import Inputs, Result, Settings, evaluate, strings_of_systems
 from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import PUBLISHED_PHI, Elements, Matching, default_phi, read_similarities
 from tripleaudit.grescores.systems import System, read_system
@@ -21,7 +21,7 @@ TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and
 log = logging.getLogger(__name__)
 
 
-def score_dataset(
+def score_system(
     spec: Mapping[str, Any],
     files: Sequence[str | Path],
     out: str | Path,
@@ -30,32 +30,20 @@ def score_dataset(
     elements: Elements | None = None,
     topics: TopicModel | None = None,
 ) -> None:
-    """Score every system of a data set and write the tidy scores with a sidecar that records how they were made.
+    """Score one system of a data set and write the tidy scores with a sidecar that records how they were made.
 
     Args:
-        spec: systems and settings as :class:`tripleaudit.plan.grescores.GrePlan` makes them.
+        spec: the system and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
         files: the files that the spec refers to by number.
         study: name of the study, for the scores.
 
     Raises:
-        UserError: a file cannot be read, or the systems do not answer the texts of the gold file.
+        UserError: a file cannot be read, or the system does not answer the texts of the gold file.
     """
-    gold = read_system(files[spec["gold"]])
-    official = spec["mode"] == "official"
-    systems = [_read(entry, files, gold) for entry in spec["systems"]]
-    matching = _matching(spec["matching"], elements)
-    if elements is not None:
-        log.info("%s: embedding the elements of %d systems", spec["corpus"], len(systems))
-        embed([gold, *systems], elements, matching)
-    rows: list[Score] = []
-    records = {}
-    for entry, system in zip(spec["systems"], systems, strict=True):
-        keys = entry["keys"]
-        closed = official and keys["setting"] == "closed"
-        if not system.texts:
-            log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
-            rows += _rows(study, spec, keys, Result({}))
-            continue
+    gold, entry = read_system(files[spec["gold"]]), spec["system"]
+    system, keys = _read(entry, files, gold), entry["keys"]
+    if system.texts:
+        matching = replace(_matching(spec["matching"], elements), closed=_closed(spec))
         result = evaluate(
             Inputs(
                 system,
@@ -67,27 +55,27 @@ def score_dataset(
                 elements,
                 {judge: read_verdicts(files[number]) for judge, number in entry.get("factualness_by", {}).items()},
             ),
-            Settings(
-                spec["mode"],
-                replace(matching, closed=closed),
-                resamples=spec["bootstrap"],
-                seed=spec["seed"],
-            ),
+            Settings(spec["mode"], matching, resamples=spec["bootstrap"], seed=spec["seed"]),
         )
-        rows += _rows(study, spec, keys, result)
-        records["/".join(str(keys[name]) for name in sorted(keys))] = result.record
-        log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
-    write_scores(out, rows)
+    else:
+        log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
+        result = Result({})
+    write_scores(out, _rows(study, spec, keys, result))
+    log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
     inputs = {f"file {number}": path for number, path in enumerate(files)}
-    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "systems": records})
+    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "record": dict(result.record)})
 
 
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
-    """Return every distinct string that :func:`score_dataset` would have embedded for the same arguments."""
+    """Return every distinct string that :func:`score_system` would have embedded for the same arguments."""
     gold = read_system(files[spec["gold"]])
-    closed = spec["mode"] == "official" and any(entry["keys"]["setting"] == "closed" for entry in spec["systems"])
-    matching = Matching(**{**spec["matching"], "phi": 1.0, "closed": closed})  # the threshold decides no string
-    return strings_of_systems([gold, *(_read(entry, files, gold) for entry in spec["systems"])], matching)
+    matching = Matching(**{**spec["matching"], "phi": 1.0, "closed": _closed(spec)})  # the threshold decides no string
+    return strings_of_systems([gold, _read(spec["system"], files, gold)], matching)
+
+
+def _closed(spec: Mapping[str, Any]) -> bool:
+    """Whether relations must match, too: the published rule for a system that was given the relations."""
+    return spec["mode"] == "official" and spec["system"]["keys"]["setting"] == "closed"
 
 
 def _read(entry: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:

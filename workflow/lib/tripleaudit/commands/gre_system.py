@@ -1,15 +1,15 @@
-"""``tripleaudit gre-systems``: the workflow's scoring of all systems of one data set with the GREScores."""
+"""``tripleaudit gre-system``: the workflow's scoring of one system of a data set with the GREScores."""
 
 import argparse
 
 from tripleaudit.arguments import NUMBER, Whole
 
-HELP = "score all systems of one data set with the GREScores"
+HELP = "score one system of a data set with the GREScores"
 INTERNAL = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", required=True, metavar="JSON", help="systems and settings; files by number")
+    parser.add_argument("--spec", required=True, metavar="JSON", help="the system and settings; files by number")
     parser.add_argument("--files", required=True, nargs="+", metavar="FILE", help="the files of the spec, in order")
     parser.add_argument("--study", required=True, metavar="NAME")
     parser.add_argument("--embedder", nargs="*", default=[], metavar="FILE", help="config.json of an encoder's folder")
@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> int:
     import os
     from pathlib import Path
 
-    from tripleaudit.grescores.batch import score_dataset
     from tripleaudit.grescores.similarity import Elements, EndpointEncoder, FolderEncoder
+    from tripleaudit.grescores.system_scores import score_system
     from tripleaudit.grescores.topics import TopicModel
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import gpu_slot
@@ -54,5 +54,5 @@ def run(args: argparse.Namespace) -> int:
 
                 torch.set_num_threads(args.threads)
             elements = Elements(FolderEncoder(Path(args.embedder[0]).parent, args.batch_size))
-        score_dataset(json.loads(args.spec), args.files, args.out, study=args.study, elements=elements, topics=topics)
+        score_system(json.loads(args.spec), args.files, args.out, study=args.study, elements=elements, topics=topics)
     return 0
