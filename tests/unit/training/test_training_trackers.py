@@ -25,28 +25,38 @@ from pathlib import Path
 import trackio
 from tripleaudit.training.trackers import reporting
 
-with reporting("trackio", Path(sys.argv[1]), {"epochs": 2}) as report:
+with reporting("trackio", Path(sys.argv[1]), {"epochs": 2}, resumed=sys.argv[3] == "resumed") as report:
     for row in json.loads(sys.argv[2]):
         report(row)
-(run,) = trackio.Api().runs("tripleaudit")
-print("told", json.dumps([run.name, run.config["epochs"], trackio.SQLiteStorage.get_logs("tripleaudit", run.name)]))
+logs = trackio.SQLiteStorage.get_logs
+found = trackio.Api().runs("tripleaudit")
+runs = [[run.name, run.config["epochs"], logs("tripleaudit", run.name, run_id=run.id)] for run in found]
+print("told", json.dumps(runs))
 """
 
 
 def test_trackio_keeps_a_run_on_this_machine(tmp_path):
     pytest.importorskip("trackio")
     folder = tmp_path / "demo/original-nz/casrel/none/seed1"
-    done = subprocess.run(
-        [sys.executable, "-c", REPORTING, str(folder), json.dumps(ROWS)],
-        env={**os.environ, "TRACKIO_DIR": str(tmp_path / "tracked"), "PYTHONPATH": str(PACKAGE.parent)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    name, epochs, history = json.loads(done.stdout.partition("told ")[2].splitlines()[0])
-    assert (name, epochs) == ("demo/original-nz/casrel/none/seed1", 2)
-    assert [(row["step"], row.get("loss"), row.get("f1")) for row in history] == [(2, 3.0, None), (4, None, 0.25)]
+    environment = {**os.environ, "TRACKIO_DIR": str(tmp_path / "tracked"), "PYTHONPATH": str(PACKAGE.parent)}
+
+    def told(rows, how):
+        command = [sys.executable, "-c", REPORTING, str(folder), json.dumps(rows), how]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        runs = json.loads(done.stdout.partition("told ")[2].splitlines()[0])
+        assert {(name, epochs) for name, epochs, _ in runs} == {("demo/original-nz/casrel/none/seed1", 2)}
+        return [[(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs]
+
+    first = [(2, 3.0, None), (4, None, 0.25)]
+    assert told(ROWS, "anew") == [first]
     assert list((tmp_path / "tracked").rglob("*.db"))
+    # resumed from a checkpoint before the validation: its step comes again, and a row that was never told before it
+    more = [{"step": 4, "epoch": 1.0, "loss": 2.0}, ROWS[1], {"step": 6, "epoch": 1.5, "loss": 1.0}]
+    (history,) = told(more, "resumed")
+    assert sorted(history, key=str) == sorted([*first, (4, 2.0, None), (6, 1.0, None)], key=str)
+    # trained anew from the start: a run of its own
+    assert sorted(map(len, told(ROWS, "anew"))) == [2, 4]
 
 
 class Broken(types.ModuleType):

@@ -25,7 +25,7 @@ from tripleaudit.machine.devices import share
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
-from tripleaudit.training import distributed
+from tripleaudit.training import checkpoints, distributed
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
@@ -135,7 +135,8 @@ def train_to(
     with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
         validate = validation(model, valid, settings, score) if valid else None
         shown = {"extractor": name, "seed": seed, **asdict(settings)}
-        with on() as device, reporting(tracker, out, shown) as report:
+        resumed = tracker != NONE and checkpoints.prepare(out / CHECKPOINTS, fingerprint) is not None
+        with on() as device, reporting(tracker, out, shown, resumed) as report:
             result = train_extractor(
                 model,
                 dataset,

@@ -30,13 +30,15 @@ def check_tracker(name: str) -> None:
 
 
 @contextlib.contextmanager
-def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[Report]:
+def reporting(name: str, folder: Path, settings: Mapping[str, Any], resumed: bool = False) -> Iterator[Report]:
     """Open a run of a tracker and hand out what reports to it; a training goes on without one that fails.
 
     Args:
         name: ``trackio``, whose files lie on this machine (``TRACKIO_DIR``), or ``none``.
-        folder: of the model; its last parts name the run. A run of this name is continued, as the training is.
+        folder: of the model; its last parts name the run.
         settings: shown beside the run.
+        resumed: whether the training goes on from a checkpoint. The run of this name is then continued, and what it
+            was told of the steps behind the checkpoint, which are made again, is not told twice.
 
     Raises:
         UserError: the tracker opens no run.
@@ -47,15 +49,17 @@ def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[
     tracker = importlib.import_module(name)
     title = "/".join(folder.resolve().parts[-RUN_PARTS:])
     quiet = {"embed": False, "auto_log_gpu": False, "auto_log_cpu": False}
+    resume = "allow" if resumed else "never"
     try:
-        run = tracker.init(project=PROJECT, name=title, config=dict(settings), resume="allow", **quiet)
+        run = tracker.init(project=PROJECT, name=title, config=dict(settings), resume=resume, **quiet)
+        told = _told(tracker, title) if resumed else set()
     except Exception as error:  # of many kinds, none of them ours
         raise UserError(f"training/report_to: {name} opens no run ({type(error).__name__}: {error})") from error
     failed = False
 
     def report(row: Mapping[str, float]) -> None:
         nonlocal failed
-        if failed:
+        if failed or all((row["step"], key) in told for key in row):
             return
         try:
             run.log({key: value for key, value in row.items() if key != "step"}, step=row["step"])
@@ -68,3 +72,9 @@ def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[
     finally:
         with contextlib.suppress(Exception):
             run.finish()
+
+
+def _told(tracker: Any, title: str) -> set[tuple[int, str]]:
+    """Return the steps and the names of the values that the newest run of this name has."""
+    rows = tracker.SQLiteStorage.get_logs(PROJECT, title)
+    return {(row["step"], key) for row in rows for key in row}
