@@ -99,6 +99,7 @@ def test_infused_documents_are_a_test_set_of_every_system_that_is_asked_about_al
     assert plan.needles.triple_systems == ["asked"]
     answers = "results/s/predictions/demo/original-nz/asked/infused.jsonl"
     assert plan.needles.answers("asked") == answers
+    assert plan.needles.infused() == [answers] and plan.report.inputs()["infused"] == [answers]
     assert plan.needles.files() == ["results/s/needles/triples/systems/asked/scores.csv"]
     wildcards = SimpleNamespace(corpus="demo", trainset="original-nz", extractor="asked", testset="infused")
     assert plan.systems.inputs(wildcards)["test"] == "results/s/needles/triples/sentences.jsonl"

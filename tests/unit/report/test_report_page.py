@@ -210,18 +210,23 @@ def test_infused_triples_are_found_with_their_records(study, tmp_path):
     for name in ("extractors/demo/original-nz/casrel/none/seed1", "extractors/demo/original-nz/casrel/none/seed2"):
         save_sentences(triples / name / "predictions.jsonl", records)
     save_sentences(triples / "models/talker/predictions.jsonl", records[:2])
+    save_sentences(tmp_path / "s/predictions/demo/original-nz/asked/infused.jsonl", records[:3])
     for name in ("sentences", "pieces"):
         save_sentences(triples / f"{name}.jsonl", records)
     files = find_files(tmp_path / "s")
-    assert len(files.infused) == 2
+    assert len(files.infused) == 3
     data = browser_data(files.predicted)
     assert [one["key"] for one in data["sets"]][-2:] == ["demo/triple-needles", "demo/triple-needles-pieces"]
-    assert [one["key"] for one in data["systems"]][-2:] == ["casrel/nz", "talker"]
+    assert [one["key"] for one in data["systems"]][-3:] == ["casrel/nz", "talker", "asked"]
+    assert data["systems"][-3]["set"] == data["systems"][-1]["set"] == data["systems"][-2]["set"] - 1
+    assert sum(str(len(data["systems"]) - 1) in map(str, one["p"]) for one in data["sentences"]) == 3
     of = {"corpus": "demo", "protocol": "triple-needles", "training": "", "testing": "", "noise": "none"}
     cell = Cell(1.0, of={**of, "extractor": "talker", "stratum": "relation:works for"})
     assert Links.to(files.predicted).address(cell) == (
         "#sentences?set=demo%2Ftriple-needles-pieces&system=talker&relation=works+for"
     )
+    asked = Cell(1.0, of={**cell.of, "extractor": "asked"})
+    assert Links.to(files.predicted).address(asked).startswith("#sentences?set=demo%2Ftriple-needles&system=asked")
     assert Links.to(files.predicted).address(Cell(1.0, of={**cell.of, "extractor": "other"})) == ""
 
 

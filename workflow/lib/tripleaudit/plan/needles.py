@@ -274,10 +274,11 @@ class NeedleStudies:
         return json.dumps((self.study.report.asked or {}).get(name, {}))
 
     def infused(self) -> list[str]:
-        """Return the predictions about infused triples: of the first seed of every run, and of the models."""
+        """Return the predictions about infused triples: of the first seed of every run, of models, and of systems."""
         runs = [run for run in self.triple_runs if run.seed == self.study.seeds[0]]
         names = [*(f"extractors/{run.path}" for run in runs), *(f"models/{lm}" for lm in self.triple_models)]
-        return [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names]
+        made = [f"{self.folder}/triples/{name}/predictions.jsonl" for name in names]
+        return made + [self.answers(system) for system in self.triple_systems]
 
     def answers(self, system: str) -> str:
         """Return the answers of a system to the documents, which are a test set of its own."""

@@ -53,7 +53,8 @@ class ReportFiles:
         scores, counts, audits, runs, gre, needles: what the answers are computed from.
         predictions, gold, browsed: what the sentences show: prediction files, and of each the gold sentences and the
             per-sentence counts.
-        infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``).
+        infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``, of a
+            system that is not trained ``…/predictions/<corpus>/<training set>/<system>/infused.jsonl``).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         entities: that language models found in documents with needles (``…/needles/models/<model>/entities.jsonl``).
         provenance: sidecars of trainings, predictions and scores.
@@ -137,6 +138,10 @@ def infused_of(predictions: str | Path, corpus: str) -> Predicted:
         corpus: that the measurement of a model belongs to.
     """
     path = Path(predictions)
+    if path.stem == INFUSED:
+        corpus, _, system = path.parts[-4:-1]
+        gold = path.parents[4] / "needles/triples/sentences.jsonl"
+        return Predicted(corpus, TRIPLE_NEEDLES, "", system, "none", path, gold)
     folder = next(parent for parent in path.parents if parent.name in ("extractors", "models"))
     if folder.name == "models":
         gold = folder.parent / "pieces.jsonl"
@@ -154,6 +159,7 @@ def entities_of(entities: str | Path) -> Predicted:
 
 CLASSIFIED, NEEDLES = "classification", "needles"
 TRIPLE_NEEDLES, PIECES = "triple-needles", "triple-needles-pieces"
+INFUSED = "infused"  # what a system said of the documents with triple needles, beside its other test sets
 RUN = ("corpus", "protocol", "training", "extractor")
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
 PATTERNS = {
@@ -207,7 +213,11 @@ def find_files(folder: str | Path) -> ReportFiles:
         predictions=[paths[0] for paths in browsed],
         gold=[paths[1] for paths in browsed],
         browsed=[paths[2] for paths in browsed],
-        infused=[*first_seeds(folder / "needles/triples/extractors"), *sorted(folder.glob(MODELS))],
+        infused=[
+            *first_seeds(folder / "needles/triples/extractors"),
+            *sorted(folder.glob(MODELS)),
+            *sorted(folder.glob(f"predictions/*/*/*/{INFUSED}.jsonl")),
+        ],
         entities=sorted(folder.glob("needles/models/*/entities.jsonl")),
         answers=[path for path in sorted(folder.glob("generative/*/*/answers.jsonl")) if _has_texts(path)],
         **every,
