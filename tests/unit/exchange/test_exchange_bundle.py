@@ -15,8 +15,10 @@ from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.writers import write_parquet
 from tripleaudit.exchange.bundling import portable
+from tripleaudit.exchange.cards import AXES, evaluation_card
 from tripleaudit.exchange.scored import read_sentences
 from tripleaudit.files import read_json, write_json, write_jsonl
+from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.sides import load_side
 from tripleaudit.systems.test_set import predict_system
 
@@ -106,6 +108,20 @@ def test_the_evaluation_card_says_what_the_study_tests(bundle):
         "Shift source": ["Naturally occurring"],
         "Shift locus": ["Train–test"],
     }
+
+
+def test_a_language_model_among_the_systems_has_its_mark_and_held_out_relations_have_theirs(tmp_path):
+    runs = [SentenceCounts({"protocol": "unseen_relations-5", "testing": "nz"}, [], [])]
+    answered = {"keys": {}, "kind": "endpoint", "failed": None}
+    for facts, marks in (
+        ([answered], {"▽", "☆"}),
+        ([{**answered, "failed": "no answer"}, {**answered, "kind": "command"}], {"▽"}),
+    ):
+        write_json(tmp_path / "systems.json", facts)
+        assert set(evaluation_card(tmp_path, runs)["experiments"]) == marks
+    assert evaluation_card(tmp_path / "none", []) == {
+        "experiments": {}, "axes": {axis: {value: [] for value in values} for axis, values in AXES.items()}
+    }  # fmt: skip
 
 
 def test_places_of_a_machine_are_recognised_and_texts_left_alone(tmp_path):

@@ -89,6 +89,12 @@ EXPERIMENTS: Final = (
         _protocol("augmented"),
         ("Practical", "Robustness", "Covariate", "Generated shift", TRAINED),
     ),
+    Experiment(
+        "▽",
+        "relations that were held out of training",
+        _protocol("unseen"),
+        ("Practical", "Robustness", "Label", "Partitioned natural", TRAINED),
+    ),
 )
 GENERATIVE: Final = Experiment(
     "☆",
@@ -101,13 +107,19 @@ GENERATIVE: Final = Experiment(
 def evaluation_card(folder: Path, runs: Sequence[SentenceCounts]) -> dict[str, Any]:
     """Return ``{"experiments": {mark: name}, "axes": {axis: {value: [marks]}}}`` of the study in ``folder``."""
     found = [one for one in EXPERIMENTS if one.there(runs)]
-    if next((folder / "generative").glob("*/*/answers.jsonl"), None):
+    if next((folder / "generative").glob("*/*/answers.jsonl"), None) or _language_models(folder / "systems.json"):
         found.append(GENERATIVE)
     axes = {
         axis: {value: [one.mark for one in found if one.marks[place] == value] for value in values}
         for place, (axis, values) in enumerate(AXES.items())
     }
     return {"experiments": {one.mark: one.name for one in found}, "axes": axes}
+
+
+def _language_models(facts: Path) -> bool:
+    """Whether a language model was among the systems of a study and answered."""
+    listed = read_json(facts) if facts.is_file() else []
+    return any(one.get("kind") == "endpoint" and not one.get("failed") for one in listed)
 
 
 def results_card(folder: Path, name: str, runs: Sequence[SentenceCounts], card: Mapping[str, Any]) -> str:
