@@ -220,7 +220,12 @@ EDITS = {
         {"audit", "build_protocol", "needle_table", "train", "predict_baseline", "score_system"},
         {},
     ),  # fmt: skip
-    "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | TABLES | {"plot"}, {"train": 0, "predict": 0}),
+    "the bootstrap": (
+        "scoring/bootstrap.py",
+        MORE,
+        SCORED | TABLES | {"plot", "score_triples"},
+        {"train": 0, "predict": 0},
+    ),
     "the priors": ("extractors/priors.py", MORE, {"train"}, {"train": 7, "prepare_corpus": 0}),
     "an extractor": ("extractors/casrel.py", MORE, {"train"}, {"train": 3, "predict": 3}),
     "a table": ("tables/builders/training_time.py", MORE, {"table"}, {"table": 1, "write_report": 1}),
