@@ -146,6 +146,10 @@ BAD = {
         '[print(\'{"triples": [["a", "b"]]}\') for _ in range(3)]',
         r"its answers, sentence 'a': expected a triple \[subject, relation, object\]",
     ),
+    "nothing in between": (
+        '[print(\'{"triples": [["Ada", null, 3]]}\') for _ in range(3)]',
+        r"its answers, sentence 'a': a triple is \[.Ada., null, 3\], expected three strings",
+    ),
     "a wrong place": (
         '[print(\'{"triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
         '"object": {"start": null, "end": null, "text": "x"}}]}\') for _ in range(3)]',

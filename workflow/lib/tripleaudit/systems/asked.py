@@ -99,12 +99,25 @@ class Answers:
             UserError: a triple has another form, or a place that does not fit the text.
         """
         mapped = Mapped()
+        for row in self.rows.values():
+            _check_parts(row, source)
         raw = [
             raw_sentence(self.rows[sentence.id], f"{source}, sentence {sentence.id!r}", number, mapped)
             for number, sentence in enumerate(self.asked.sentences)
         ]
         found = build_corpus(raw, source=source, format="answers").sentences if raw else []
         return [_scored(sentence, self.rows[sentence.id]["triples"], source) for sentence in found]
+
+
+def _check_parts(row: Mapping[str, Any], source: str) -> None:
+    """Refuse a list with something else than strings and spans, which a corpus may have: a place, or no relation.
+
+    Raises:
+        UserError: there is one.
+    """
+    for triple in row["triples"]:
+        if isinstance(triple, list) and not all(isinstance(part, str | dict) for part in triple):
+            raise UserError(f"{source}, sentence {row['id']!r}: a triple is {shown(triple)}, expected three strings")
 
 
 def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
