@@ -28,7 +28,6 @@ rule predict_system:
         mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
         runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
     params:
-        kind=lambda wildcards: STUDY.systems.kinds[wildcards.extractor].name,
         deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor, wildcards.trainset),
         attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
@@ -40,9 +39,9 @@ rule predict_system:
             "predict-system", SYSTEM_KINDS, STUDY.systems.kinds[wildcards.extractor].name
         ),
     shell:
-        "python -m tripleaudit predict-system --name {wildcards.extractor:q} --kind {params.kind} "
-        "--settings {params.settings:q} --job {params.job:q} --test {input.test:q} --train {input.train:q} "
-        "--files {input.files:q} --model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.tell} "
+        "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
+        "--job {params.job:q} --test {input.test:q} --train {input.train:q} --files {input.files:q} "
+        "--model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.tell} "
         "--out {output.predictions:q} --report {output.report:q} > {log.job:q} 2>&1"
 
 

@@ -20,7 +20,7 @@ from tripleaudit.exchange.scored import read_sentences
 from tripleaudit.files import read_json, write_json, write_jsonl
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.sides import load_side
-from tripleaudit.systems.test_set import predict_system
+from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 FAST = ["--bootstrap", "50", "--shuffles", "50"]
 
@@ -193,7 +193,7 @@ def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, caps
     train = study / "protocols/c/original/nz/train.jsonl"
     for path in (one, unpacked):  # as a system of a study
         out, report = tmp_path / "system.jsonl", tmp_path / "system.report.json"
-        predict_system("mine", "predictions", {"predictions": str(path)}, gold, train, {}, out, report, [str(path)])
+        predict_system("mine", {"predictions": str(path)}, SystemFiles(gold, train, out, report, [str(path)]), {})
         assert read_json(report)["failed"] is None
         assert [(s.id, set(s.triples)) for s in load_sentences(out)] == [(s.id, set(s.triples)) for s in original]
     with pytest.raises(Exception, match="has 2 prediction files .* expected one"):

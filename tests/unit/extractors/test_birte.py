@@ -68,7 +68,8 @@ def oracle(batch: dict, relations: int, **limits):
 
     subjects, objects = sides
     content = batch["content_mask"].bool()
-    return decode(*tags, given(subjects, objects), given(objects, subjects), pair_relations, content, **limits)
+    forth, back = (tags[0], given(subjects, objects)), (tags[1], given(objects, subjects))
+    return decode(forth, back, pair_relations, content, **limits)
 
 
 def naive_loss(model: BiRTE, batch: dict) -> torch.Tensor:
@@ -189,7 +190,7 @@ def test_the_score_is_that_of_the_better_direction():
         return logits
 
     rows, scores = decode(
-        subject, object_, always(2, 2.0), always(1, 0.5), lambda pairs: torch.tensor([[-1.0, 4.0]]), content
+        (subject, always(2, 2.0)), (object_, always(1, 0.5)), lambda pairs: torch.tensor([[-1.0, 4.0]]), content
     )
     assert rows.tolist() == [[0, 1, 1, 1, 2, 2]]
     forth = torch.tensor([1.0, 1.0, 2.0, 2.0]).sigmoid().prod()
@@ -200,19 +201,16 @@ def test_the_score_is_that_of_the_better_direction():
 def test_an_eager_model_stays_within_its_limits():
     content = torch.ones(2, 30, dtype=torch.bool)
     everything = torch.ones(2, 30, 2)
-    rows, _ = decode(
-        everything,
-        everything,
-        lambda spans: torch.ones(len(spans[0]), 30, 2),
-        lambda spans: torch.ones(len(spans[0]), 30, 2),
-        lambda pairs: torch.ones(len(pairs), 50),
-        content,
-        candidates=40,
-        pairs_at_once=7,
-    )
+
+    def given(spans):
+        return torch.ones(len(spans[0]), 30, 2)
+
+    def relations(pairs):
+        return torch.ones(len(pairs), 50)
+
+    rows, _ = decode((everything, given), (everything, given), relations, content, candidates=40, pairs_at_once=7)
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
-    nothing = decode(-everything, -everything, lambda s: torch.ones(len(s[0]), 30, 2),
-                     lambda s: torch.ones(len(s[0]), 30, 2), lambda p: torch.ones(len(p), 5), content)  # fmt: skip
+    nothing = decode((-everything, given), (-everything, given), relations, content)
     assert nothing[0].shape == (0, 6)
 
 

@@ -122,10 +122,10 @@ def test_maxima_and_their_gradients_equal_those_of_whole_tables(monkeypatch, at_
     monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 6 * at_once)
     torch.manual_seed(0)
     subject, object_ = (torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    weight = torch.randn(16, 5, dtype=torch.float64, requires_grad=True)
-    bias = torch.randn(16, dtype=torch.float64, requires_grad=True)
+    layer = torch.nn.Linear(5, 16, dtype=torch.float64)
+    weight, bias = layer.weight, layer.bias
     valid, pooled = [(0, 7), (1, 5), (0, 2)], [(1, 6), (2, 4), (0, 0)]
-    fast = table_maxima(subject, object_, weight, bias, valid, pooled)
+    fast = table_maxima(subject, object_, layer, valid, pooled)
     naive = torch.zeros(2, 3, 7, 16, dtype=torch.float64)
     for s, ((start, stop), (first, last)) in enumerate(zip(valid, pooled, strict=True)):
         if first == last:
@@ -141,7 +141,7 @@ def test_maxima_and_their_gradients_equal_those_of_whole_tables(monkeypatch, at_
     for a, b in zip(left, right, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
     with torch.no_grad():
-        again = table_maxima(subject, object_, weight, bias, valid, pooled)
+        again = table_maxima(subject, object_, layer, valid, pooled)
     torch.testing.assert_close(torch.stack(again), naive, rtol=0, atol=1e-10)
 
 

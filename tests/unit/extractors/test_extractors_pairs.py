@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from support.pairs import dense_classes
 from tripleaudit.extractors import pairs
-from tripleaudit.extractors.pairs import Block, Cells, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Block, Cells, PairTable, cell_loss, find_cells, plan, spans_of
 
 SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
 LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
@@ -59,7 +59,7 @@ def test_loss_gradients_and_decoded_cells_equal_those_of_the_whole_table(monkeyp
     monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", at_once[1])
     inputs, cells, scale = table(), some_cells(SPANS, upper), torch.rand(COLUMNS, dtype=torch.float64)
     left, right, weight, bias = inputs
-    fast, columns = cell_loss(*inputs, features, plan(SPANS, upper=upper), cells, scale)
+    fast, columns = cell_loss(PairTable(*inputs, features), plan(SPANS, upper=upper), cells, scale)
     logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
     labels = dense_classes(cells, len(SPANS), LENGTH, COLUMNS)
     every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
@@ -74,7 +74,7 @@ def test_loss_gradients_and_decoded_cells_equal_those_of_the_whole_table(monkeyp
     for ours, theirs in zip(torch.autograd.grad(fast, inputs), slow, strict=True):
         torch.testing.assert_close(ours, theirs)
     with torch.no_grad():
-        decoded = find_cells(*inputs, features, plan(SPANS, upper=upper))
+        decoded = find_cells(PairTable(*inputs, features), plan(SPANS, upper=upper))
     wanted = logits.argmax(dim=-1) * inside[..., None]
     assert torch.equal(dense_classes(decoded, len(SPANS), LENGTH, COLUMNS), wanted)
     best = logits.softmax(dim=-1)[decoded.sentence, decoded.row, decoded.column, decoded.relation].amax(dim=-1)

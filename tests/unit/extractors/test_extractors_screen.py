@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.extractors import screen
-from tripleaudit.extractors.pairs import find_cells, plan
+from tripleaudit.extractors.pairs import PairTable, find_cells, plan
 
 FEATURES = {
     "relu": lambda a, b: torch.relu(a + b),
@@ -55,7 +55,7 @@ def test_decoded_cells_are_those_of_whole_tables(monkeypatch, name, upper):
     for at_once, used in ((20, True), (1024, True), (0, False)):
         monkeypatch.setattr(screen, "available", lambda used=used: used)
         monkeypatch.setattr(screen, "PAIRS_AT_ONCE", at_once)
-        cells = find_cells(*arguments, blocks)
+        cells = find_cells(PairTable(*arguments), blocks)
         rows = zip(cells.sentence, cells.row, cells.column, cells.relation, cells.classes, strict=True)
         found.append(dict(zip([tuple(map(int, row)) for row in rows], cells.scores.tolist(), strict=True)))
     assert len(found[2]) > 5

@@ -22,7 +22,7 @@ from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.pairs import find_cells, plan, spans_of
-from tripleaudit.extractors.tplinker import TPLinker, decode, features, plain_logits, targets
+from tripleaudit.extractors.tplinker import TPLinker, decode, plain_logits, targets
 
 
 def oracle(batch: dict, relations: int):
@@ -147,7 +147,7 @@ def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkey
     with torch.inference_mode():
         hidden = model.encode(batch["input_ids"], batch["attention_mask"])
         blocks = plan(spans_of(batch["content_mask"]), upper=True)
-        cells = find_cells(*model.tables(hidden), features, blocks)
+        cells = find_cells(model.table(hidden), blocks)
     assert torch.bincount(cells.sentence).tolist() == [50] * 8
     rows, scores = decode(cells, 4, hidden.shape[1])
     assert len(rows) == len(scores)

@@ -8,6 +8,7 @@ from support.extractors import build, toy_sentences
 from tripleaudit.extractors import formulation, padded, prediction
 from tripleaudit.extractors.grte import GRTE, Attention, features, padded_maxima
 from tripleaudit.extractors.onerel import OneRel
+from tripleaudit.extractors.pairs import PairTable
 from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.ptrnet import PtrNet
 from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
@@ -181,15 +182,15 @@ def test_tables_of_float32_features_stay_in_float32_under_autocast():
     """GRTE's features are float32 after a refining block: neither maxima nor loss round them."""
     draw = torch.Generator().manual_seed(0)
     left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
-    weight, bias = torch.randn(16, 8, generator=draw), torch.randn(16, generator=draw)
+    layer = torch.nn.Linear(8, 16).requires_grad_(False)
     mask = torch.tensor([[True] * 4, [True, True, False, False]])
     cells = torch.tensor([[1, 1, 3], [0, 0, 0]])
-    table = weight.view(8, 2, 8), bias.view(8, 2), features, padded.Pairs(mask), cells
+    table = PairTable(left, right, layer.weight.view(8, 2, 8), layer.bias.view(8, 2), features)
     results = []
     for enabled in (False, True):
         with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
-            maxima = padded_maxima(left, right, weight, bias, mask, mask)
-            results.append([*maxima, *padded.cell_loss(left, right, *table)])
+            maxima = padded_maxima(left, right, layer, mask, mask)
+            results.append([*maxima, *padded.cell_loss(table, padded.Pairs(mask), cells)])
     for plain, cast in zip(*results, strict=True):
         assert cast.dtype == torch.float32
         torch.testing.assert_close(cast, plain, rtol=1e-6, atol=1e-6)

@@ -42,7 +42,7 @@ def oracle(batch: dict, relations: int, **limits):
 
     relation = dense((size, relations), triples[:, 0], triples[:, 3])
     content = batch["content_mask"].bool()
-    return decode(heads * 20 - 10, tails * 20 - 10, relation * 20 - 10, objects, content, **limits)
+    return decode((heads * 20 - 10, tails * 20 - 10), relation * 20 - 10, objects, content, **limits)
 
 
 def instances_of(batch: dict) -> list[list[int]]:
@@ -154,11 +154,11 @@ def test_an_eager_model_stays_within_its_limits():
         called.append(len(instances))
         return torch.ones(len(instances), 30)
 
-    rows, _ = decode(ones, ones, torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 40, 64)
+    rows, _ = decode((ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 40, 64)
     assert called == [64, 16]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
-    assert decode(ones, ones, -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
-    assert decode(-ones, ones, torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
+    assert decode((ones, ones), -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
+    assert decode((-ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
 
 
 @pytest.mark.parametrize("weighting", ["instances", "uniform"])

@@ -91,12 +91,12 @@ def test_parts_ask_for_seen_and_unseen_roles(part, subject, files, text, object_
 def test_a_word_without_a_neighbour_of_the_kind_takes_any_as_in_the_files(way, fallback, taken):
     row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
     found = {"Rome": Found(way, [("Oslo",), ("Bern",)])}
-    chosen, outcomes = choose(row, lay_out(row), found, "ss", {"Lima"}, "0", Rules(fallback=fallback))
+    chosen, outcomes = choose(lay_out(row), found, "ss", {"Lima"}, "0", Rules(fallback=fallback))
     assert chosen == ({"Rome": ("Oslo",)} if taken else {})  # never Bern, another entity here
     assert outcomes["none_of_this_kind"] == (not taken)
     found = {"Rome": Found(way, [("Oslo",), ("Lima",)])}
     for seed in range(10):  # a word of the kind is never passed over
-        assert choose(row, lay_out(row), found, "ss", {"Lima"}, str(seed), Rules(fallback=fallback))[0] == {
+        assert choose(lay_out(row), found, "ss", {"Lima"}, str(seed), Rules(fallback=fallback))[0] == {
             "Rome": ("Lima",)
         }
 
@@ -104,17 +104,17 @@ def test_a_word_without_a_neighbour_of_the_kind_takes_any_as_in_the_files(way, f
 def test_draws_are_uniform_over_the_candidates_of_the_kind():
     row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
     found = filled(Rome=[("Oslo",), ("Lima",), ("Kiev",), ("Bern",)])
-    drawn = [choose(row, lay_out(row), found, "ss", {"Oslo", "Lima", "Bern"}, str(seed))[0] for seed in range(400)]
+    drawn = [choose(lay_out(row), found, "ss", {"Oslo", "Lima", "Bern"}, str(seed))[0] for seed in range(400)]
     share = sum(chosen["Rome"] == ("Oslo",) for chosen in drawn) / 400
     assert {chosen["Rome"] for chosen in drawn} == {("Oslo",), ("Lima",)}  # Bern is another entity here
     assert share == pytest.approx(0.5, abs=0.1)
-    assert choose(row, lay_out(row), found, "uu", {"Oslo", "Lima"}, "0")[0] == {"Rome": ("Kiev",)}
+    assert choose(lay_out(row), found, "uu", {"Oslo", "Lima"}, "0")[0] == {"Rome": ("Kiev",)}
 
 
 def test_two_entities_never_become_one():
     row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
     found = filled(Rome=[("Oslo",)], Bern=[("Oslo",)])
-    chosen, outcomes = choose(row, lay_out(row), found, "uu", set(), "0")
+    chosen, outcomes = choose(lay_out(row), found, "uu", set(), "0")
     assert len(chosen) == 1
     assert (outcomes["replaced"], outcomes["none_of_this_kind"]) == (1, 1)
 
@@ -122,7 +122,7 @@ def test_two_entities_never_become_one():
 def test_a_sentence_with_a_nested_entity_stays_as_it_is():
     row = sentence("New York City is big", ("New York City", "in", "New York"), ("big", "r", "big"))
     found = filled(New_York=[("Old", "Bern")], New_York_City=[("Great", "Rome", "Town")], big=[("Oslo",)])
-    chosen, outcomes = choose(row, lay_out(row), found, "uu", set(), "0")
+    chosen, outcomes = choose(lay_out(row), found, "uu", set(), "0")
     assert chosen == {} and outcomes["nested"] == 3
     model = Filler(WORDS)
     assert candidates(row, model) == ({}, {}) and not model.texts
@@ -200,7 +200,7 @@ def test_an_entity_stays_only_where_no_candidate_of_its_kind_exists(case):
         layout = lay_out(row)
         (found,) = find_candidates([row], [layout], Filler(WORDS), NEAREST, k=4, beams=2)
         for part in PARTS:
-            chosen, _ = choose(row, layout, found, part, known, f"{seed} {number}", Rules(fallback="text"))
+            chosen, _ = choose(layout, found, part, known, f"{seed} {number}", Rules(fallback="text"))
             used = {span.text for t in row.triples for span in (t.subject, t.object)}
             used |= {layout.entities[text].with_words(words) for text, words in chosen.items()}
             subjects, objects = {t.subject.text for t in row.triples}, {t.object.text for t in row.triples}

@@ -12,7 +12,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import read_json
 from tripleaudit.machine.modules import load_attribute
-from tripleaudit.systems.test_set import predict_system
+from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 ADAPTERS = Path(__file__).resolve().parents[3] / "resources" / "adapters"
 TEXTS = ["tim cook leads apple .", "ada lovelace wrote notes", "it rains today"]
@@ -35,7 +35,8 @@ def ask(tmp_path, monkeypatch):
         out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
         given = {**QUIET, kind: value, **settings}
         job = {"threads": 1, "relations": {"leads": "is at the head of"}}
-        predict_system("mine", kind, given, tmp_path / "test.jsonl", tmp_path / "train.jsonl", job, out, report)
+        files = SystemFiles(tmp_path / "test.jsonl", tmp_path / "train.jsonl", out, report)
+        predict_system("mine", given, files, job)
         assert read_json(report)["failed"] is None
         return load_sentences(out)
 

@@ -18,7 +18,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import read_json
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import read_scores
-from tripleaudit.systems.test_set import predict_system
+from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 SAID = {
     "Ada Lovelace met Byron in London .": [["Ada Lovelace", "met", "Byron"], ["Byron", "lived in", "London"]],
@@ -70,7 +70,7 @@ class Box:
         self.out, self.report = self.folder / f"{kind}.out.jsonl", self.folder / f"{kind}.report.json"
         given = {**COMMON, kind: value, **settings}
         test = self.folder / "test.jsonl"
-        predict_system("mine", kind, given, test, test, {"threads": 1}, self.out, self.report, files)
+        predict_system("mine", given, SystemFiles(test, test, self.out, self.report, files), {"threads": 1})
         return read_json(self.report)
 
     def scores(self) -> list:
@@ -319,7 +319,7 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
         for setting in ("closed", "open"):
             given = {"endpoint": "fake", "setting": setting, "reask": True}
             out, report = box.folder / "lm.jsonl", box.folder / "lm.json"
-            predict_system("lm", "endpoint", given, test, test, job, out, report)
+            predict_system("lm", given, SystemFiles(test, test, out, report), job)
             found[setting] = read_json(report), load_sentences(out)
         shown = [json.dumps(body["messages"]) for body in fake.requests]
     closed, sentences = found["closed"]

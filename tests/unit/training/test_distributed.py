@@ -72,11 +72,11 @@ pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 def test_shares_are_parts_of_the_batches_of_one_process():
     lengths = np.arange(5, 27)
     alone = list(LengthGroupedBatches(lengths, 8, seed=1))
-    shares = [list(LengthGroupedBatches(lengths, 8, 1, True, number, 3)) for number in range(3)]
+    shares = [list(LengthGroupedBatches(lengths, 8, 1, True, (number, 3))) for number in range(3)]
     for whole, *parts in zip(alone, *shares, strict=True):
         assert sorted(key for part in parts for key in part) == sorted(whole)
     # a last batch of two sentences, three processes: nobody is without one
-    shares = [list(LengthGroupedBatches(np.arange(10), 8, 1, False, number, 3))[-1] for number in range(3)]
+    shares = [list(LengthGroupedBatches(np.arange(10), 8, 1, False, (number, 3)))[-1] for number in range(3)]
     assert [len(share) for share in shares] == [1, 1, 1]
     assert len({share[0] for share in shares}) == 2
 

@@ -40,7 +40,7 @@ def test_types_reach_predictions_and_strict_scores(tmp_path):
     facts = json.loads((tmp_path / "model" / "provenance.json").read_text())["training"]["entity_types"]
     assert facts["types"] == 2 and facts["accuracy"] == 1.0
     model, out = load_extractor(tmp_path / "model"), tmp_path / "predicted.jsonl"
-    predict_files(model, tmp_path / "model", [tmp_path / "gold.jsonl"], [out])
+    predict_files(model, tmp_path / "model", [(tmp_path / "gold.jsonl", out)])
     types = {span.text: span.type for s in load_sentences(out) for t in s.triples for span in (t.subject, t.object)}
     assert types and all(kind == ("long" if len(text) > 5 else "short") for text, kind in types.items())
     files = RunFiles(tmp_path / "gold.jsonl", out, tmp_path / "scores.csv", tmp_path / "counts.csv")

@@ -76,5 +76,6 @@ def _predict(args: argparse.Namespace) -> int:
         ):
             for each in filter(None, (model, gate)):
                 each.to(device)
-            predict_files(model, args.model, args.data, args.out, args.batch_size, gate, args.tell)
+            files = list(zip(args.data, args.out, strict=True))
+            predict_files(model, args.model, files, args.batch_size, gate, args.tell)
     return 0

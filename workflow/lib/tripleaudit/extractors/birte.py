@@ -28,6 +28,7 @@ ROWS_PER_SENTENCE = 1000
 SWAPPED = [0, 4, 5, 3, 1, 2]  # columns of a triple with subject and object exchanged
 
 Spans = tuple[Tensor, Tensor, Tensor]  # sentence, start, end
+Direction = tuple[Tensor, Callable[[Spans], Tensor]]  # [B, L, 2] of one side; its n spans -> [n, L, 2] of the other
 Span = tuple[np.ndarray, np.ndarray]  # start, end of one span in each sentence
 
 
@@ -196,10 +197,8 @@ class BiRTE(Extractor):
             return self.relation_logits(mean_at(e, left[0].unbind(1)), objects, left[1])
 
         return decode(
-            tagged(self.subject, a, pooled),
-            tagged(self.object, b, pooled),
-            objects,
-            subjects,
+            (tagged(self.subject, a, pooled), objects),
+            (tagged(self.object, b, pooled), subjects),
             relations,
             content_mask.bool(),
             self.config.max_candidates,
@@ -291,10 +290,8 @@ def relation_term(logits: Tensor, cells: Tensor, last: Tensor, present: Tensor) 
 
 
 def decode(
-    subject_logits: Tensor,
-    object_logits: Tensor,
-    objects_given: Callable[[Spans], Tensor],
-    subjects_given: Callable[[Spans], Tensor],
+    forth: Direction,
+    back: Direction,
     relation_logits: Callable[[Tensor], Tensor],
     content: Tensor,
     candidates: int = 100,
@@ -303,9 +300,8 @@ def decode(
     """Union of the pairs of both directions, then their relations; thresholds 0.5, starts take the nearest end.
 
     Args:
-        subject_logits, object_logits: [B, L, 2].
-        objects_given: n subject spans -> [n, L, 2].
-        subjects_given: n object spans -> [n, L, 2].
+        forth: of subjects, and of objects given n subject spans.
+        back: of objects, and of subjects given n object spans.
         relation_logits: pairs [n, 5] (sentence, subject start, end, object start, end), sorted -> [n, R].
         content: [B, L] bool.
         candidates: the most subjects, objects and pairs of a sentence.
@@ -314,9 +310,9 @@ def decode(
     Returns:
         rows [n, 6] and scores [n]: the better direction's product of four probabilities, times the relation's.
     """
-    forth, forth_scores = _pairs(subject_logits, objects_given, content, candidates)
-    back, back_scores = _pairs(object_logits, subjects_given, content, candidates)
-    both = torch.cat([forth, torch.cat([back[:, :1], back[:, 3:], back[:, 1:3]], dim=1)])
+    by_subject, forth_scores = _pairs(*forth, content, candidates)
+    by_object, back_scores = _pairs(*back, content, candidates)
+    both = torch.cat([by_subject, torch.cat([by_object[:, :1], by_object[:, 3:], by_object[:, 1:3]], dim=1)])
     pairs, number = distinct(both, content.shape[1])
     support = torch.zeros(len(pairs), device=pairs.device)
     support.scatter_reduce_(0, number, torch.cat([forth_scores, back_scores]), "amax")

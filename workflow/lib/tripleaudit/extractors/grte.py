@@ -19,7 +19,7 @@ from tripleaudit.extractors.batches import Shape, joined, stack_triples
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.formulation import Chunks, on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Block, Cells, Plan, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Block, Cells, PairTable, Plan, cell_loss, find_cells, plan, spans_of
 from tripleaudit.fields import Number, Rate
 
 # labels by length of subject and object (single or multi token), and which tokens the cell joins
@@ -86,8 +86,8 @@ class GRTE(Extractor):
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         if triples is None:
             return ExtractorOutput(scores={"subject": subject, "object": object_})
-        table = plan(spans_of(content_mask), self.chunks)
-        loss, _ = cell_loss(subject, object_, *self.classifier(), features, table, targets(triples))
+        blocks = plan(spans_of(content_mask), self.chunks)
+        loss, _ = cell_loss(self.pair_table(subject, object_), blocks, targets(triples))
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
     @classmethod
@@ -106,13 +106,13 @@ class GRTE(Extractor):
         """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         pairs = padded.Pairs(content_mask.bool(), self.chunks)
-        loss, _ = padded.cell_loss(subject, object_, *self.classifier(), features, pairs, cells)
+        loss, _ = padded.cell_loss(self.pair_table(subject, object_), pairs, cells)
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
-    def classifier(self) -> tuple[Tensor, Tensor]:
-        """Weight [8, R, H] and bias [8, R] of the table."""
+    def pair_table(self, subject: Tensor, object_: Tensor) -> PairTable:
+        """The table of subject and object features [B, L, H]; its weight is [8, R, H]."""
         shape = LABELS, len(self.config.relations)
-        return self.table.weight.view(*shape, -1), self.table.bias.view(shape)
+        return PairTable(subject, object_, self.table.weight.view(*shape, -1), self.table.bias.view(shape), features)
 
     def token_features(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Subject and object features [B, L, H] of the last round."""
@@ -134,7 +134,7 @@ class GRTE(Extractor):
         memory, memory_mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         own_mask = None if own_mask is None else own_mask.repeat(2, 1)
         for _ in range(self.config.rounds - 1):
-            rows, columns = maxima(subject, object_, self.table.weight, self.table.bias, valid, pooled, self.chunks)
+            rows, columns = maxima(subject, object_, self.table, valid, pooled, self.chunks)
             summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
             more = self.refine(summary, own_mask, memory, memory_mask)
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
@@ -142,11 +142,11 @@ class GRTE(Extractor):
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        table = subject, object_, *self.classifier(), features
+        table = self.pair_table(subject, object_)
         if on_device(subject):
-            cells = padded.find_cells(*table, padded.Pairs(content_mask.bool(), self.chunks))
+            cells = padded.find_cells(table, padded.Pairs(content_mask.bool(), self.chunks))
         else:
-            cells = find_cells(*table, plan(spans_of(content_mask), self.chunks))
+            cells = find_cells(table, plan(spans_of(content_mask), self.chunks))
         return decode(cells, len(self.config.relations), input_ids.shape[1])
 
 
@@ -233,8 +233,7 @@ def features(left: Tensor, right: Tensor) -> Tensor:
 def table_maxima(
     subject: Tensor,
     object_: Tensor,
-    weight: Tensor,
-    bias: Tensor,
+    table: nn.Linear,
     valid: Sequence[tuple[int, int]],
     pooled: Sequence[tuple[int, int]],
     chunks: Chunks | None = None,
@@ -243,7 +242,7 @@ def table_maxima(
 
     Args:
         subject, object_: [B, L, H].
-        weight: [C, H]; bias: [C].
+        table: ``W`` [C, H] and ``b`` [C].
         valid: (start, stop) of the positions that get maxima; 0 elsewhere.
         pooled: (start, stop) of the positions over which maxima run, inside ``valid``; 0 where there are none.
         chunks: how many columns are scored at once.
@@ -251,6 +250,7 @@ def table_maxima(
     Returns:
         row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
     """
+    weight, bias = table.weight, table.bias
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
     with torch.autocast(subject.device.type, enabled=False):
         rows, columns = _TableMaxima.apply(subject, object_, weight.to(subject.dtype), valid, pooled, chunks, need)
@@ -265,13 +265,13 @@ def table_maxima(
 def padded_maxima(
     subject: Tensor,
     object_: Tensor,
-    weight: Tensor,
-    bias: Tensor,
+    table: nn.Linear,
     valid: Tensor,
     pooled: Tensor,
     chunks: Chunks | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The same over the whole padded batch; ``valid`` and ``pooled`` are [B, L] bool."""
+    weight, bias = table.weight, table.bias
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, weight))
     with torch.autocast(subject.device.type, enabled=False):
         weight, pairs = weight.to(subject.dtype), padded.Pairs(valid, chunks)

@@ -20,7 +20,7 @@ from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Cells, PairTable, cell_loss, find_cells, plan, spans_of
 from tripleaudit.fields import Rate, among
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
@@ -74,10 +74,10 @@ class OneRel(Extractor):
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
         hidden = dropped(hidden, self.config.hidden_dropout, self.training)
-        table = plan(spans_of(attention_mask), self.chunks)
+        blocks = plan(spans_of(attention_mask), self.chunks)
         cells = targets(triples, self.config.end_exclusive)
-        total, _ = cell_loss(*self.tables(hidden), self.features, table, cells)
-        loss = total / table.pairs
+        total, _ = cell_loss(self.table(hidden), blocks, cells)
+        loss = total / blocks.pairs
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
     @classmethod
@@ -94,16 +94,17 @@ class OneRel(Extractor):
         """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
         hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
         pairs = padded.Pairs(attention_mask.bool(), self.chunks)
-        total, _ = padded.cell_loss(*self.tables(hidden), self.features, pairs, cells)
+        total, _ = padded.cell_loss(self.table(hidden), pairs, cells)
         loss = total / pairs.total(raise_precision(hidden[:0]).dtype)
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
-    def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def table(self, hidden: Tensor) -> PairTable:
         """Left and right parts [B, L, 3H] of the pairs, and the classifier [4, R, 3H], [4, R]."""
         width, relations = self.hidden_size, len(self.config.relations)
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
-        return left, right, self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
+        weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
+        return PairTable(left, right, weight, bias, self.features)
 
     def features(self, left: Tensor, right: Tensor) -> Tensor:
         """Pair features ``ReLU(dropout(W[h_i; h_j] + b))`` of the two parts of the sum."""
@@ -114,11 +115,9 @@ class OneRel(Extractor):
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         if on_device(hidden):
-            cells = padded.find_cells(
-                *self.tables(hidden), self.features, padded.Pairs(attention_mask.bool(), self.chunks)
-            )
+            cells = padded.find_cells(self.table(hidden), padded.Pairs(attention_mask.bool(), self.chunks))
         else:
-            cells = find_cells(*self.tables(hidden), self.features, plan(spans_of(attention_mask), self.chunks))
+            cells = find_cells(self.table(hidden), plan(spans_of(attention_mask), self.chunks))
         return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
 
 

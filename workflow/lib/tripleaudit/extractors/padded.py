@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 from tripleaudit.extractors.batches import joined, slices
 from tripleaudit.extractors.formulation import Chunks, cells_at_once
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features
+from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features, PairTable
 
 TILE = 8  # columns; of other widths matrix products on a GPU load number by number
 
@@ -104,34 +104,25 @@ def numbered(cells: Cells, length: int, columns: int, *, upper: bool = False) ->
     return torch.stack([pair, cells.relation, cells.classes], dim=1).numpy()
 
 
-def cell_loss(
-    left: Tensor,
-    right: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    features: Features,
-    pairs: Pairs,
-    cells: Tensor,
-    scale: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def cell_loss(table: PairTable, pairs: Pairs, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Sum of cross-entropies over all valid pairs and all columns; class 0 for all but the listed cells.
 
     Args:
-        left, right: [B, L, D]; ``features`` maps [..., D] and [..., D], which broadcast, to [..., D].
-        weight: [C, G, D] and ``bias`` [C, G]: C classes, G columns (relations).
+        table: what it is computed from.
+        pairs: all of the batch.
         cells: [n, 3], what :func:`numbered` gives, padded with zeros.
         scale: [G] factors of the columns' losses; 1 if None.
 
     Returns:
         the scaled sum (scalar), and the unscaled sum of each column [G], detached.
     """
-    need = torch.is_grad_enabled() and any(each.requires_grad for each in (left, right, weight, bias))
+    left, right, weight, bias, features = table
     columns = weight.shape[1]
     with torch.autocast(left.device.type, enabled=False):
         if columns % TILE:
             scale = F.pad(bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
         weight, bias = whole_tiles(weight, bias)
-        loss, sums = _CellLoss.apply(left, right, weight, bias, features, pairs, cells, scale, need)
+        loss, sums = _CellLoss.apply(left, right, weight, bias, features, pairs, cells, scale, table.learns)
     return loss, sums[:columns]
 
 
@@ -216,11 +207,12 @@ def _within(
 
 
 @torch.no_grad()
-def find_cells(left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, features: Features, pairs: Pairs) -> Cells:
+def find_cells(table: PairTable, pairs: Pairs) -> Cells:
     """Cells whose best class is not 0, on the host; at most ``MOST_CELLS`` (the most certain) a sentence.
 
     Waits for the device twice a block, however many sentences it has. Args: as in :func:`cell_loss`.
     """
+    left, right, weight, bias, features = table
     weight, bias = whole_tiles(weight.to(left.dtype), bias.to(left.dtype))
     classes, columns, _ = weight.shape
     sentences, chunks = pairs.blocks(classes, columns)

@@ -11,6 +11,7 @@ on a CPU computes logits only for the pairs that :mod:`tripleaudit.extractors.sc
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,6 +26,28 @@ LOGITS_AT_ONCE = 2**20  # of a chunk
 MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
 
 Features = Callable[[Tensor, Tensor], Tensor]
+
+
+class PairTable(NamedTuple):
+    """What a table is computed from: its cells are ``weight`` times the features of a pair, plus ``bias``.
+
+    Attributes:
+        left, right: [B, L, D], what each token brings to a pair.
+        weight: [C, G, D] for C classes and G columns (relations).
+        bias: [C, G].
+        features: maps [..., D] and [..., D], which broadcast, to [..., D].
+    """
+
+    left: Tensor
+    right: Tensor
+    weight: Tensor
+    bias: Tensor
+    features: Features
+
+    @property
+    def learns(self) -> bool:
+        """Whether gradients are wanted."""
+        return torch.is_grad_enabled() and any(each.requires_grad for each in self[:4])
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +173,11 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
     return Cells(*(torch.cat([getattr(part, name) for part in parts]) for name in _FIELDS), scores)
 
 
-def cell_loss(
-    left: Tensor,
-    right: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    features: Features,
-    plan: Plan,
-    cells: Cells,
-    scale: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def cell_loss(table: PairTable, plan: Plan, cells: Cells, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Sum of cross-entropies over all pairs of the blocks and all columns; class 0 for all but the listed cells.
 
     Args:
-        left, right: [B, L, D]; ``features`` maps [..., D] and [..., D], which broadcast, to [..., D].
-        weight: [C, G, D] and ``bias`` [C, G]: C classes, G columns (relations).
+        table: what it is computed from.
         plan: the pairs that take part; every cell is one of them.
         cells: positive cells, classes 1..C-1; the last written class of a cell holds.
         scale: [G] factors of the columns' losses; 1 if None.
@@ -172,9 +185,8 @@ def cell_loss(
     Returns:
         the scaled sum (scalar), and the unscaled sum of each column [G], detached.
     """
-    need = torch.is_grad_enabled() and any(each.requires_grad for each in (left, right, weight, bias))
-    with torch.autocast(left.device.type, enabled=False):
-        return _CellLoss.apply(left, right, weight, bias, features, plan, cells, scale, need)
+    with torch.autocast(table.left.device.type, enabled=False):
+        return _CellLoss.apply(*table, plan, cells, scale, table.learns)
 
 
 class _CellLoss(torch.autograd.Function):
@@ -277,11 +289,12 @@ def _sort_cells(cells: Cells, plan: Plan, classes: int, columns: int, length: in
     )
 
 
-def find_cells(left: Tensor, right: Tensor, weight: Tensor, bias: Tensor, features: Features, plan: Plan) -> Cells:
+def find_cells(table: PairTable, plan: Plan) -> Cells:
     """Cells whose best class is not 0, in no particular order; at most ``MOST_CELLS`` (the most certain) a sentence.
 
     Args: as in :func:`cell_loss`.
     """
+    left, right, weight, bias, features = table
     classes, columns, _ = weight.shape
     weight, bias = weight.to(left.dtype), bias.to(left.dtype)
     device = left.device

@@ -93,11 +93,10 @@ class PFN(Extractor):
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
-        content_mask: Tensor,
         word_ids: Tensor,
         word_first: Tensor,
-        word_last: Tensor,
         triples: Tensor | None = None,
+        **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; both tables have valid cells at specials, too."""
         entity, relation = self.features(input_ids, attention_mask)

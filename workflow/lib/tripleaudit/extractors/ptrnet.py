@@ -210,12 +210,11 @@ class PtrNet(Extractor):
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
-        content_mask: Tensor,
         word_ids: Tensor,
         word_first: Tensor,
-        word_last: Tensor,
         triples: Tensor | None = None,
         steps: Tensor | None = None,
+        **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; ``steps`` [n] is the step of each triple."""
         if triples is None:

@@ -217,8 +217,7 @@ class TDEER(Extractor):
             return self.object_logits(hidden, attention_mask, sentence, subjects, relation, base)
 
         return decode(
-            self.heads(hidden),
-            self.tails(hidden),
+            (self.heads(hidden), self.tails(hidden)),
             self.relation(hidden[:, 0]),
             objects,
             content_mask.bool(),
@@ -297,8 +296,7 @@ def object_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Te
 
 
 def decode(
-    head_logits: Tensor,
-    tail_logits: Tensor,
+    entity_logits: tuple[Tensor, Tensor],
     relation_logits: Tensor,
     object_logits: Callable[[Tensor], Tensor],
     content: Tensor,
@@ -308,7 +306,7 @@ def decode(
     """Thresholds 0.5; an entity head takes the nearest tail of its type; an object head must head an object.
 
     Args:
-        head_logits, tail_logits: [B, L, 2], subject and object.
+        entity_logits: heads and tails [B, L, 2], subject and object.
         relation_logits: [B, R].
         object_logits: instances [n, 4] (sentence, subject start, subject end, relation) -> [n, L].
         content: [B, L] bool.
@@ -318,9 +316,7 @@ def decode(
     Returns:
         rows [n, 6] and scores [n], the product of the six probabilities used.
     """
-    heads, tails = (
-        torch.where(content[..., None], raise_precision(part), -torch.inf) for part in (head_logits, tail_logits)
-    )
+    heads, tails = (torch.where(content[..., None], raise_precision(part), -torch.inf) for part in entity_logits)
     relation_logits = raise_precision(relation_logits)
     length = content.shape[1]
     ends = nearest_tail(tails > 0, dim=1)  # [B, L, 2]

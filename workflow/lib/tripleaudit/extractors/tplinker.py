@@ -21,7 +21,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Cells, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Cells, PairTable, cell_loss, find_cells, plan, spans_of
 from tripleaudit.fields import Count, among
 
 JOINED_AT_ONCE = 2**20  # candidate triples checked at a time
@@ -81,12 +81,12 @@ class TPLinker(Extractor):
         if triples is None:
             return ExtractorOutput(scores={"hidden": hidden})
         relations = len(self.config.relations)
-        table = plan(spans_of(content_mask), self.chunks, upper=True)
-        pairs = table.pairs
+        blocks = plan(spans_of(content_mask), self.chunks, upper=True)
+        pairs = blocks.pairs
         entity, links = self.loss_weights()
         scale = raise_precision(hidden.new_full((2 * relations + 1,), 1.0)) * (links / (relations * pairs))
         scale[-1] = entity / pairs
-        loss, sums = cell_loss(*self.tables(hidden), features, table, targets(triples, relations), scale)
+        loss, sums = cell_loss(self.table(hidden), blocks, targets(triples, relations), scale)
         terms = {
             "entity": sums[-1] / pairs,
             "head": sums[:relations].sum() / (relations * pairs),
@@ -132,7 +132,7 @@ class TPLinker(Extractor):
         relations, pairs = len(self.config.relations), padded.Pairs(mask, self.chunks, upper=True)
         count = pairs.total(raise_precision(hidden[:0]).dtype)
         scale = torch.cat([(link_weight / (relations * count)).expand(2 * relations), (entity_weight / count)[None]])
-        loss, sums = padded.cell_loss(*self.tables(hidden), features, pairs, cells, scale)
+        loss, sums = padded.cell_loss(self.table(hidden), pairs, cells, scale)
         head, tail = sums[:-1].view(2, relations).sum(dim=1).unbind()
         terms = {"entity": sums[-1] / count, "head": head / (relations * count), "tail": tail / (relations * count)}
         return ExtractorOutput(loss=loss, terms=terms)
@@ -141,7 +141,7 @@ class TPLinker(Extractor):
         """The weights of the maps at an optimiser step."""
         return dict(zip(("entity_weight", "link_weight"), self.loss_weights(step), strict=True))
 
-    def tables(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def table(self, hidden: Tensor) -> PairTable:
         """Left and right parts [B, L, H] of the pairs, and the classifier [3, 2R + 1, H], [3, 2R + 1] of all maps."""
         width, columns = self.hidden_size, 2 * len(self.config.relations)
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
@@ -149,7 +149,8 @@ class TPLinker(Extractor):
         entity_weight = F.pad(self.entity.weight, (0, 0, 0, 1))[:, None]
         entity_bias = F.pad(self.entity.bias, (0, 1), value=-torch.inf)[:, None]
         weight = torch.cat([self.links.weight.view(3, columns, width), entity_weight], dim=1)
-        return left, right, weight, torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
+        bias = torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
+        return PairTable(left, right, weight, bias, features)
 
     def loss_weights(self, step: int | None = None) -> tuple[float, float]:
         """Weights of the entity map and of each of the two link maps at a step, the current one by default."""
@@ -162,10 +163,9 @@ class TPLinker(Extractor):
         hidden = self.encode(input_ids, attention_mask)
         if on_device(hidden):
             pairs = padded.Pairs(content_mask.bool(), self.chunks, upper=True)
-            cells = padded.find_cells(*self.tables(hidden), features, pairs)
+            cells = padded.find_cells(self.table(hidden), pairs)
         else:
-            table = plan(spans_of(content_mask), self.chunks, upper=True)
-            cells = find_cells(*self.tables(hidden), features, table)
+            cells = find_cells(self.table(hidden), plan(spans_of(content_mask), self.chunks, upper=True))
         return decode(cells, len(self.config.relations), hidden.shape[1])
 
 

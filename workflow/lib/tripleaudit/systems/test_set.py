@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +46,32 @@ def to_ask(
     return Asked(name, settings, sentences, relations, seen, job), len(gold)
 
 
+@dataclass(frozen=True)
+class SystemFiles:
+    """Files of one system on one test set.
+
+    Attributes:
+        test: sentences; their triples are not shown to the system.
+        train: sentences that relations, and examples for language models, come from.
+        out, report: files to write.
+        files: of stored predictions for this test set.
+        model, server_log: configuration file of the model that a language model's server runs on, and its output.
+    """
+
+    test: str | Path
+    train: str | Path
+    out: str | Path
+    report: str | Path
+    files: Sequence[str] = ()
+    model: Sequence[str] = ()
+    server_log: str | None = None
+
+
 def predict_system(
     name: str,
-    kind: str,
     settings: Mapping[str, Any],
-    test: str | Path,
-    train: str | Path,
+    files: SystemFiles,
     job: Mapping[str, Any],
-    out: str | Path,
-    report: str | Path,
-    files: Sequence[str] = (),
-    model: Sequence[str] = (),
-    server_log: str | None = None,
     attempt: int = 0,
     tell: bool = False,
 ) -> None:
@@ -67,22 +82,20 @@ def predict_system(
 
     Args:
         name: of the system in the study.
-        kind: of :data:`~tripleaudit.descriptors.SYSTEM_KINDS`.
-        settings: its entry under ``systems``, without what only the scheduler needs.
-        test: sentences; their triples are not shown to the system.
-        train: sentences that relations, and examples for language models, come from.
+        settings: its entry under ``systems``, without what only the scheduler needs; one key names its kind
+            (:data:`~tripleaudit.descriptors.SYSTEM_KINDS`).
+        files: read and written.
         job: what decides no result: threads, the section ``generative``, the name of the study.
-        out, report: files to write.
-        files: of stored predictions for this test set.
-        model, server_log: configuration file of the model that a language model's server runs on, and its output.
         attempt: number of this try after tries that failed.
         tell: the relations that there are are those of the test set, and not those of training.
     """
-    given = {**job, "train": str(train), "files": files, "model": next(iter(model), None), "server_log": server_log}
-    asked, of = to_ask(name, settings, test, train, given, tell)
+    (kind,) = (key for key in settings if key in SYSTEM_KINDS)
+    given = {**job, "train": str(files.train), "files": files.files, "server_log": files.server_log}
+    given["model"] = next(iter(files.model), None)
+    asked, of = to_ask(name, settings, files.test, files.train, given, tell)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
-        answered = SYSTEM_KINDS.need(kind).answer(asked)
+        answered = SYSTEM_KINDS[kind].answer(asked)
     except UserError as error:
         failed = str(error)
         logger.error("%s: %s", name, failed)
@@ -91,7 +104,7 @@ def predict_system(
     logger.info("%d sentences, %d triples, %.1f s", counts["sentences"], counts["triples"], seconds)
     facts: dict[str, Any] = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
     write_json(
-        report,
+        files.report,
         {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(asked.sentences), "of": of},
     )
-    save_sentences(out, answered.sentences)
+    save_sentences(files.out, answered.sentences)

@@ -137,8 +137,8 @@ class LengthGroupedBatches(Sampler):
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
         grouped: False gives plain random batches.
-        rank, world_size: number of this process and how many train together. Each takes its share of every batch; of a
-            last batch that is too small, some sentences are in two shares.
+        process: its rank and the world size. Each takes its share of every batch; of a last batch that is too small,
+            some sentences are in two shares.
         instances: of each sentence, where ``batch_size`` counts these; keys are then ``(epoch, sentence, instance)``.
     """
 
@@ -148,8 +148,7 @@ class LengthGroupedBatches(Sampler):
         batch_size: int,
         seed: int,
         grouped: bool = True,
-        rank: int = 0,
-        world_size: int = 1,
+        process: tuple[int, int] = (0, 1),
         instances: Sequence[int] | None = None,
     ):
         self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
@@ -157,7 +156,7 @@ class LengthGroupedBatches(Sampler):
         if instances is not None:
             self.keys = [(number, each) for number, count in enumerate(instances) for each in range(count)]
             self.lengths = np.repeat(self.lengths, instances)
-        self.rank, self.world_size = rank, world_size
+        self.rank, self.world_size = process
         self.epoch, self.first = 0, 0
 
     def begin(self, epoch: int, first: int = 0) -> None:
@@ -226,9 +225,9 @@ def training_loader(
     workers: int = 0,
 ) -> DataLoader:
     """Return the loader of one training run, or of one of the processes that share it."""
-    rank, world_size = distributed.rank(), distributed.world_size()
+    process = distributed.rank(), distributed.world_size()
     instances = dataset.instances() if unit == "instances" else None
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, rank, world_size, instances)
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, process, instances)
     return DataLoader(
         dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers, persistent_workers=workers > 0
     )

@@ -14,7 +14,7 @@ from tripleaudit.extractors.span_types import typed
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
 from tripleaudit.provenance import provenance
-from tripleaudit.training.run import report_unknown_relations
+from tripleaudit.training.session import report_unknown_relations
 from tripleaudit.training.stream import Stream
 
 logger = logging.getLogger(__name__)
@@ -72,40 +72,37 @@ def load_gate(folder: Path) -> Extractor:
 def predict_files(
     model: Extractor,
     folder: Path,
-    data: Sequence[Path],
-    out: Sequence[Path],
+    files: Sequence[tuple[Path, Path]],
     batch_size: int = 32,
     gate: Extractor | None = None,
     tell: bool = False,
 ) -> None:
-    """Predict the stored sentences of ``data`` into ``out``, each with a sidecar ``<out>.provenance.json``.
+    """Predict stored sentences, each test set with a sidecar ``<out>.provenance.json``.
 
     Args:
         model: loaded from ``folder``.
         folder: of the model, for the sidecar.
-        data, out: one output for each test set.
+        files: test sets, and where the predictions of each go.
         batch_size: sentences at a time.
         gate: a classifier whose rejected sentences get no triples (two-step extraction).
         tell: ask for the relations of the sets' triples, and no others (:meth:`Extractor.tell`).
 
     Raises:
-        UserError: ``data`` and ``out`` differ in number, a file cannot be read, or a classifier is to be gated.
+        UserError: a file cannot be read, or a classifier is to be gated.
     """
     if gate is not None and model.kind == "classifier":
         raise UserError(f"{folder}: holds the classifier {model.name}, expected an extractor behind the gate")
-    if len(data) != len(out):
-        raise UserError(f"{len(data)} data files but {len(out)} output files; expected one --out for each --data")
     start = time.monotonic()
-    sets = [load_sentences(path) for path in data]
+    sets = [load_sentences(path) for path, _ in files]
     if tell:
         model.tell(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
-    for path, sentences in zip(data, sets, strict=True):
+    for (path, _), sentences in zip(files, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
     results = predict_sets(model, sets, batch_size, gate)
     seconds = time.monotonic() - start
     logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
     took = {"sentences": sum(map(len, sets)), "peak_mb": memory.peak_mb()}
-    for path, target, result in zip(data, out, results, strict=True):
+    for (path, target), result in zip(files, results, strict=True):
         record = provenance(
             command="predict",
             inputs={"data": path, "model": folder / "model.safetensors"},

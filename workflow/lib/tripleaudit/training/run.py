@@ -29,6 +29,7 @@ from tripleaudit.training import checkpoints, distributed
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
+from tripleaudit.training.session import report_unknown_relations
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
 from tripleaudit.training.trackers import NONE, check_tracker, reporting
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
@@ -195,18 +196,6 @@ def entity_f1(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> float:
         )
         correct, wanted, found = correct + len(own & other), wanted + len(own), found + len(other)
     return 2 * correct / max(1, wanted + found)
-
-
-def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[str], split: str) -> None:
-    """Log gold relations that a model cannot predict: they count as misses."""
-    known = set(relations)
-    unknown = [t.relation for sentence in sentences for t in sentence.triples if t.relation not in known]
-    if unknown:
-        names = sorted(set(unknown))
-        logger.warning(
-            "%d %s triples have a relation that was not in training (%s%s); they count as misses",
-            len(unknown), split, ", ".join(names[:5]), ", …" if len(names) > 5 else "",
-        )  # fmt: skip
 
 
 def _save(

@@ -1,16 +1,19 @@
-"""What a process that runs a model sets up once: threads, log lines, quiet libraries."""
+"""What a process that runs a model sets up and says once: threads, log lines, quiet libraries, unknown relations."""
 
 import contextlib
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 import transformers
 
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.machine.devices import gpu_slot, share
 from tripleaudit.machine.memory import first_use_of_gpu, keep_freed_memory
+
+logger = logging.getLogger(__name__)
 
 WORKSPACE = 2**26  # bytes that CUDA's libraries want at least, asked for at once: a device that is full says so here
 
@@ -61,3 +64,15 @@ def taken(gpu: str) -> Iterator[torch.device]:
         if names and torch.cuda.device_count() > len(names):
             raise RuntimeError("CUDA was asked for devices before one was taken")
         yield device(gpu)
+
+
+def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[str], split: str) -> None:
+    """Log gold relations that a model cannot predict: they count as misses."""
+    known = set(relations)
+    unknown = [t.relation for sentence in sentences for t in sentence.triples if t.relation not in known]
+    if unknown:
+        names = sorted(set(unknown))
+        logger.warning(
+            "%d %s triples have a relation that was not in training (%s%s); they count as misses",
+            len(unknown), split, ", ".join(names[:5]), ", …" if len(names) > 5 else "",
+        )  # fmt: skip

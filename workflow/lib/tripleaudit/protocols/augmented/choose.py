@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
-from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.mentions import Layout, Words
 
@@ -57,7 +56,6 @@ def wants_seen(part: str, is_subject: bool, is_object: bool, roles: str = "files
 
 
 def choose(
-    sentence: Sentence,
     layout: Layout,
     candidates: Mapping[str, Found],
     part: str,
@@ -71,8 +69,7 @@ def choose(
     of the sentence, old or new.
 
     Args:
-        sentence: the sentence that ``layout`` belongs to.
-        layout: its mentions.
+        layout: of the sentence.
         candidates: similar entities of each of its entities.
         part: one of :data:`PARTS`.
         known: the entities of training.
@@ -83,8 +80,8 @@ def choose(
         New words by entity string, and how many entities met each of :data:`OUTCOMES`.
     """
     rules = rules or Rules()
-    subjects = {triple.subject.text for triple in sentence.triples}
-    objects = {triple.object.text for triple in sentence.triples}
+    subjects = {triple.subject.text for triple in layout.sentence.triples}
+    objects = {triple.object.text for triple in layout.sentence.triples}
     taken = subjects | objects
     outcomes: Counter[str] = Counter(not_in_text=len(taken) - len(layout.entities))
     if layout.stays:

@@ -51,6 +51,7 @@ class Entity:
 class Layout:
     """The entities of a sentence by string, and why the sentence must stay: ``"nested"``, ``"overlapping"`` or None."""
 
+    sentence: Sentence
     entities: dict[str, Entity]
     stays: str | None
 
@@ -74,7 +75,7 @@ def lay_out(sentence: Sentence) -> Layout:
         stays = "overlapping"
     else:
         stays = None if all(entity.mentions for entity in entities.values()) else "nested"
-    return Layout(entities, stays)
+    return Layout(sentence, entities, stays)
 
 
 def replace_places(text: str, words: Mapping[Place, str]) -> tuple[str, "Shift"]:
@@ -102,8 +103,8 @@ class Shift:
         return offset + sum(growth for end, growth in self._steps if end <= offset)
 
 
-def rewrite(sentence: Sentence, layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
-    """Return the sentence with the words of each entity in ``chosen`` replaced in all its mentions.
+def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
+    """Return the layout's sentence with the words of each entity in ``chosen`` replaced in all its mentions.
 
     A triple's span moves with its words; where it lay inside a longer entity although the string has mentions of its
     own, it moves to the first of these.
@@ -113,7 +114,7 @@ def rewrite(sentence: Sentence, layout: Layout, chosen: Mapping[str, Words], id_
         entity = layout.entities[text]
         for mention in entity.mentions:
             slots.update(zip(entity.slots(mention), words, strict=True))
-    new_text, shift = replace_places(sentence.text, slots)
+    new_text, shift = replace_places(layout.sentence.text, slots)
 
     def moved(span: Span) -> Span:
         if not span.located:
@@ -124,8 +125,8 @@ def rewrite(sentence: Sentence, layout: Layout, chosen: Mapping[str, Words], id_
         start, end = shift(start), shift(end)
         return Span(start, end, new_text[start:end], span.type)
 
-    triples = tuple(Triple(moved(triple.subject), triple.relation, moved(triple.object)) for triple in sentence.triples)
-    return Sentence(id_, new_text, triples)
+    triples = (Triple(moved(each.subject), each.relation, moved(each.object)) for each in layout.sentence.triples)
+    return Sentence(id_, new_text, tuple(triples))
 
 
 def _inside(place: Place, around: Place) -> bool:

@@ -88,9 +88,9 @@ def augment(
     parts: dict[str, dict[str, int]] = {}
     for part in PARTS:
         total: Counter[str] = Counter()
-        for number, (sentence, layout) in enumerate(zip(positives, layouts, strict=True)):
-            chosen, outcomes = choose(sentence, layout, candidates[number], part, known, f"{seed} {number}", rules)
-            test.append(rewrite(sentence, layout, chosen, f"{sentence.id}.{part}"))
+        for number, layout in enumerate(layouts):
+            chosen, outcomes = choose(layout, candidates[number], part, known, f"{seed} {number}", rules)
+            test.append(rewrite(layout, chosen, f"{layout.sentence.id}.{part}"))
             total += outcomes
         parts[part] = {name: total[name] for name in OUTCOMES}
     ways = Counter(found.way for row in candidates for found in row.values())

@@ -38,7 +38,6 @@ def triple_types(inputs: TableInputs) -> Table:
     rows = [
         _row(
             inputs,
-            columns,
             f"{labels.TYPES[kind]} (%)",
             lambda audit, protocol, kind=kind: 100 * audit["triple_types"][kind]["share"],
             lambda corpus, protocol, kind=kind: reported.rte(
@@ -49,7 +48,7 @@ def triple_types(inputs: TableInputs) -> Table:
         )
         for kind in TRIPLE_TYPES
     ]
-    rows.append(_row(inputs, columns, "Test triples", lambda audit, protocol: audit["triples"], stratum="all"))
+    rows.append(_row(inputs, "Test triples", lambda audit, protocol: audit["triples"], stratum="all"))
     return _table(inputs, "triple-types", "Triple types of the test sets.", columns, rows, "Triple type", COUNTING)
 
 
@@ -64,7 +63,6 @@ def split_sizes(inputs: TableInputs) -> Table:
     rows = [
         _row(
             inputs,
-            columns,
             label,
             lambda audit, protocol, split=split: size(audit, protocol, split),
             lambda corpus, protocol, split=split: reported.rte(6, corpus, protocol, "instances", variant=split),
@@ -95,7 +93,6 @@ def strata_sizes(inputs: TableInputs) -> Table:
     rows = [
         _row(
             inputs,
-            columns,
             labels.TYPES.get(name, "Total"),
             lambda audit, protocol, name=name: count(audit, name),
             lambda corpus, protocol, name=name: reported.rte(
@@ -158,7 +155,6 @@ def _columns_of(inputs: TableInputs) -> list[tuple[str, str, Column]]:
 
 def _row(
     inputs: TableInputs,
-    columns: list[tuple[str, str, Column]],
     label: str,
     value: Callable[[Audit, str], float | None],
     paper: Callable[[str, str], str | None] = lambda corpus, protocol: None,
@@ -170,7 +166,7 @@ def _row(
     ``stratum`` names the test sentences that the row is about; None for other sentences.
     """
     cells = []
-    for corpus, protocol, _ in columns:
+    for corpus, protocol, _ in _columns_of(inputs):
         audit = inputs.audits.get((corpus, protocol))
         measured = None if audit is None else value(audit, protocol)
         of = about(corpus, protocol, stratum) if stratum else None
