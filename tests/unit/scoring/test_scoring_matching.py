@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
+from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.matching import applicable, check_matching, reduced, sentence_counts
-from tripleaudit.scoring.metrics import Micro, by_stratum, micro
+from tripleaudit.scoring.metrics import Micro, in_stratum, micro
 
 
 def span(start: int | None, text: str) -> Span:
@@ -104,7 +105,8 @@ def test_zero_denominators_give_zero() -> None:
 def test_strata_share_out_the_sentences_with_triples() -> None:
     counts = np.array([[1, 1, 1], [0, 1, 2], [1, 2, 1], [0, 3, 0], [2, 2, 3]])
     strata = ["entirely_seen", "unseen", "entirely_seen", None, "others"]
-    scores = by_stratum(counts, strata)
+    scores = {name: micro(counts[in_stratum(strata, name)]) for name in ("all", *STRATA)}
+    assert scores["all"] == micro(counts)
     assert scores["entirely_seen"] == Micro(2, 3, 2, 2)
     assert scores["unseen"] == Micro(0, 1, 2, 1)
     assert scores["partially_seen"] == Micro(0, 0, 0, 0)

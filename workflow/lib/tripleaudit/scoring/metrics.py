@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.protocols.strata import STRATA
-
 
 @dataclass(frozen=True, slots=True)
 class Micro:
@@ -54,16 +52,11 @@ def micro(counts: np.ndarray) -> Micro:
 
 
 def in_stratum(strata: Sequence[str | None], name: str) -> np.ndarray:
-    """Return a mask ``[sentences]`` of the sentences of one stratum; ``"all"`` has every sentence."""
-    if name == "all":
-        return np.ones(len(strata), dtype=bool)
-    return np.fromiter((stratum == name for stratum in strata), dtype=bool, count=len(strata))
-
-
-def by_stratum(counts: np.ndarray, strata: Sequence[str | None]) -> dict[str, Micro]:
-    """Return the micro scores of each of the four strata.
+    """Return a mask ``[sentences]`` of the sentences of one stratum; ``"all"`` has every sentence.
 
     A sentence belongs to a stratum if all its gold triples are of that type, else to ``others``; sentences with zero
     triples belong to none. Every triple predicted for a sentence of a stratum counts there.
     """
-    return {name: micro(counts[in_stratum(strata, name)]) for name in STRATA}
+    if name == "all":
+        return np.ones(len(strata), dtype=bool)
+    return np.fromiter((stratum == name for stratum in strata), dtype=bool, count=len(strata))
