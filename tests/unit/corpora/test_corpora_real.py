@@ -6,7 +6,6 @@ import json
 import pytest
 
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.readers.predictions import read_predictions
 from tripleaudit.corpora.registered import read_registered
 
 # file: sentences, different texts, triples as listed, unique triples, relations
@@ -179,7 +178,8 @@ def test_processed_triples_and_their_order(real_data, name):
 
 
 def test_saved_predictions(real_data):
-    gold, predicted = read_predictions(real_data / "jointer-predictions/webnlg_best_test_results.json")
+    path = real_data / "jointer-predictions/webnlg_best_test_results.json"
+    gold, predicted = (read_corpus(path, side=side) for side in ("truth", "predict"))
     assert (gold.report.triples, predicted.report.triples, predicted.report.zero_triple_sentences) == (1607, 1562, 29)
     own = read_corpus(real_data / "webnlg/test_triples.json").sentences
     assert [{t.strings for t in s.triples} for s in own] == [{t.strings for t in s.triples} for s in gold.sentences]

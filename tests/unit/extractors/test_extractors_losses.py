@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from tripleaudit.extractors.decoding import nearest_tail, pairs_within, spans_from_tags
-from tripleaudit.extractors.losses import binary_cells, class_cells, flat_cells, last_written
+from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
 
 
 def gradients(loss, logits):
@@ -26,28 +26,10 @@ def test_binary_cells_equal_the_dense_loss(seed):
     torch.testing.assert_close(gradients(sparse, logits), gradients(dense, logits), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_class_cells_equal_the_dense_loss_and_the_last_write_wins(seed):
-    torch.manual_seed(seed)
-    logits = torch.randn(2, 4, 4, 5, dtype=torch.float64, requires_grad=True)
-    rows = tuple(torch.randint(0, size, (12,)) for size in (2, 4, 4))
-    classes = torch.randint(1, 5, (12,))
-    mask = torch.rand(2, 4, 4).gt(0.3)
-    labels = torch.zeros(2, 4, 4, dtype=torch.long)
-    for index in range(12):
-        labels[rows[0][index], rows[1][index], rows[2][index]] = classes[index]
-    dense = (F.cross_entropy(logits.flatten(0, 2), labels.flatten(), reduction="none") * mask.flatten()).sum()
-    sparse = class_cells(logits, flat_cells(mask.shape, *rows), classes, mask)
-    torch.testing.assert_close(sparse, dense, rtol=0, atol=1e-10)
-    torch.testing.assert_close(gradients(sparse, logits), gradients(dense, logits), rtol=0, atol=1e-10)
-
-
 def test_without_positive_cells_and_mask():
     logits = torch.randn(2, 3, 4, dtype=torch.float64)
     none = torch.zeros(0, dtype=torch.long)
     torch.testing.assert_close(binary_cells(logits, none), F.softplus(logits).sum())
-    expected = F.cross_entropy(logits.flatten(0, 1), torch.zeros(6, dtype=torch.long), reduction="sum")
-    torch.testing.assert_close(class_cells(logits, none, none), expected)
 
 
 def test_half_precision_is_summed_in_float32():

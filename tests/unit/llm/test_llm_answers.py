@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.llm.answers import official_parser, parse_label, parse_triples, parse_values
+from tripleaudit.llm.answers import official_parser, parse_label, parse_triples
 from tripleaudit.llm.client import Answer
 from tripleaudit.llm.lenient import decode
 
@@ -118,7 +118,6 @@ def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(rows, wra
 def test_nothing_makes_it_raise(text):
     assert parse_triples(text).status in ("ok", "repaired", "truncated", "empty", "failed", "refused")
     parse_label(text, ["abc"])
-    parse_values(text)
     official_parser(text)
 
 
@@ -157,18 +156,6 @@ def test_official_mode_keeps_the_official_faults():
 def test_labels(text, label, status):
     labels = ["located in", "located in the city", "spouse", "/people/person/place_lived"]
     assert parse_label(text, labels) == (label, status)
-
-
-def test_values_of_any_shape():
-    values, status, notes = parse_values("Here: {'match': None, 'why': [1, 2.5,],}")
-    assert values == [{"match": None, "why": [1, 2.5]}]
-    assert status == "repaired"
-    assert set(notes) == {"quotes", "Python literal", "trailing comma"}
-    assert parse_values('{"entities": []}')[1] == "empty"
-    assert parse_values('{"entities": [{"name": "x"}, {"name": "y"')[:2] == (
-        [{"entities": [{"name": "x"}]}],
-        "truncated",
-    )
 
 
 def test_prose_with_brackets_does_not_hide_the_answer():

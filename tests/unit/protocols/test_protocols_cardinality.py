@@ -7,31 +7,21 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.cardinality import (
-    CARDINALITY,
-    PUBLISHED_SIZES,
-    Sizes,
-    add_zero_sentences,
-    apply_setting,
-    split_raw,
-)
+from tripleaudit.protocols.cardinality import CARDINALITY, PUBLISHED_SIZES, add_zero_sentences, apply_setting
 from tripleaudit.protocols.splits import Splits
 
 POSITIVE = sentence("Ada wrote Notes", ("Ada", "author", "Notes"), id_="p")
 ZERO = sentence("It rained", id_="z")
 
 
-def test_nz_drops_and_wz_keeps_and_adds_zero_sentences():
-    assert apply_setting([POSITIVE, ZERO], "nz", [ZERO]) == [POSITIVE]
+def test_nz_drops_and_wz_keeps_zero_sentences():
+    assert apply_setting([POSITIVE, ZERO], "nz") == [POSITIVE]
     assert apply_setting([POSITIVE, ZERO], "wz") == [POSITIVE, ZERO]
-    assert apply_setting([POSITIVE], "wz", [ZERO]) == [POSITIVE, ZERO]
 
 
-def test_an_unknown_setting_and_a_positive_zero_sentence_are_refused():
+def test_an_unknown_setting_is_refused():
     with pytest.raises(UserError, match="'wn'"):
         apply_setting([], "wn")
-    with pytest.raises(UserError, match="expected a zero-triple sentence"):
-        apply_setting([], "wz", [POSITIVE])
 
 
 @pytest.fixture
@@ -71,22 +61,14 @@ def test_zero_sentences_of_the_raw_corpus_join_a_prepared_split(raw_nyt):
     assert add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=2)[0] != new
 
 
-def test_the_raw_corpus_alone_gives_both_kinds(raw_nyt):
-    new, _ = split_raw(raw_nyt, Sizes((4, 2, 3), (20, 4, 6)))
-    assert [sum(bool(row.triples) for row in part) for _, part in new] == [4, 2, 3]
-    assert [len(part) for _, part in new] == [24, 6, 9]
-
-
 def test_too_few_sentences_are_refused(raw_nyt):
     with pytest.raises(UserError, match="30 different sentences with zero triples, expected at least 31"):
         add_zero_sentences(Splits([], [], []), raw_nyt, (25, 3, 3))
-    with pytest.raises(UserError, match="9 different sentences with triples, expected at least 10"):
-        split_raw(raw_nyt, Sizes((8, 1, 1), (1, 1, 1)))
 
 
 def test_published_sizes_are_those_of_the_papers_table_2():
-    assert PUBLISHED_SIZES["nyt24"] == Sizes((56196, 5000, 5000), (145767, 4969, 4969))
-    assert PUBLISHED_SIZES["nyt29"] == Sizes((63306, 7033, 4006), (177861, 4940, 4601))
+    assert PUBLISHED_SIZES["nyt24"] == (145767, 4969, 4969)
+    assert PUBLISHED_SIZES["nyt29"] == (177861, 4940, 4601)
 
 
 def test_the_split_command_adds_zero_sentences(raw_file, raw_nyt, tmp_path, capsys):

@@ -29,19 +29,16 @@ class _Sentence(Protocol):
 S = TypeVar("S", bound=_Sentence)
 
 
-def split_corpus(
-    sentences: Sequence[S], parts: Mapping[str, float], seed: int = 0, *, stratify: bool = True
-) -> dict[str, list[S]]:
+def split_corpus(sentences: Sequence[S], parts: Mapping[str, float], seed: int = 0) -> dict[str, list[S]]:
     """Divide sentences at random into parts of the given proportions.
 
-    Sentences with the same text always share a part, so that no text is both trained and tested on. Each part keeps
-    the corpus's order.
+    Sentences with the same text always share a part, so that no text is both trained and tested on; those with and
+    without triples are each divided in these proportions. Each part keeps the corpus's order.
 
     Args:
         sentences: the corpus.
         parts: name and weight of each part, for example ``{"train": 8, "valid": 1, "test": 1}``.
         seed: another seed gives another division.
-        stratify: divide sentences with and without triples each in these proportions.
 
     Raises:
         UserError: a weight is not positive, or a part would be empty.
@@ -51,7 +48,7 @@ def split_corpus(
     groups: dict[bool, dict[str, list[int]]] = {}
     seen: dict[str, bool] = {}
     for number, sentence in enumerate(sentences):
-        stratum = seen.setdefault(sentence.text, bool(sentence.triples) if stratify else True)
+        stratum = seen.setdefault(sentence.text, bool(sentence.triples))
         groups.setdefault(stratum, {}).setdefault(sentence.text, []).append(number)
     place: dict[int, str] = {}
     for texts in groups.values():

@@ -89,31 +89,3 @@ class _Binary(torch.autograd.Function):
     def backward(ctx, upstream: Tensor):
         (gradient,) = ctx.saved_tensors
         return (gradient * upstream).view(ctx.shape), None, None, None
-
-
-def class_cells(
-    logits: Tensor, cells: Tensor, classes: Tensor, mask: Tensor | None = None, last: Tensor | None = None
-) -> Tensor:
-    """Sum of cross-entropies over all cells, class 0 for all but the listed ones.
-
-    Args:
-        logits: [..., C].
-        cells: [n] int64, flat numbers over ``logits.shape[:-1]``; of several rows for one cell the last one holds.
-        classes: [n] int64 in 1..C-1.
-        mask: weights that broadcast to ``logits.shape[:-1]``, or None for all cells.
-        last: [n] bool as for :func:`binary_cells`.
-
-    Returns:
-        scalar.
-    """
-    logits = raise_precision(logits)
-    last = last_written(cells) if last is None else last
-    none = logits[..., 0]
-    everything = torch.logsumexp(logits, dim=-1) - none
-    rows = logits.reshape(-1, logits.shape[-1])[cells]
-    positive = (rows[:, 0] - rows.gather(1, classes[:, None])[:, 0]) * last
-    if mask is not None:
-        mask = mask.to(logits.dtype)
-        everything = everything * mask
-        positive = positive * mask.expand(none.shape).reshape(-1)[cells]
-    return everything.sum() + positive.sum()

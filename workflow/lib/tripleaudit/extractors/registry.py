@@ -139,17 +139,13 @@ def saved_extractor_name(folder: str | Path) -> str:
     return model_type.removeprefix(MODEL_TYPE_PREFIX)
 
 
-def load_extractor(folder: str | Path, expected: str | None = None):
+def load_extractor(folder: str | Path):
     """Load a trained extractor of any kind, with its tokenizer.
 
     Args:
         folder: what ``save_pretrained`` or training wrote.
-        expected: refuse the checkpoint of any other extractor.
 
     Raises:
-        UserError: the folder holds no extractor, an unknown one, or another one than ``expected``.
+        UserError: the folder holds no extractor, or an unknown one.
     """
-    name = saved_extractor_name(folder)
-    if expected is not None and name != expected:
-        raise UserError(f"{folder}: holds a checkpoint of {name}, expected {expected}")
-    return extractor_class(name).from_pretrained(folder)
+    return extractor_class(saved_extractor_name(folder)).from_pretrained(folder)

@@ -139,12 +139,12 @@ def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
     return system
 
 
-def system_of(sentences: Iterable[Sentence], source: str = "") -> System:
+def system_of(sentences: Iterable[Sentence]) -> System:
     """Return the system of the project's sentences or predictions; equal texts are joined."""
     texts: dict[str, list[list[Any]]] = {}
     for sentence in sentences:
         texts.setdefault(sentence.text, []).extend([list(triple.strings) for triple in sentence.triples])
-    return System(texts, {}, source)
+    return System(texts, {}, "")
 
 
 def _read_lines(path: Path) -> System:

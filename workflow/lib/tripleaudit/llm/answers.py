@@ -133,19 +133,6 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
     return Parsed(tuple(_merge(found)), status, tuple(notes), dropped)
 
 
-def parse_values(answer: Answer | str) -> tuple[list[Any], str, tuple[str, ...]]:
-    """Read the JSON values (lists and objects) of an answer: ``(values, status, notes)``.
-
-    ``empty`` means that every value is an empty list or object, or an object of empty ones.
-    """
-    text, refused, cut = _unpack(answer)
-    if refused:
-        return [], "refused", ()
-    decoded = decode(text)
-    holds = any(_holds_something(value) for value in decoded.values)
-    return list(decoded.values), _status(text, decoded, holds, False, cut), decoded.notes
-
-
 def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE") -> tuple[str | None, str]:
     """Read one name out of ``labels``: ``(label, status)``.
 

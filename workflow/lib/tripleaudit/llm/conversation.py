@@ -135,13 +135,11 @@ class TokenCounter:
         encode: text -> number of tokens; without it, the number is learned from the usage that the server reports:
             three characters a token at first, then the densest text seen so far.
         overhead: tokens that a chat template adds to each message.
-        trust_usage: take the server's own count for the part of a thread that it has answered.
     """
 
-    def __init__(self, encode: Callable[[str], int] | None = None, overhead: int = 8, trust_usage: bool = True):
+    def __init__(self, encode: Callable[[str], int] | None = None, overhead: int = 8):
         self._encode = encode
         self._overhead = overhead
-        self._trust = trust_usage
         self._characters_per_token: float | None = None
         self._known: tuple[tuple[Message, ...], int] = ((), 0)
 
@@ -180,7 +178,7 @@ class TokenCounter:
     def observe(self, messages: Sequence[Message], answer: Answer) -> None:
         """Learn from the usage of an answer to ``messages``; estimated usage teaches nothing."""
         usage = answer.usage
-        if not self._trust or usage.estimated or not usage.prompt_tokens:
+        if usage.estimated or not usage.prompt_tokens:
             return
         characters = sum(len(message["content"]) for message in messages)
         density = characters / usage.prompt_tokens

@@ -18,7 +18,6 @@ from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Demands
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
-Threshold = Annotated[float, Field(gt=0, le=1)]
 RATING = ("criteria", "identification", "placeholders", "thresholds")  # settings of what follows the extraction
 
 

@@ -57,10 +57,6 @@ class Schema:
             chosen[name] = self.types[name]
         return Schema(chosen, self.groups)
 
-    def group_of(self, type_name: str) -> str | None:
-        """Return the first group that holds ``type_name``."""
-        return next((group for group, members in self.groups.items() if type_name in members), None)
-
     def prompt(self) -> str:
         """Return the schema as text for a prompt: one line per type, lists marked with ``[]``."""
         lines = []

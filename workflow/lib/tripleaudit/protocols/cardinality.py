@@ -5,11 +5,10 @@ NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sente
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tripleaudit.corpora.divide import deal, find_zero, text_key
+from tripleaudit.corpora.divide import deal, find_zero
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import ProtocolSpec
@@ -19,18 +18,11 @@ from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 SETTINGS: Final = ("nz", "wz")
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Sentences of a set in train, valid, test; table 2 of the paper."""
-
-    positive: tuple[int, int, int]
-    zero: tuple[int, int, int]
-
-
-PUBLISHED_SIZES: Final[Mapping[str, Sizes]] = {
-    "nyt24": Sizes((56_196, 5_000, 5_000), (145_767, 4_969, 4_969)),
-    "nyt29": Sizes((63_306, 7_033, 4_006), (177_861, 4_940, 4_601)),
+PUBLISHED_SIZES: Final[Mapping[str, tuple[int, int, int]]] = {
+    "nyt24": (145_767, 4_969, 4_969),
+    "nyt29": (177_861, 4_940, 4_601),
 }
+"""Zero-triple sentences of train, valid, test; table 2 of the paper."""
 
 
 def parse_zero_sizes(text: str) -> tuple[int, int, int]:
@@ -40,7 +32,7 @@ def parse_zero_sizes(text: str) -> tuple[int, int, int]:
         UserError: the text is none of these.
     """
     if text in PUBLISHED_SIZES:
-        return PUBLISHED_SIZES[text].zero
+        return PUBLISHED_SIZES[text]
     parts = text.split(",")
     if len(parts) != 3 or not all(part.strip().isdecimal() for part in parts):
         raise UserError(f"zero_sizes is {text!r}, expected nyt24, nyt29 or three whole numbers N,N,N")
@@ -48,22 +40,21 @@ def parse_zero_sizes(text: str) -> tuple[int, int, int]:
     return train, valid, test
 
 
-def apply_setting(sentences: Iterable[Sentence], setting: str, zero: Iterable[Sentence] = ()) -> list[Sentence]:
+def apply_setting(sentences: Iterable[Sentence], setting: str) -> list[Sentence]:
     """Return the sentences of one setting.
 
     Args:
         sentences: a set, with or without zero-triple sentences.
         setting: ``"nz"`` drops zero-triple sentences; ``"wz"`` keeps them.
-        zero: further zero-triple sentences, which ``"wz"`` appends.
 
     Raises:
-        UserError: an unknown setting, or a sentence of ``zero`` has triples.
+        UserError: an unknown setting.
     """
     if setting == "nz":
         return [sentence for sentence in sentences if sentence.triples]
     if setting != "wz":
         raise UserError(f"unknown cardinality setting {setting!r}, expected one of {', '.join(SETTINGS)}")
-    return [*sentences, *_without_triples(zero)]
+    return list(sentences)
 
 
 def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
@@ -106,30 +97,6 @@ def add_zero_sentences(
     chosen = deal(zero, dict(zip(SPLIT_NAMES, sizes, strict=True)), seed)
     report = {"zero_sentences_found": len(zero), "zero_sentences_used": sum(sizes)}
     return Splits(*(positive[name] + chosen[name] for name in SPLIT_NAMES)).with_unique_ids(), report
-
-
-def split_raw(raw: Iterable[Sentence], sizes: Sizes, *, seed: int = 0) -> tuple[Splits, dict[str, Any]]:
-    """Build a data set of both kinds from the raw corpus alone, where no prepared split of it is at hand.
-
-    The sentences with triples are divided by the same seeded shuffle as the zero-triple ones, so that only the sizes,
-    not the single sentences, are those of the published split. Errors and report as :func:`add_zero_sentences`.
-    """
-    raw = list(raw)
-    positive = list({text_key(sentence.text): sentence for sentence in raw if sentence.triples}.values())
-    if len(positive) < sum(sizes.positive):
-        raise UserError(
-            f"the raw corpus has {len(positive)} different sentences with triples, expected at least "
-            f"{sum(sizes.positive)}"
-        )
-    chosen = deal(positive, dict(zip(SPLIT_NAMES, sizes.positive, strict=True)), seed)
-    return add_zero_sentences(Splits(**chosen), raw, sizes.zero, seed=seed)
-
-
-def _without_triples(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
-    for sentence in sentences:
-        if sentence.triples:
-            raise UserError(f"sentence {sentence.id} has triples, expected a zero-triple sentence")
-        yield sentence
 
 
 def _with_zero(

@@ -107,7 +107,7 @@ class Copies:
         return best
 
 
-def leakage(train: Sequence[Sentence], test: Sequence[Sentence], threshold: float = THRESHOLD) -> dict[str, Any]:
+def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, Any]:
     """Say what a test set shares with its training set.
 
     Returns:
@@ -117,7 +117,7 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence], threshold: floa
         each kind; and ``triples`` and ``entities``: the different ones of the test set, how many of them occur in
         training, and the share.
     """
-    copies = Copies([sentence.text for sentence in train], threshold)
+    copies = Copies([sentence.text for sentence in train])
     found = copies.among_others([sentence.text for sentence in test])
     kinds = Counter(copy.kind for copy in found)
     examples = [
@@ -138,7 +138,7 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence], threshold: floa
             "total": len(found),
             "share": len(found) / len(test) if test else 0.0,
         },
-        "threshold": threshold,
+        "threshold": THRESHOLD,
         "uncertain": copies.uncertain,
         "triples": _shared(_triples(train), _triples(test)),
         "entities": _shared(_entities(train), _entities(test)),

@@ -111,11 +111,6 @@ class Table:
     def has_column_groups(self) -> bool:
         return any(column.group for column in self.columns)
 
-    @property
-    def has_reported(self) -> bool:
-        """Whether any cell stands beside a value of a paper."""
-        return any(cell.reported is not None for row in self.rows for cell in row.cells)
-
     def cell(self, row: str, column: str, row_group: str | None = None, column_group: str | None = None) -> Cell:
         """Return one cell by its labels; groups need not be given where the labels are unique.
 

@@ -70,19 +70,18 @@ def logarithm(field: str, title: str | None, domain: tuple[float, float]) -> Spe
     return {**number(field, title, domain, type="log"), "axis": {"title": title, "values": ticks, "format": "~r"}}
 
 
-def series(names: Sequence[str], field: str = "series", columns: int = 2, least: int = 2) -> Spec:
+def series(names: Sequence[str], columns: int = 2, least: int = 2) -> Spec:
     """Return the encoding of a colour (or shape) by name, each panel's names in the same order.
 
     Args:
         names: in order.
-        field: that holds them.
         columns: of the legend.
         least: number of names from which there is a legend.
     """
     names = list(map(clean, names))
     legend = {"title": None, "orient": "bottom", "columns": columns, "labelLimit": 360 // columns}
     shown = legend if len(names) >= least else None
-    return {"field": field, "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": shown}
+    return {"field": "series", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": shown}
 
 
 def tips(**titles: str) -> list[Spec]:

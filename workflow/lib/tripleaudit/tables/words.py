@@ -13,10 +13,13 @@ def listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
-def several(names: Sequence[str], limit: int = 4) -> str:
+SHOWN = 4
+
+
+def several(names: Sequence[str]) -> str:
     """A list that stays short: the first names and how many more there are."""
     names = list(names)
-    return listed(names) if len(names) <= limit else f"{', '.join(names[:limit])} and {len(names) - limit} more"
+    return listed(names) if len(names) <= SHOWN else f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
 
 
 def sentences(*parts: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
+from tripleaudit.corpora.corpus import RawSentence
 from tripleaudit.corpora.readers.common import first_character, load_json, string_triple, take, unique_keys
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
@@ -23,19 +23,6 @@ def read(path: str | Path, side: str = "truth") -> Iterator[RawSentence]:
         text = take(value, "text", str, where)
         triples = [string_triple(triple, where) for triple in take(value, side, list, where)]
         yield RawSentence(str(number), text, triples, where)
-
-
-def read_predictions(path: str | Path, occurrence: str = "first") -> tuple[Corpus, Corpus]:
-    """Return ``(gold, predicted)``, two corpora with the same sentences and ids in the same order.
-
-    Raises:
-        UserError: as :func:`tripleaudit.corpora.read_corpus`.
-    """
-    gold, predicted = (
-        build_corpus(read(path, side), source=f"{path} ({side})", format="predictions", occurrence=occurrence)
-        for side in ("truth", "predict")
-    )
-    return gold, predicted
 
 
 def _objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
