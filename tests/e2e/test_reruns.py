@@ -52,7 +52,10 @@ def settings(url: str, document: Path) -> dict:
     endpoint = {"base_url": url, "model": "fake", "max_retries": 0}
     return {
         "protocols": {"original": None, "sift-1": {"rule": "frequency", "max_count": 1}},
-        "extractors": {"casrel": {"epochs": 1, "workers": 0}, "onerel": {"epochs": 1, "evaluate_from": 1}},
+        "extractors": {
+            "casrel": {"epochs": 1, "workers": 0},
+            "onerel": {"preset": "webnlg", "epochs": 1, "evaluate_from": 1},
+        },
         "noising": None,
         "zcc": {"binary": {}},
         "generative": {
@@ -217,7 +220,7 @@ EDITS = {
     "types of triples": (
         "protocols/types.py",
         MORE,
-        {"audit", "build_protocol", "needle_table", "train", "predict_baseline", "score_system"},
+        {"audit", "build_protocol", "needle_table", "predict_baseline", "score_system"},
         {},
     ),  # fmt: skip
     "the bootstrap": (
@@ -232,6 +235,15 @@ EDITS = {
     "a prompt": ("data/prompts/open.yaml", ("You read", "You now read"), {"generate"}, {"generate": 1}),
     "MINEA's prompt": ("data/prompts/minea-extract.yaml", ("messages:", "messages:  #"), {"extract_needles"}, {}),
     "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles"}, {}),
+    "a preset": (
+        "data/presets.yaml",
+        ("model: {max_length: 100}}  # from: repo\n    nyt29: *onerel", "model: {max_length: 90}}\n    nyt29: *onerel"),
+        {"train"},
+        {"train": 3, "predict": 3},
+    ),
+    "a preset that nobody named": ("data/presets.yaml", ("patience: 7,", "patience: 8,"), NOTHING, {}),
+    "what computes versions": ("syntax.py", MORE, NOTHING, {}),
+    "noise of entities": ("protocols/noising.py", MORE, {"train"}, {"train": 7}),
     "a paper's values": ("data/reported/minea.csv", ("\n", " \n"), {"needle_table"}, {"table": 0}),
 }
 
@@ -259,6 +271,7 @@ SETTINGS = {
     "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7, "workers": 1}}, NOTHING),
     "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
     "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
+    "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"table", "write_report"}),
     "the description": ({"description": "Other words."}, {"write_report"}),
     "thresholds": ({"needles": {"thresholds": [0.5, 0.6, 0.7, 0.9]}}, {"rate_needles"}),
     "one learning rate": ({"extractors": {"onerel": {"head_learning_rate": 2e-3}}}, {"train"}),

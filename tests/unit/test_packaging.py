@@ -109,3 +109,35 @@ def test_the_light_commands_run_where_no_torch_can_be_imported(root):
     )
     command = [sys.executable, "-c", code, "audit", str(demo / "train.jsonl"), str(demo / "test.jsonl")]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_every_step_of_the_image_finds_what_it_names():
+    """The image cannot be built where there is no container runtime; what its steps name can be looked up."""
+    steps = dict(re.findall(r"^([A-Z]+) (.*)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE))
+    run = re.findall(r"^RUN (.*)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    python = re.search(r"^PYTHON \?= (.*)$", make, re.MULTILINE)[1]
+    torch = re.search(r"^TORCH := (.*)$", make, re.MULTILINE)[1]
+    assert (steps["FROM"], steps["ARG"]) == (f"{python.replace('python', 'python:')}-slim", f"TORCH={torch}")
+    # what is copied, what is installed of it, and under which name it is called
+    assert steps["COPY"] == ". ."
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    pins = re.search(r"install --no-cache-dir -c (\S+) '\.\[(\w+)\]'", run[-1])
+    wanted = [
+        *wheel["wheel"]["packages"],
+        *wheel["wheel"]["force-include"],
+        "pyproject.toml",
+        PROJECT["readme"],
+        pins[1],
+    ]
+    for path in [*wanted, *PROJECT["license-files"]]:
+        assert (ROOT / path).exists(), path
+        assert not [one for one in ignored if f"{path}/".startswith(f"{one}/")], path
+    assert pins[2] in EXTRAS and '"torch==$TORCH"' in run[-1]
+    assert yaml.safe_load(steps["ENTRYPOINT"]) == list(PROJECT["scripts"])
+    # what the Makefile makes of it is what jobs run in
+    (image,) = re.findall(r'^container: "(.*)"$', (ROOT / "workflow" / "Snakefile").read_text(), re.MULTILINE)
+    assert re.search(r"^image:.*\n\tdocker build --tag (\w+) \.\n\tapptainer build --force (\S+) ", make, re.MULTILINE)
+    assert f"docker build --tag {PROJECT['name']} .\n" in make
+    assert f"apptainer build --force {image} docker-daemon:{PROJECT['name']}:latest\n" in make
