@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, token_triples
@@ -137,6 +138,14 @@ def build(
     """Return an untrained extractor on the tiny encoder, with weights fixed by ``seed``."""
     torch.manual_seed(seed)
     return extractor.from_encoder(encoder, relations, **settings)
+
+
+def check_loss(model: Extractor, fast: Tensor, naive: Tensor) -> None:
+    """A loss and its gradients equal those of the plain formulas; in float64."""
+    torch.testing.assert_close(fast, naive, rtol=0, atol=1e-8)
+    parameters = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
 
 
 def training_batch(
