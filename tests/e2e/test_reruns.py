@@ -220,9 +220,10 @@ EDITS = {
     "types of triples": (
         "protocols/types.py",
         MORE,
-        {"audit", "build_protocol", "needle_table", "predict_baseline", "score_system"},
+        {"audit", "build_protocol", "needle_table", "predict_baseline", "score_system"}
+        | {"score", "score_classifier", "score_two_step", "score_two_step_system"},
         {},
-    ),  # fmt: skip
+    ),
     "the bootstrap": (
         "scoring/bootstrap.py",
         MORE,
@@ -237,7 +238,7 @@ EDITS = {
     "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles"}, {}),
     "a preset": (
         "data/presets.yaml",
-        ("model: {max_length: 100}}  # from: repo\n    nyt29: *onerel", "model: {max_length: 90}}\n    nyt29: *onerel"),
+        ("schedule: constant, evaluate_from: 21,", "schedule: linear, evaluate_from: 21,"),  # OneRel's
         {"train"},
         {"train": 3, "predict": 3},
     ),
@@ -271,7 +272,7 @@ SETTINGS = {
     "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7, "workers": 1}}, NOTHING),
     "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
     "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
-    "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"table", "write_report"}),
+    "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"table"}),
     "the description": ({"description": "Other words."}, {"write_report"}),
     "thresholds": ({"needles": {"thresholds": [0.5, 0.6, 0.7, 0.9]}}, {"rate_needles"}),
     "one learning rate": ({"extractors": {"onerel": {"head_learning_rate": 2e-3}}}, {"train"}),
