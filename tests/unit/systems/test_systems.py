@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import re
+import signal
 import socket
 import sys
 import threading
@@ -41,7 +43,9 @@ for line in sys.stdin:
 """
 CLASS = """
 import json
+import os
 import re
+import signal
 class Said:
     def __init__(self, path, relations=()):
         print("loading a model")  # not an answer
@@ -164,6 +168,11 @@ BAD = {
         '[print(\'{"triples": [{"subject": "a", "relation": "r", "object": "x", "score": NaN}]}\') for _ in range(3)]',
         "its answers, sentence 'a': the score of a triple is nan, expected a number",
     ),
+    "too long a number": (
+        '[print(\'{"triples": [{"subject": "a", "relation": "r", "object": "x", "score": 1\' + "0" * 400 + "}]}")'
+        " for _ in range(3)]",
+        "its answers, sentence 'a': the score of a triple is 10{39}, expected a number",
+    ),
     "bytes": ("import os; os.write(1, bytes(range(256)))", "line 1 of its standard output is no JSON"),
     "a deep list": ("print('[' * 100000)", "line 1 of its standard output is no JSON"),
     "a closed output": (
@@ -257,6 +266,25 @@ def test_a_program_that_crashes_once_goes_on_with_the_rest(box):
     assert mark.exists() and report["failed"] is None and report["triples"] == 4
 
 
+def test_a_program_may_leave_a_process_behind_that_holds_its_streams(box, monkeypatch):
+    monkeypatch.setattr("tripleaudit.systems.programs.GRACE", 0.5)
+    pid = box.folder / "pid"
+    box.write("program.py", f"import subprocess\nopen({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600'], "
+              f"start_new_session=True).pid))\n{PROGRAM}")  # fmt: skip
+    asked = threading.Thread(
+        target=box.ask,
+        args=("command", [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]),
+        daemon=True,
+    )
+    try:
+        asked.start()
+        asked.join(60)
+        assert not asked.is_alive()
+        assert (read_json(box.report)["failed"], read_json(box.report)["triples"]) == (None, 4)
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
 def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     extra = [Sentence("z", "More ."), *GOLD]
     save_sentences(box.folder / "more.jsonl", extra)
@@ -298,6 +326,10 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
         assert [row["id"] for row, _ in kind.asked].count("b") == (2 if said == 500 else 1)
     failed = box.ask("address", "http://127.0.0.1:9/", concurrency=1, restarts=0)["failed"]
     assert "cannot be reached" in failed and "'a'" in failed
+    for odd in ({"Ü": "y"}, {"X": "a\nb"}):
+        failed = box.ask("address", address, concurrency=1, headers=odd)["failed"]
+        assert failed.startswith(f"{address} cannot be asked (") and failed.endswith(" at the sentence 'a'")
+    assert "cannot be asked" in box.ask("address", f"{address}/ü", concurrency=1)["failed"]
     headers = {"X": "env:NOT_SET_ANYWHERE"}
     assert "which is not set" in box.ask("address", address, concurrency=1, headers=headers)["failed"]
 

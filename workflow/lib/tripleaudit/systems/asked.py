@@ -6,7 +6,7 @@ are strings or spans ``{"start", "end", "text"}``, as in the format ``jsonl`` of
 where answers come in the order of the texts.
 """
 
-import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -129,8 +129,10 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
     scores = [triple.get("score") if isinstance(triple, dict) else None for triple in listed]
     if len(scores) != len(sentence.triples) or not all(isinstance(score, int | float) for score in scores):
         return sentence
-    if odd := [score for score in scores if not math.isfinite(score)]:
-        raise UserError(f"{source}, sentence {sentence.id!r}: the score of a triple is {odd[0]}, expected a number")
+    if odd := [score for score in scores if not abs(score) <= sys.float_info.max]:  # NaN is not, and a long integer
+        raise UserError(
+            f"{source}, sentence {sentence.id!r}: the score of a triple is {str(odd[0])[:40]}, expected a number"
+        )
     pairs = zip(sentence.triples, scores, strict=True)
     return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))
 

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -148,14 +149,15 @@ class _Run:
                     break
                 number += 1
                 if line.strip():
-                    answers.add(_decoded(line, number), f"line {number} of its answers")
+                    answers.add(
+                        _decoded(line, f"line {number} of its standard output"), f"line {number} of its answers"
+                    )
             self._finish(answers)
         except queue.Empty:
             waited = True
         finally:
             self._stop()
-            for thread in threads:
-                thread.join()
+            self._drain(threads)
         if waited:
             return f"gives no answer within {limit:g} s"
         if deaf:
@@ -170,7 +172,7 @@ class _Run:
         try:
             while (line := self.lines.get(timeout=GRACE)) is not None:
                 if line.strip():
-                    answers.add(_decoded(line, 0), "after its last answer")
+                    answers.add(_decoded(line, "what it says after its last answer"), "after its last answer")
         except queue.Empty:
             logger.warning("the program does not end by itself after its last answer and is stopped")
 
@@ -186,6 +188,14 @@ class _Run:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+    def _drain(self, threads: Sequence[threading.Thread]) -> None:
+        """Wait for what the program has still said; what it left running in the background may hold its streams."""
+        end = time.monotonic() + GRACE
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        if any(thread.is_alive() for thread in threads):
+            logger.warning("the program has left a process behind that holds its streams; it is not waited for")
 
     def _send(self, stream: IO[str], rows: Sequence[Mapping[str, Any]]) -> None:
         try:
@@ -214,12 +224,12 @@ def _started(function: Callable[..., None], *arguments: Any) -> threading.Thread
     return thread
 
 
-def _decoded(line: str, number: int) -> Any:
+def _decoded(line: str, where: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            f"line {number} of its standard output is no JSON: {shown(line.strip())}; expected one answer a line and "
+            f"{where} is no JSON: {shown(line.strip())}; expected one answer a line and "
             "everything else on standard error"
         ) from error
 

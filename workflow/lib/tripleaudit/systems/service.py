@@ -96,6 +96,9 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             problem = f"cannot be reached ({getattr(error, 'reason', error)})"
         except http.client.HTTPException as error:
             problem = f"answers with no HTTP ({type(error).__name__})"
+        except ValueError as error:  # a header or an address, its own or one that it refers to, that HTTP cannot send
+            problem = f"cannot be asked ({error})"
+            attempt = settings["restarts"]
         logger.warning("%s %s", address, problem)
         if attempt == settings["restarts"]:
             raise UserError(f"{address} {problem} at the sentence {row['id']!r}")
