@@ -35,7 +35,7 @@ import torch.utils.data  # noqa: F401
 import transformers.generation.utils
 import transformers.models.bert.modeling_bert  # noqa: F401
 import yaml
-from tests.benchmarks.reached import FEW, PACKAGE, Reached, Tracer, tests_of
+from tests.benchmarks.reached import FEW, PACKAGE, Reached, Tracer, at_import, tests_of
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("scoring", "protocols", "training", "extractors")
@@ -220,7 +220,7 @@ def failing(copy: Path, tests: Sequence[str]) -> str:
 
 
 def portions(root: Path, reached: Reached, mutation: Mutation) -> Iterator[list[str]]:
-    """Yield the tests for a change: those of the mirror that run the place, those of other files, whole near files."""
+    """Yield tests for a change: those of the mirror that run its place, of other files, and near files as a whole."""
     files = tests_of(root, mutation.file)
     if mutation.place < 0:
         yield files
@@ -228,7 +228,8 @@ def portions(root: Path, reached: Reached, mutation: Mutation) -> Iterator[list[
     mirror, others = files[:1], files[1:]
     yield reached.tests(mirror, mutation.file, mutation.line)
     yield reached.tests(others, mutation.file, mutation.line)
-    yield files[:FEW]
+    tree = ast.parse((ROOT / mutation.file).read_text(encoding="utf-8"))
+    yield files if at_import(tree, mutation.line) else files[:FEW]
 
 
 def caught(copy: Path, mutation: Mutation, tests: Iterator[list[str]]) -> str:

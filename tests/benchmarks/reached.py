@@ -197,3 +197,9 @@ def statement(tree: ast.Module, line: int) -> set[int]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
             return {each.lineno for each in ast.walk(tree) if isinstance(each, ast.Name) and each.id in names}
+
+
+def at_import(tree: ast.Module, line: int) -> bool:
+    """Return whether a line runs when its module is imported, where no test is seen to run it: defaults, constants."""
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    return not any(each.body[0].lineno <= line <= (each.end_lineno or line) for each in functions)

@@ -2,6 +2,7 @@
 
 import functools
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -364,3 +365,19 @@ def test_on_a_cpu_steps_are_not_captured(tiny_encoder):
     settings = TrainingSettings()
     assert type(make_step(model, make_optimizer(model, settings), settings, False)) is Step
     assert steps.MOST_GRAPHS > 16
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_a_step_that_gives_up_leaves_no_gradient_in_the_memory_of_a_graph(accumulation: int):
+    """With several batches a step, gradients are sums that lie outside of graphs, and stay."""
+    parameter = torch.nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.ones(2)
+    step = SimpleNamespace(
+        possible=True,
+        buckets={"one": SimpleNamespace(graph="captured before")},
+        settings=TrainingSettings(accumulation=accumulation),
+        optimizer=torch.optim.SGD([parameter]),
+    )
+    CapturedStep._give_up(step, RuntimeError("operation not permitted\nwhen a stream is capturing"))
+    assert step.possible is False and step.buckets["one"].graph is None
+    assert (parameter.grad is None) is (accumulation == 1)

@@ -583,10 +583,10 @@ def between_steps(**given) -> tuple[SimpleNamespace, list[str]]:
 @pytest.mark.parametrize(
     ("settings", "step", "now", "ends", "expected"),
     [
-        ({"save_minutes": 1}, 3, 1059.0, False, []),
-        ({"save_minutes": 1}, 3, 1060.0, False, ["save"]),
-        ({"save_minutes": 1}, 3, 1060.0, True, []),  # comes after the validation
-        ({"save_minutes": 1}, 10, 1060.0, False, ["log"]),
+        ({"save_minutes": 2}, 3, 1119.0, False, []),
+        ({"save_minutes": 2}, 3, 1120.0, False, ["save"]),
+        ({"save_minutes": 2}, 3, 1120.0, True, []),  # comes after the validation
+        ({"save_minutes": 2}, 10, 1120.0, False, ["log"]),
         ({"save_minutes": 0}, 3, 9999.0, False, []),
         ({"save_minutes": 0, "save_every": 3}, 3, 1000.0, False, ["save"]),
         ({"save_minutes": 0, "save_every": 3}, 5, 1000.0, False, ["log"]),
