@@ -1,3 +1,4 @@
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -145,6 +146,15 @@ def test_stored_outputs_may_have_an_extractors_name_and_the_facts_of_its_trainin
     assert "systems/casrel: 'casrel' is the name of an extractor or a baseline" in said
     assert "systems/other/training: there is no corpus 'nyt'" in said
     assert "model.py: not the provenance of a training" in said
+    for beside, settings, expected in (
+        ('{"f1": 0.5}\n', {}, "history.jsonl: not the history of a training; expected rows with 'step' and 'f1'"),
+        ("5\n", {}, "history.jsonl: not the history of a training"),
+        ("", 5, "provenance.json: not the provenance of a training"),
+    ):
+        (tmp_path / "history.jsonl").write_text(beside)
+        write_json(made, {"training": {"settings": settings}, "device": "cpu", "finished": "then"})
+        with pytest.raises(UserError, match=re.escape(expected)):
+            study(tmp_path, {"casrel": outputs}, baselines=[])
 
 
 def test_a_system_that_failed_is_asked_again_and_one_that_answered_never(tmp_path):

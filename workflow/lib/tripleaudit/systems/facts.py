@@ -29,17 +29,20 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
     Older trainings do not say themselves whether they had converged; the ``history.jsonl`` beside them does.
 
     Raises:
-        UserError: the file is no provenance of a training.
+        UserError: the file is no provenance of a training, or what lies beside it is no history of one.
     """
     record = read_json(provenance)
     training = record.get("training") if isinstance(record, dict) else None
-    if not isinstance(training, dict) or not {"device", "finished"} <= record.keys():
+    settings = training.get("settings") or {} if isinstance(training, dict) else None
+    if training is None or not isinstance(settings, dict) or not {"device", "finished"} <= record.keys():
         raise UserError(f"{provenance}: not the provenance of a training; expected its 'training' and 'device'")
     found = {name: training.get(name) for name in FACTS}
     history = Path(provenance).with_name(HISTORY)
     if found["convergence"] is None and history.is_file():
-        found["convergence"] = convergence([row for _, row in read_jsonl(history)])
-    settings = training.get("settings") or {}
+        try:
+            found["convergence"] = convergence([row for _, row in read_jsonl(history)])
+        except (KeyError, TypeError) as error:
+            raise UserError(f"{history}: not the history of a training; expected rows with 'step' and 'f1'") from error
     return {
         "keys": dict(keys),
         "device": record["device"],
