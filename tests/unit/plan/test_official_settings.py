@@ -195,6 +195,7 @@ def test_the_numbers_of_a_model_without_a_preset_are_those_of_a_benchmark(name):
 
 def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
     """Batch of 16, AdamW, early stopping: zero-cardinality paper, section 3; the rest as its preset says."""
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     kind = resolve("zcc-binary")[0]
     own = kind.training_defaults
     assert (own["batch_size"], own["optimizer"], own["patience"]) == (16, "adamw", 2)
