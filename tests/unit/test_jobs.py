@@ -351,3 +351,15 @@ def used_names(imports: set[str], bodies: dict[str, types.CodeType]) -> set[tupl
                 found.add((module, one))
                 queue += parts(bodies[module])[one][0]
     return found
+
+
+def test_no_setting_of_scoring_hides_behind_a_rule_s_input():
+    """Snakemake compares no parameter that is made from the input: what decides scores stands in others."""
+    found = []
+    for path in RULES.glob("*.smk"):
+        for name, value in re.findall(
+            r"^ +(\w+)=lambda wildcards, input\b.*?:(.*?)(?=^ +\w+=|^    \w|^\S|\Z)", path.read_text(), re.M | re.S
+        ):
+            found.append(name)
+            assert not re.search(r"RESAMPLING|GATE\b|scoring", value), (path.name, name)
+    assert {"settings", "report", "options"} <= set(found)

@@ -93,9 +93,10 @@ rule score_two_step:
             extractor=two_step_name(wildcards.gate, wildcards.extractor),
         ),
         resampling=[*RESAMPLING, *GATE],
+        report=[],
     shell:
         "python -m tripleaudit score-run --gold {input.gold:q} --predictions {input.predictions:q} "
-        "--decisions {input.decisions:q} --train {input.train:q} --keys {params.run_keys:q} {params.resampling} "
+        "--decisions {input.decisions:q} --train {input.train:q} --keys {params.run_keys:q} {params.resampling} {params.report} "
         "--out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"
 
 
@@ -124,7 +125,8 @@ use rule score_two_step as score_two_step_system with:
             testing="wz",
             extractor=two_step_name(wildcards.gate, wildcards.extractor),
         ),
-        resampling=lambda wildcards, input: [*RESAMPLING, *GATE, "--report", input.report],
+        resampling=[*RESAMPLING, *GATE],
+        report=lambda wildcards, input: ["--report", input.report],
 
 
 rule predict_baseline:
