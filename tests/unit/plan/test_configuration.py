@@ -69,6 +69,44 @@ def test_a_sifted_protocol_needs_the_number_of_its_rule():
     )
 
 
+@pytest.mark.parametrize(
+    ("protocols", "problem"),
+    [
+        ({"rearranged": {"ties": "corpus-order"}}, "'ties' belongs to the rule 'every-triple', not 'key-triple'"),
+        (
+            {"rearranged": {"rule": "every-triple", "max_count": 2}},
+            "'max_count' belongs to the rule 'key-triple', not 'every-triple'",
+        ),
+        (
+            {"sift-1": {"rule": "sample", "percent": 5, "max_count": 2}},
+            "'max_count' belongs to the rule 'frequency', not 'sample'",
+        ),
+    ],
+)
+def test_a_key_of_another_rule_fails_in_the_plan(protocols, problem):
+    (name,) = protocols
+    assert f"protocols/{name}: the key {problem}" in problems_of(protocols=protocols)
+
+
+def test_what_says_nothing_of_a_corpus_is_refused():
+    files = {"train": "a.jsonl", "test": "b.jsonl"}
+    assert "corpora/demo/registry: has no meaning beside 'files'" in problems_of(
+        corpora={"demo": {"registry": "webnlg", "files": files}}
+    )
+    assert "corpora/demo/columns: the format 'jsonl' has no columns" in problems_of(
+        corpora={"demo": {"files": files, "format": "jsonl", "columns": {"text": "t"}}}
+    )
+    assert "corpora/webnlg/format: has no meaning without 'files'" in problems_of(
+        corpora={"webnlg": {"format": "jsonl"}}
+    )
+
+
+def test_a_list_without_a_fitting_item_is_not_called_too_short():
+    found = problems_of(needles={"thresholds": [0, 2]})
+    assert "needles/thresholds/0: expected more than 0, got 0" in found and "of them" not in found
+    assert "needles/thresholds: expected at least 1 of them, got ()" in problems_of(needles={"thresholds": []})
+
+
 def test_a_study_file_that_is_missing_or_no_yaml_is_named(tmp_path):
     with pytest.raises(UserError, match="none.yaml: no such file"):
         Study.read(tmp_path / "none.yaml")
@@ -162,3 +200,13 @@ def test_every_key_has_a_description():
 
     missing = [row.split("|")[1].strip() for row in reference() if row.rstrip().endswith("|  |")]
     assert not missing
+
+
+def test_more_examples_than_a_training_split_has_fail_in_the_plan():
+    generative = {
+        "endpoints": {"e": {"base_url": "http://host/v1", "model": "m"}},
+        "datasets": {"d": {"corpus": "webnlg"}},
+        "systems": {"s": {"endpoint": "e", "examples": 10**6}},
+    }
+    found = problems_of(generative=generative)
+    assert "generative/systems/s/examples: 1000000 sentences, but the training split has 5019" in found

@@ -138,8 +138,9 @@ def test_a_protocol_may_be_made_without_training_on_it():
 
 
 def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
-    plan = study(protocols={"rearranged": {"counts": "remaining", "ties": "corpus-order", "test_size": 5}})
-    options = '{"counts": "remaining", "seed": 0, "test_size": 5, "ties": "corpus-order"}'
+    chosen = {"rule": "every-triple", "counts": "remaining", "ties": "corpus-order", "test_size": 5}
+    plan = study(protocols={"rearranged": chosen})
+    options = '{"counts": "remaining", "rule": "every-triple", "seed": 0, "test_size": 5, "ties": "corpus-order"}'
     assert plan.data.protocol_json("rearranged") == options
     with pytest.raises(
         UserError, match="protocols/rearranged/ties: expected one of 'most-triples' or 'corpus-order', got 'shortest'"

@@ -16,6 +16,7 @@ from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Batch, Count, Number, OrEmpty, Paths, Section, Seed, Share, Text, model_from, one_of
+from tripleaudit.protocols import rearranged
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
@@ -112,6 +113,15 @@ class Original(Section):
     """The split as it is; it has no options."""
 
 
+def _refuse_keys_of_another(rule: str, section: Section, keys: Mapping[str, Iterable[str]]) -> None:
+    """Refuse what is said for another rule than the chosen one; ``keys`` are those of each rule."""
+    for other in set(keys) - {rule}:
+        for key in keys[other]:
+            if getattr(section, key) is not None:
+                told = {"key": key, "other": other, "rule": rule}
+                raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", told)
+
+
 class Rearranged(Section):
     """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/protocols.md)."""
 
@@ -134,6 +144,11 @@ class Rearranged(Section):
     """Of all draws."""
     train: bool = True
     """false makes the sets and their statistics, and trains nothing on them."""
+
+    @model_validator(mode="after")
+    def _has_keys_of_its_rule_alone(self) -> "Rearranged":
+        _refuse_keys_of_another(self.rule or rearranged.RULES[0], self, rearranged.OPTIONS)
+        return self
 
 
 class Augmented(Section):
@@ -182,6 +197,7 @@ class Sifted(Section):
             raise PydanticCustomError(
                 "needed", "the rule '{rule}' needs the key '{needed}'", {"rule": self.rule, "needed": needed}
             )
+        _refuse_keys_of_another(self.rule, self, {"frequency": ("max_count",), "sample": ("percent",)})
         return self
 
 
@@ -247,6 +263,14 @@ def _problem_of_text(where: str, path: Path, format: str) -> Iterator[str]:
         yield f"{where}: {error}"
 
 
+def _problems_of_form(where: str, corpus: Corpus) -> Iterator[str]:
+    """Yield what is said beside files of one's own that says nothing of them."""
+    if corpus.registry is not None:
+        yield f"{where}/registry: has no meaning beside 'files'; expected one of the two"
+    if corpus.columns is not None and corpus.format != "auto" and "columns" not in FORMATS[corpus.format].options:
+        yield f"{where}/columns: the format '{corpus.format}' has no columns; expected auto, or no columns"
+
+
 def _is_blank(path: Path) -> bool:
     try:
         return not first_character(path)
@@ -275,6 +299,7 @@ class Corpora:
         for name, corpus in self.section.items():
             where = f"corpora/{name}"
             if corpus.files is not None:
+                yield from _problems_of_form(where, corpus)
                 for split, paths in corpus.files:
                     for path in paths or ():
                         place = Path(split_of(shipped(path))[0])
@@ -292,6 +317,9 @@ class Corpora:
             except UserError as error:
                 yield f"{where}: {error}, or files of your own under the key 'files'"
                 continue
+            for key, given in (("format", corpus.format != "auto"), ("columns", corpus.columns is not None)):
+                if given:
+                    yield f"{where}/{key}: has no meaning without 'files', a registered corpus has its form"
             yield from self._problems_of_limits(f"{where}/limit", name, entry.sizes)
             yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
         masked_lm, vectors = self.protocol("augmented").get("masked_lm"), self.protocol("augmented").get("vectors")

@@ -268,6 +268,13 @@ class LanguageModels:
             texts = self.config.datasets.get(dataset)
             if system.examples and texts is not None and texts.split == "train":
                 yield f"{where}/examples: the texts of '{dataset}' are the training split that examples come from"
+            has = (
+                self.study.data.sizes(texts.corpus).get("train")
+                if texts and texts.corpus in self.study.corpora
+                else None
+            )
+            if has is not None and system.examples > has:
+                yield f"{where}/examples: {system.examples} sentences, but the training split has {has}"
 
     def _problems_of_endpoints(self) -> Iterator[str]:
         for name, server in self.config.endpoints.items():

@@ -22,7 +22,7 @@ TIES: Final = ("most-triples", "corpus-order")
 PUBLISHED_MAX_COUNT: Final = 3
 """In the published WebNLG files every moved sentence has a triple that occurs in at most this many sentences."""
 
-_OPTIONS: Final = {"key-triple": ("max_count",), "every-triple": ("counts", "ties")}
+OPTIONS: Final = {"key-triple": ("max_count",), "every-triple": ("counts", "ties")}
 
 
 def rearrange(
@@ -71,7 +71,7 @@ def rearrange(
         if value is not None and value not in known:
             raise UserError(f"rearranged: {name} is {value!r}, expected one of {', '.join(known)}")
     for name, value in given.items():
-        if value is not None and name not in _OPTIONS[rule]:
+        if value is not None and name not in OPTIONS[rule]:
             other = next(name_ for name_ in RULES if name_ != rule)
             raise UserError(f"rearranged: {name} belongs to rule {other}, not {rule}")
     splits = splits.with_unique_ids()
