@@ -59,6 +59,15 @@ def test_a_system_competes_with_trainings_and_one_that_failed_is_named(study):
     assert "Not trained by this study: good, odd" in notes
 
 
+@pytest.mark.parametrize("name", ["efficiency", "contamination", "end-to-end", "matching-rules"])
+def test_every_table_names_a_system_that_failed_be_it_the_only_one(study, name):
+    bad = fact("bad", failed="ends with exit status 1")
+    scored = {("good", protocol, ""): [RIGHT] * 20 for protocol in ("original", "augmented")}
+    for inputs in (study(scored, [fact("good"), bad]), study({}, [bad])):
+        notes = build_table(name, inputs).notes
+        assert [note for note in notes if "bad" in note] == ["bad (Demo, Ori.) has no scores: ends with exit status 1."]
+
+
 def test_a_system_asked_about_a_part_is_compared_with_none(study):
     runs = {("casrel", "original", "1"): [RIGHT] * 20, ("pfn", "original", "1"): [WRONG] * 20}
     few = fact("few", asked=5, sentences=5)

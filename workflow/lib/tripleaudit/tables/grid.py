@@ -150,15 +150,25 @@ def extracts(name: str) -> bool:
 
 
 def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) -> list[str]:
-    """Return the notes on baselines and on systems without training among the rows of a table.
+    """Return the notes on baselines and on systems without training among a table's rows, and those that failed.
 
     Args:
+        rows: of the table; a system that failed may have none.
         protocols: whose test sets the table is about.
     """
-    names = dict.fromkeys(row.run.extractor for row in rows)
+    rows = list(rows)
+    names, corpora = dict.fromkeys(row.run.extractor for row in rows), {row.run.corpus for row in rows}
+    every = "extractors" not in inputs.options
     found = [BASELINES[name].note for name in names if name in BASELINES]
     found += ["Baselines are not compared with the other rows."] * bool(found)
-    facts = [fact for fact in inputs.systems if fact["system"] in names and fact["keys"]["protocol"] in protocols]
+    facts = [
+        fact
+        for fact in inputs.systems
+        if (
+            fact["system"] in names or (every and fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora))
+        )
+        and fact["keys"]["protocol"] in protocols
+    ]
     if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
         found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are told by its training set.")
         if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
