@@ -24,6 +24,7 @@ from tripleaudit.descriptors import (
     TableSpec,
 )
 from tripleaudit.errors import UserError
+from tripleaudit.machine.modules import load_file
 from tripleaudit.registries import REGISTRIES, VARIABLE, plugin_files, use_plugins
 
 RULE = """
@@ -104,6 +105,15 @@ def test_an_installed_package_adds_by_its_entry_point(tmp_path, monkeypatch):
         UserError, match=r"plugin 'holding': no file and no installed entry point .* installed are .*fold"
     ):
         use_plugins(["holding"])
+
+
+def test_a_plugin_imports_what_lies_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    monkeypatch.delitem(sys.modules, "words_beside_a_plugin", raising=False)
+    (tmp_path / "words_beside_a_plugin.py").write_text("NAME = 'from beside'\n")
+    (tmp_path / "uses_words.py").write_text("from words_beside_a_plugin import NAME\n")
+    assert load_file(tmp_path / "uses_words.py").NAME == "from beside"
+    assert sys.path[-1] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
