@@ -221,7 +221,7 @@ EDITS = {
         "protocols/types.py",
         MORE,
         {"audit", "build_protocol", "needle_table", "predict_baseline", "score_system"}
-        | {"score", "score_classifier", "score_two_step", "score_two_step_system"},
+        | {"score", "score_classifier", "score_two_step", "score_two_step_system", "plot"},
         {},
     ),
     "the bootstrap": (
