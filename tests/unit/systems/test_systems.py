@@ -222,15 +222,16 @@ def test_a_class_that_breaks_loses_its_row_with_its_own_words(box, kind):
     ("said", "expected"),
     [
         (b"garbage\r\n\r\n", "answers with no HTTP (BadStatusLine)"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "answers with no JSON"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}", "answers with no HTTP (IncompleteRead)"),
         (b"HTTP/1.1 200 OK\r\n\r\n<html>Log in</html>", "answers with no JSON"),
         (b"HTTP/1.1 503 Busy\r\n\r\n", "answers with status 503"),
         (b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 40, "gives no answer within 0.3 s"),
+        (b"HTTP/1.1 200 OK\r\nServer: " + b" " * 40, "gives no answer within 0.3 s"),
         (b"", "cannot be reached"),
     ],
 )
 def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
-    """The fifth one trickles, one byte at a time."""
+    """The fifth one trickles its body, the sixth its head, one byte at a time."""
 
     def serve() -> None:
         with contextlib.suppress(OSError):

@@ -1,13 +1,16 @@
 """``address``: a service that gets ``{"id", "text"}`` by POST and answers with ``{"triples"}``, over HTTP."""
 
+import functools
 import http.client
 import json
 import logging
 import os
+import queue
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
@@ -61,18 +64,35 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _read(reply: http.client.HTTPResponse, deadline: float) -> bytes:
-    """Read an answer; one that trickles in has no longer than another.
+def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
+    """Return what ``ask`` returns; a service that trickles head or body has no longer than one that is silent.
+
+    The thread of a request that is given up ends with the process.
 
     Raises:
-        TimeoutError: it is not whole in time.
+        TimeoutError: it takes longer; and what ``ask`` raises.
     """
-    parts = []
-    while part := reply.read1(1 << 16):
-        parts.append(part)
-        if time.monotonic() > deadline:
-            raise TimeoutError
-    return b"".join(parts)
+    outcome: queue.Queue[tuple[bytes, BaseException | None]] = queue.Queue(1)
+
+    def run() -> None:
+        try:
+            outcome.put((ask(), None))
+        except BaseException as error:  # raised again in the thread that waits
+            outcome.put((b"", error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        data, error = outcome.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return data
+
+
+def _ask(request: urllib.request.Request, limit: float) -> bytes:
+    with urllib.request.urlopen(request, timeout=limit) as reply:
+        return reply.read()
 
 
 def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[str, Any]) -> Any:
@@ -83,8 +103,8 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
         if attempt:
             time.sleep(PAUSE * 2 ** (attempt - 1))
         try:
-            with urllib.request.urlopen(urllib.request.Request(address, body, dict(headers)), timeout=limit) as reply:
-                data = _read(reply, time.monotonic() + limit)
+            request = urllib.request.Request(address, body, dict(headers))
+            data = _within(limit, functools.partial(_ask, request, limit))
             break
         except urllib.error.HTTPError as error:
             problem = f"answers with status {error.code}"
