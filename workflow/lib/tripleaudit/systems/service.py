@@ -91,8 +91,16 @@ def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
 
 
 def _ask(request: urllib.request.Request, limit: float) -> bytes:
+    """Send a request and read its answer; one without an end is read no longer than it may take."""
+    deadline, parts = time.monotonic() + limit, []
     with urllib.request.urlopen(request, timeout=limit) as reply:
-        return reply.read()
+        while part := reply.read1(1 << 16):
+            parts.append(part)
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        if reply.length:
+            raise http.client.IncompleteRead(b"", reply.length)
+    return b"".join(parts)
 
 
 def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[str, Any]) -> Any:
