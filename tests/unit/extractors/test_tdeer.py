@@ -214,7 +214,7 @@ def test_the_score_is_the_product_of_the_six_probabilities_used():
     heads[0, 3, 1], tails[0, 4, 1], objects[0, 3] = 2.0, 2.5, 3.0
     objects[0, 1] = 3.0  # no object begins there
     asked = []
-    rows, scores = decode(heads, tails, relations, lambda i: asked.append(i) or objects, torch.ones(1, 6).bool())
+    rows, scores = decode((heads, tails), relations, lambda i: asked.append(i) or objects, torch.ones(1, 6).bool())
     assert asked[0].tolist() == [[0, 1, 2, 1]] and rows.tolist() == [[0, 1, 2, 1, 3, 4]]
     torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 1.5, 2.0, 2.5, 3.0]).sigmoid().prod()[None])
 
@@ -227,7 +227,8 @@ def test_instances_are_scored_in_portions_and_at_most_a_hundred_of_a_sentence():
         sizes.append(len(instances))
         return F.one_hot(instances[:, 1], 12) * 18.0 - 9.0
 
-    rows, _ = decode(logits, logits, torch.full((1, 10), 9.0), objects, torch.ones(1, 12).bool(), instances_at_once=64)
+    relations, content = torch.full((1, 10), 9.0), torch.ones(1, 12).bool()
+    rows, _ = decode((logits, logits), relations, objects, content, instances_at_once=64)
     assert sizes == [64, 36] and len(set(map(tuple, rows.tolist()))) == 100
     assert all(row[1] == row[4] for row in rows.tolist())
 

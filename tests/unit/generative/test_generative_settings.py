@@ -72,7 +72,7 @@ def test_a_good_section_has_no_problems():
         ),
         (
             {
-                "systems": {"a": {"endpoint": "paid", "examples": 2}},
+                "systems": {"a": {"endpoint": "paid", "examples": 1}},
                 "datasets": {"d": {"corpus": "demo", "split": "train"}},
             },
             "systems/a/examples: the texts of 'd' are the training split",
@@ -106,7 +106,7 @@ def test_each_sample_is_a_run_of_its_own():
     assert (
         one.identity("d", "a") == identities[0] != identities[1] != identities[2]
     )  # further samples cost no first one
-    rows = [(system.name, dict(system.keys)) for system in planned.grescores.systems("g")[1:]]
+    rows = [(system.name, dict(system.keys)) for system in list(planned.grescores.planned["g"].values())[1:]]
     assert rows == [
         (name, {"extractor": "a", "setting": "open", "seed": str(number)})  # one row: mean, deviation, interval
         for number, name in enumerate(("a", "a-sample2", "a-sample3"), 1)

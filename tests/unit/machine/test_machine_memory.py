@@ -117,7 +117,7 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monk
     with pytest.raises(UserError) as caught:
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "b")
     assert "try batch_size: 2 with accumulation: 2 (the same optimiser step), or relation_chunk: " in str(caught.value)
-    settings = TrainingSettings(epochs=1, batch_size=60_000)  # half of that would still be all there is
+    settings = TrainingSettings(epochs=1, batch_size=10 * len(dataset))  # half of that would still be all there is
     with pytest.raises(UserError, match=f"at batch_size: {len(dataset)}.*; try batch_size: {len(dataset) // 2} with"):
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "c")
 
