@@ -91,7 +91,16 @@ def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
 
 
 def _ask(request: urllib.request.Request, limit: float) -> bytes:
-    """Send a request and read its answer; one without an end is read no longer than it may take."""
+    """Send a request and read its answer; one without an end is read no longer than it may take.
+
+    Args:
+        request: what is sent.
+        limit: seconds, of each wait for the service and of the whole answer.
+
+    Raises:
+        TimeoutError: the answer is not whole in time.
+        http.client.IncompleteRead: it is shorter than it says; and what ``urlopen`` raises.
+    """
     deadline, parts = time.monotonic() + limit, []
     with urllib.request.urlopen(request, timeout=limit) as reply:
         while part := reply.read1(1 << 16):

@@ -18,6 +18,7 @@ PLACES = "exact-span"
 
 
 def cell(inputs: TableInputs, run: RunKey, rule: str) -> Cell:
+    """Return the F1 of a run by a rule, in percent with its interval; a gap where it was not scored by it."""
     return inputs.scores.cell(run, "f1", matching=rule, digits=inputs.digits(1))
 
 
