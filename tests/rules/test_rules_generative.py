@@ -135,3 +135,16 @@ def test_what_cannot_work_is_said_before_anything_runs(tmp_path):
     assert "generative/systems/closed/endpoint: unknown endpoint 'fakes'" in said
     assert "did you mean 'open'" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_a_key_that_is_not_set_is_said_before_anything_runs(tmp_path):
+    with FakeEndpoint(answer=answer) as fake:
+        study(tmp_path, fake.url)
+        assert snakemake(tmp_path, "-n", "--", "generative", RULES_LM_KEY="").returncode == 0
+        result = snakemake(tmp_path, "--", "generative", RULES_LM_KEY="")
+    assert result.returncode != 0 and fake.count == 0
+    said = result.stdout + result.stderr
+    assert "- generative/endpoints/fake/api_key_env: the environment variable RULES_LM_KEY is not set" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "results/lm/corpora").exists()

@@ -49,6 +49,7 @@ elif not importlib.util.find_spec("tripleaudit"):
 from tripleaudit import jobs
 from tripleaudit.descriptors import BASELINES, PROTOCOLS, SYSTEM_KINDS, TABLES
 from tripleaudit.errors import UserError
+from tripleaudit.plan import variables
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
 
@@ -119,6 +120,16 @@ def refuse_lost_arrays():
                 f"{count} jobs of {name} are to be submitted as an array, but --jobs allows {workflow.nodes}; expected "
                 f"--jobs {count} or more, or no arrays: --slurm-array-jobs none"
             )
+
+
+def refuse_unset_variables():
+    """Stop before jobs whose keys are not there, which might be the last ones of a long run."""
+    wanted = [(job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs()]
+    try:
+        for note in variables.refuse_without(STUDY, wanted, config["generative"]["cache"]):
+            print(note, file=sys.stderr)
+    except UserError as error:
+        raise WorkflowError(str(error))
 
 
 # all of them here: with files in a store, constraints that are declared after a rule cost its outputs those they had

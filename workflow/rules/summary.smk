@@ -9,6 +9,7 @@ RUN_SUMMARY = RunSummary(STUDY.name, Path(STUDY_FOLDER), config["generative"])
 
 onstart:
     refuse_lost_arrays()
+    refuse_unset_variables()
     try:
         check_writable(RUN_SUMMARY.folder)
     except UserError as error:

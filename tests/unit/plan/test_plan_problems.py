@@ -328,3 +328,33 @@ def test_an_empty_file_is_said_in_the_plan_whatever_its_format(tmp_path, monkeyp
     assert said(capsys.readouterr().err) == [
         "corpora/c/files/test: test: the corpus is empty, expected at least one sentence"
     ]
+
+
+def test_what_is_set_and_read_by_nothing_is_said_in_the_plan():
+    points = {"learning_rate_points": [[0, 1]]}
+    config = {
+        "study": "s",
+        "corpora": {"webnlg": None},
+        "settings": ["nz", "wz"],
+        "training": {"restart_epochs": 3, "clip_norm": 2},  # pfn clips
+        "extractors": {"casrel": points, "pfn": {**points, "head_schedule": "steps"}, "onerel": {"clip_norm": 1}},
+        "zcc": {"binary": {**points, "schedule": "linear"}},
+        "generative": {"datasets": {"d": {"corpus": "webnlg"}}},
+        "grescores": {
+            "embedder": None,
+            "datasets": {"g": {"level": "sentence", "generative": "d", "extractors_judged": True}},
+        },
+    }
+    with pytest.raises(UserError) as error:
+        Study(config)
+    assert said(str(error.value)) == [
+        "extractors/casrel/learning_rate_points: has no meaning without schedule: steps",
+        "extractors/onerel/clip_norm: has no meaning without clip: global or clip: parameter",
+        "zcc/binary/learning_rate_points: has no meaning without schedule: steps",
+        "training/restart_epochs: has no meaning without schedule: cosine_restarts",
+        "grescores/datasets/g/extractors_judged: there is no grescores/judge to ask",
+    ]
+    config["training"]["schedule"] = "cosine_restarts"
+    with pytest.raises(UserError) as error:
+        Study(config)
+    assert not any(line.startswith("training/") for line in said(str(error.value)))

@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
 def summary(study: "Study") -> Iterator[str]:
     """Yield a few lines about a study that can run."""
     from tripleaudit.descriptors import TABLES
+    from tripleaudit.plan.variables import to_set
 
     yield f"{study.name}: this study can run; results go to {study.places.study}"
     parts = {
@@ -56,7 +57,6 @@ def summary(study: "Study") -> Iterator[str]:
     names = [name for name in TABLES if name in tables]
     yield f"{len(names)} tables: {', '.join(names) or 'none'}"
     yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
-    asked = study.language_models.missing_keys([*study.language_models.config.endpoints])
-    if asked:
-        yield f"environment variables to set first: {', '.join(asked)}"
+    if variables := to_set(study):
+        yield variables
     yield from (f"note: {note}" for note in study.data.notes())

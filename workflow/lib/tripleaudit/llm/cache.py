@@ -43,6 +43,10 @@ class Cache:
                 return record
         return None
 
+    def has_any(self) -> bool:
+        """Return whether an answer is stored."""
+        return any(self.folder.glob("[0-9a-f][0-9a-f]/*.json"))
+
     def put(self, key: str, record: dict[str, Any]) -> None:
         """Store a record; the last of several equal writers wins.
 

@@ -16,6 +16,7 @@ from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS, PROTOCOLS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Batch, Count, Number, OrEmpty, Paths, Section, Seed, Share, Text, model_from, one_of
+from tripleaudit.plan.relations import problems_of_held_out
 from tripleaudit.protocols import rearranged
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
@@ -333,6 +334,9 @@ class Corpora:
                 yield from self.study.places.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
         yield from self._problems_of_sizes()
         yield from self._problems_of_published()
+        for name in filter(self.asks_to_tell, self.protocols):
+            if "relations" in (options := self.protocol(name)):
+                yield from problems_of_held_out(self, f"protocols/{name}/relations", options["relations"])
         for name in self.protocols:
             spec, options = spec_of(name), self.protocol(name)
             for corpus in self.section if options.get("descriptions") is True else ():

@@ -236,6 +236,8 @@ class GreScores:
                 yield from file(f"{where}/gold/{kind}", path)
         if dataset.topics is not None and dataset.topics.text is not None:
             yield from file(f"{where}/topics/text", dataset.topics.text)
+        if dataset.extractors_judged and self.config.judge is None:
+            yield f"{where}/extractors_judged: there is no grescores/judge to ask"
         answered = {run for data_set, run in self.study.language_models.extractions if data_set == dataset.generative}
         rows: dict[Any, str] = {}
         for name, system in dataset.systems.items():

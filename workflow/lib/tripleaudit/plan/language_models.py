@@ -1,7 +1,6 @@
 """The section ``generative``: which language models extract triples from which texts. Uses no network."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -27,6 +26,8 @@ from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
 from tripleaudit.llm.listed import with_prices
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.plan.relations import problems_of_names
+from tripleaudit.plan.variables import is_set, named
 
 
 class Serve(Section):
@@ -234,6 +235,10 @@ class LanguageModels:
             if texts.corpus not in self.study.corpora:
                 known = hint(texts.corpus, self.study.corpora)
                 yield f"generative/datasets/{name}/corpus: unknown corpus '{texts.corpus}'{known}"
+            else:
+                left = {key for key in texts.verbalise if key not in (texts.relations or ())}
+                where = f"generative/datasets/{name}/verbalise"
+                yield from problems_of_names(self.study.data, where, left, [texts.corpus])
         for name, system in self.config.systems.items():
             where = f"generative/systems/{name}"
             yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
@@ -355,12 +360,12 @@ class LanguageModels:
             endpoints: names; by default those of the section's systems.
         """
         used = self.asked() if endpoints is None else endpoints
-        return sorted(name for name in self._key_names(used) if not os.environ.get(name))
+        return sorted(name for name in self._key_names(used) if not is_set(name))
 
     def keys_present(self) -> list[str]:
-        """Return the names of the environment variables with keys that are set, for jobs on other machines."""
-        return sorted(name for name in self._key_names(self.config.endpoints) if os.environ.get(name))
+        """Return the names of the environment variables of endpoints that are set, for jobs on other machines."""
+        return sorted(filter(is_set, self._key_names(self.config.endpoints)))
 
     def _key_names(self, endpoints: Iterable[str]) -> set[str]:
         servers = [self.config.endpoints[name] for name in endpoints if name in self.config.endpoints]
-        return {server.api_key_env for server in servers if server.api_key_env}
+        return {name for server in servers for name, _ in named("", server.headers, server.api_key_env)}

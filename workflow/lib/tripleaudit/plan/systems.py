@@ -15,6 +15,7 @@ from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Sectio
 from tripleaudit.files import read_json
 from tripleaudit.llm.section import answering
 from tripleaudit.plan.corpora import format_names
+from tripleaudit.plan.relations import problems_of_names
 from tripleaudit.plan.training import CLASSIFIER, Training
 from tripleaudit.systems.completion import PROMPT
 from tripleaudit.systems.facts import HISTORY, training_fact
@@ -204,6 +205,8 @@ class Systems:
             return
         if kind.name == "endpoint":
             yield from self.study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
+            named = settings["verbalise"]
+            yield from problems_of_names(self.study.data, f"{where}/verbalise", named, self.study.corpora)
             if settings["completion"] and PROBED not in self.study.protocols:
                 yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
         if kind.name == "predictions":

@@ -1,7 +1,8 @@
 """The sections ``training``, ``extractors`` and ``zcc``: with which settings each extractor is trained."""
 
+import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,6 +149,9 @@ class Trainings:
                     about = sentence.partition(": ")[0] if sentence.startswith("training/") else sentence
                     found.setdefault(about if "/model" not in about else sentence.partition("; known are")[0], sentence)
         yield from found.values()
+        yield from self._problems_of_idle(
+            name for name in self.sections if name in known or name.startswith(CLASSIFIER)
+        )
 
     def _where(self, name: str) -> str:
         if name.startswith(CLASSIFIER):
@@ -175,13 +179,29 @@ class Trainings:
         shared = self.shared.get("model", {})
         for where, part in (("training", shared), (self._where(name), own.get("model", {}))):
             yield from kind.problems(part, f"{where}/model")
-        values = {**kind.defaults, **merged}
-        values = {key: value for key, value in values.items() if key not in NOT_OF_THE_TRAINING}
-        settings: Any = Training.model_validate(values)
-        problems = list(TrainingSettings.contradictions(settings))
-        for problem in problems:
+        for problem in TrainingSettings.contradictions(self._typed(kind, merged)):
             key = problem.partition(":")[0]
             yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"
+
+    def _problems_of_idle(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield a sentence for each setting that is given and that no training reads."""
+        idle: dict[str, list[dict[str, str]]] = {}  # of each extractor, on each corpus
+        for name in names:
+            with contextlib.suppress(UserError):  # said of own_extractors
+                merged = [self.settings_of(corpus, name) for corpus in self.study.corpora or [""]]
+                idle[name] = [dict(TrainingSettings.idle(self._typed(self.declared(name), each))) for each in merged]
+        given = [(self._where(name), self.sections[name], each) for name, each in idle.items()]
+        if idle:
+            given.append(("training", self.shared, [found for each in idle.values() for found in each]))
+        for where, section, every in given:
+            for key in section:
+                if all(key in found for found in every):
+                    yield f"{where}/{key}: has no meaning without {every[0][key]}"
+
+    @staticmethod
+    def _typed(kind: Declared, merged: Mapping[str, Any]) -> Any:
+        values = {**kind.defaults, **merged}
+        return Training.model_validate({key: each for key, each in values.items() if key not in NOT_OF_THE_TRAINING})
 
     def declared(self, name: str) -> Declared:
         """Return what the extractor behind a name declares."""

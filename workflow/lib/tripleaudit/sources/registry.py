@@ -111,6 +111,7 @@ class RegisteredCorpus:
     zero: Zero | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, repr=False)  # sentences of each split, where known
     published: Mapping[str, str] = field(default_factory=dict, repr=False)  # protocol -> corpus
+    relations: Mapping[str, int] = field(default_factory=dict, repr=False)  # of train, and of these in test, if known
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -271,7 +272,13 @@ def corpora() -> dict[str, RegisteredCorpus]:
                 tuple(zero["files"]), zero["sizes"], zero.get("least", 1.0), zero.get("lower", False), zero["seed"]
             )
         result[name] = RegisteredCorpus(
-            name, entry["title"], whole, division, needs, added, entry.get("sentences", {}), entry.get("published", {})
+            name,
+            entry["title"],
+            whole,
+            division,
+            needs,
+            added,
+            *(entry.get(key, {}) for key in ("sentences", "published", "relations")),
         )
     return result
 

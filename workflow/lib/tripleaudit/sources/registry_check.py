@@ -10,7 +10,7 @@ from tripleaudit.sources.source import parse_source
 SPLITS = ("train", "valid", "test")
 _MODEL = {"title", "source", "sha256", "size", "licence", "layers"}
 _FILE = {"repository", "path", "page", "licence", "format", "sha256", "size", "expect"}
-_CORPUS = {"title", "splits", "divide", "zero", "needs", "sentences", "published"}
+_CORPUS = {"title", "splits", "divide", "zero", "needs", "sentences", "relations", "published"}
 _ZERO = {"files", "sizes", "least", "lower", "seed"}
 
 
@@ -102,9 +102,10 @@ def _corpus(name: str, entry: Any, files: dict) -> Iterator[str]:
             used += [(here, file) for file in zero["files"]]
             if set(zero["sizes"]) != set(entry.get("splits", {})):
                 yield f"{here}/sizes: expected a number of sentences for each of the splits, made of whole files"
-    sizes = entry.get("sentences", {})
-    if not set(sizes) <= set(made) or not all(type(size) is int and size > 0 for size in sizes.values()):
-        yield f"{where}/sentences: expected a whole number for some of the splits {', '.join(made)}"
+    for key in ("sentences", "relations"):
+        counts = entry.get(key, {})
+        if not set(counts) <= set(made) or not all(type(count) is int and count > 0 for count in counts.values()):
+            yield f"{where}/{key}: expected a whole number for some of the splits {', '.join(made)}"
     for file, others in entry.get("needs", {}).items():
         used += [(f"{where}/needs", other) for other in [file, *others]]
     for split in made:

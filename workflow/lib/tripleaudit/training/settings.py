@@ -156,6 +156,14 @@ class TrainingSettings:
         if "steps" in (self.schedule, self.head_schedule) and not self.learning_rate_points:
             yield "learning_rate_points: the schedule 'steps' needs them; expected [[epoch, factor], …]"
 
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """Yield the key of each setting that nothing reads beside the others, and what would read it."""
+        for key, schedule in (("learning_rate_points", "steps"), ("restart_epochs", "cosine_restarts")):
+            if schedule not in (self.schedule, self.head_schedule):
+                yield key, f"schedule: {schedule}"
+        if self.clip == "none":
+            yield "clip_norm", "clip: global or clip: parameter"
+
 
 def deciding(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the settings of a training that its result depends on."""
