@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ENDPOINT, SYSTEM = "generative/endpoints/", "systems/"
 
-ASKED: Mapping[str, Callable[["Study", Any], Iterable[str | None]]] = {
+ASKED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
     "generate": lambda study, job: [study.language_models.endpoint_of(job.system)],
     "judge_triples": lambda study, job: [job.judge],
     "score_triples": lambda study, job: [study.grescores.embedding_endpoint],
@@ -23,7 +23,7 @@ ASKED: Mapping[str, Callable[["Study", Any], Iterable[str | None]]] = {
     "extract_triple_needles": lambda study, job: [job.lm],
 }
 """Rule -> the endpoints that a job of it asks, given its wildcards."""
-ASKING: Mapping[str, Callable[["Study", Any], str | None]] = {
+ASKING: Mapping[str, Callable[[Any, Any], str | None]] = {
     **dict.fromkeys(("predict_system", "ask_system", "complete_halves"), lambda study, job: job.extractor),
     "extract_collection": lambda study, job: study.collections.system(job.collection),
 }
