@@ -5,11 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tripleaudit.scoring import bootstrap, significance
 from tripleaudit.scoring.bootstrap import (
     FEWEST,
     LEVEL,
     REPLICATES,
     Interval,
+    _resamples,
+    _samples,
     difference_intervals,
     intervals,
     scores_of,
@@ -18,6 +21,7 @@ from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.significance import (
     ALPHA,
     SHUFFLES,
+    _exchanges,
     _influence,
     _spreads,
     holm,
@@ -84,9 +88,15 @@ def test_at_the_border_an_interval_is_wilsons(right: int, low: float, high: floa
 def test_near_the_border_the_end_that_collapsed_is_wilsons() -> None:
     counts = np.array([[0, 1, 1]] * 99 + [[1, 1, 1]])
     bound = intervals(counts)["f1"]  # a third of the resamples has no right sentence
-    assert 0 < bound.low < 0.01 < bound.high < 0.06
+    assert bound.low == pytest.approx(0.00177, abs=1e-5)  # Wilson's of 1 of 100: 0.00177 to 0.05449
+    assert bound.high in (0.03, 0.04)  # a share of the resamples' sentences
+    other = intervals(1 - counts + [0, 1, 1])["f1"]
+    assert other.high == pytest.approx(1 - 0.00177, abs=1e-5)
+    assert other.low in (0.96, 0.97)
     middle = intervals(np.array([[1, 2, 2]] * 20))["f1"]  # every sentence alike: nothing to resample
-    assert middle.low < 0.5 < middle.high
+    assert (middle.low, middle.high) == pytest.approx((0.2993, 0.7007), abs=1e-4)  # Wilson's of 10 of 20
+    wider = intervals(np.array([[1, 2, 2]] * 20), level=0.99)["f1"]
+    assert (wider.low, wider.high) == pytest.approx((0.2505, 0.7495), abs=1e-4)
 
 
 def test_interval_of_several_runs_holds_their_luck_too() -> None:
@@ -271,15 +281,22 @@ def test_draws_have_the_seed_0_unless_another_is_given(monkeypatch) -> None:
     assert asked == [{"metric": "recall", "seed": 0}]
 
 
-def alike(*scores: int) -> np.ndarray:
+def alike(*scores: int, of: int = 100) -> np.ndarray:
     """Ten sentences, all with ``scores`` of 100 triples right in each run: nothing but the runs' luck varies."""
-    return np.array([[[right, 100, 100] for right in scores]] * FEWEST)
+    return np.array([[[right, of, of] for right in scores]] * FEWEST)
 
 
-def test_an_interval_of_runs_alone_is_students(monkeypatch) -> None:
-    """By hand: a standard error of 2 points over the root of 3, times 4.303, Student's t of two degrees of freedom."""
-    for bound in intervals(alike(58, 60, 62), replicates=20_000).values():
-        assert (bound.low, bound.high) == pytest.approx((0.6 - 0.0497, 0.6 + 0.0497), abs=0.004)
+@pytest.mark.parametrize(
+    ("scores", "level", "half"),
+    [
+        ((58, 60, 62), 0.95, 0.0497),  # a standard error of 2 points over the root of 3, times 4.303
+        ((58, 60, 62), 0.8, 0.0218),  # times 1.886
+        ((59, 61), 0.8, 0.0308),  # of 1 point, times 3.078, Student's t of one degree of freedom
+    ],
+)
+def test_an_interval_of_runs_alone_is_students(scores: tuple[int, ...], level: float, half: float) -> None:
+    for bound in intervals(alike(*scores), replicates=20_000, level=level).values():
+        assert (bound.low, bound.high) == pytest.approx((0.6 - half, 0.6 + half), abs=0.08 * half)
 
 
 def test_a_difference_of_runs_alone_is_students() -> None:
@@ -306,6 +323,86 @@ def test_the_p_value_of_runs_alone_is_students() -> None:
     """By hand: means 3 points apart, an error of 1 point, so t = 3 with two degrees of freedom: p = 0.0955."""
     p = randomisation_test(alike(50, 52), alike(54, 54), shuffles=40_000)
     assert p == pytest.approx(0.0955, abs=0.005)
+    # an error of 2 over the root of 3 units, so t = 2.598 with four degrees; of 128, which rounds nowhere
+    p = randomisation_test(alike(64, 66, 68, of=128), alike(69, 69, 69, of=128), shuffles=40_000)
+    assert p == pytest.approx(0.0602, abs=0.004)
+
+
+def test_a_difference_of_three_runs_has_four_degrees_of_freedom() -> None:
+    """By hand: variances of 4 and 0 points² over three runs give an error of 1.155 points, times 2.776."""
+    for bound in difference_intervals(alike(50, 52, 54), alike(55, 55, 55), replicates=20_000).values():
+        assert (bound.low, bound.high) == pytest.approx((0.03 - 0.0321, 0.03 + 0.0321), abs=0.002)
+
+
+def test_a_difference_ends_at_minus_one_and_one_and_has_no_negative_zero() -> None:
+    for bound in difference_intervals(alike(0, 0), alike(0, 100)).values():  # half, with an error of half
+        assert bound == Interval(-1.0, 1.0)
+    none, more = np.array([[0, 1, 1]] * FEWEST), np.array([[0, 2, 2]] * FEWEST)  # nothing is right in either
+    for pair in ((none, more), (more, none)):
+        assert {repr(bound) for bound in difference_intervals(*pair).values()} == {"Interval(low=0.0, high=0.0)"}
+
+
+def test_exchanging_two_systems_turns_the_signs() -> None:
+    first, second = some_counts(60, 0.7, 1), some_counts(60, 0.5, 2)
+    there, back = difference_intervals(first, second), difference_intervals(second, first)
+    assert there == {name: Interval(-bound.high, -bound.low) for name, bound in back.items()}
+    assert there["f1"].low < there["f1"].high < 0
+
+
+@pytest.mark.parametrize("sentences", [6, 400], ids=["sentence by sentence", "row by row"])
+def test_a_resample_draws_each_sentence_once_on_average(sentences: int) -> None:
+    """As often as there are sentences in all; the share of a row has the binomial's mean and variance."""
+    frequencies = np.array([sentences // 6, sentences // 3, sentences - sentences // 6 - sentences // 3])
+    drawn = _resamples(np.random.default_rng(0), frequencies, 20_000)
+    assert drawn.shape == (20_000, 3) and (drawn.sum(axis=1) == sentences).all()
+    variance = frequencies * (1 - frequencies / sentences)
+    assert np.abs(drawn.mean(axis=0) - frequencies).max() < 4 * np.sqrt(variance.max() / 20_000)
+    assert drawn.var(axis=0) == pytest.approx(variance, rel=0.05)
+
+
+@pytest.mark.parametrize("portion", [1, 7, 16])
+def test_portions_change_neither_resamples_nor_exchanges(monkeypatch, portion: int) -> None:
+    counts = some_counts(30, 0.7, 1)
+
+    def drawn() -> list[np.ndarray]:
+        random = np.random.default_rng(3)
+        return [_samples(random, counts, 16), np.abs(_exchanges(*alike_but_one(), 0, 16, random))]
+
+    whole = drawn()
+    monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", portion * len(counts))
+    monkeypatch.setattr(significance, "_CELLS_AT_ONCE", portion)
+    for one, other in zip(drawn(), whole, strict=True):
+        assert np.array_equal(one, other)
+
+
+def alike_but_one() -> tuple[np.ndarray, np.ndarray]:
+    """Two systems that differ in one sentence, so that an exchange is a coin."""
+    return np.array([[1, 1, 1]] + [[1, 2, 2]] * 4), np.array([[0, 1, 1]] + [[1, 2, 2]] * 4)
+
+
+def test_every_draw_counts() -> None:
+    """Either way round, the difference of two systems in one sentence is as large; nothing else can be drawn."""
+    for shuffles in (1, 3):
+        assert randomisation_test(*alike_but_one(), shuffles=shuffles) == 1
+    same = np.array([[1, 2, 2]] * FEWEST)
+    assert set(difference_intervals(same - [1, 0, 0], same, replicates=1).values()) == {Interval(0.5, 0.5)}
+
+
+@pytest.mark.parametrize("sentences", [8, 9])
+def test_each_sentence_is_exchanged_in_every_second_draw(sentences: int) -> None:
+    """Sentences of 1, 2, 4, … triples, all right in one system: the difference tells which were exchanged."""
+    sizes = 2 ** np.arange(sentences)
+    first = np.stack([sizes] * 3, axis=1)
+    found = _exchanges(first, first * [0, 1, 1], 0, 2**14, np.random.default_rng(0))
+    exchanged = np.rint((1 - found) / 2 * sizes.sum()).astype(int)  # which counts in binary
+    counts = np.bincount(exchanged, minlength=2**sentences)
+    mean = 2**14 / 2**sentences
+    assert len(counts) == 2**sentences and np.abs(counts - mean).max() < 5 * np.sqrt(mean)
+
+
+def test_sums_of_one_triple_have_their_scores() -> None:
+    assert scores_of(np.array([1, 1, 1])).tolist() == [1, 1, 1]
+    assert scores_of(np.array([1, 1, 2])).tolist() == [1, 0.5, 2 / 3]
 
 
 def test_a_winner_needs_sentences_and_less_than_alpha(monkeypatch) -> None:

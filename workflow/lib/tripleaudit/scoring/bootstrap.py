@@ -75,7 +75,7 @@ def intervals(
         luck = random.standard_t(runs - 1, size=(replicates, 1)) / math.sqrt(runs)
         samples += whole.std(axis=0, ddof=1) * luck
     tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(0, 1)
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
     value = whole.mean(axis=0)
     found = {}
     for i, name in enumerate(METRICS):
@@ -117,9 +117,9 @@ def difference_intervals(
         luck = random.standard_t(2 * (runs - 1), size=(replicates, 1)) / math.sqrt(runs)
         samples += np.sqrt(whole.var(axis=1, ddof=1).sum(axis=0)) * luck
     tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1) + 0.0  # no -0.0
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1)
     if turned:
-        low, high = -high + 0.0, -low + 0.0
+        low, high = -high + 0.0, -low + 0.0  # no -0.0
     return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
 
 
@@ -138,7 +138,7 @@ def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -
 
 
 def _inside(bound: Interval, value: float, sentences: int, level: float) -> Interval:
-    """Replace the ends of an interval that lie at 0 or 1 by Wilson's."""
+    """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (value + z * z / (2 * sentences)) / (1 + z * z / sentences)
     half = z / (1 + z * z / sentences) * math.sqrt(value * (1 - value) / sentences + z * z / (4 * sentences**2))

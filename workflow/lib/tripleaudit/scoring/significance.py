@@ -12,6 +12,7 @@ each, only 20 exchanges exist, and no p-value is below 0.1.
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -119,12 +120,9 @@ def _influence(counts: np.ndarray, column: int) -> np.ndarray:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm-adjusted p-values in the given order: comparing each with alpha controls the family-wise error."""
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
+    steps = (min(1.0, (len(p_values) - rank) * p_values[index]) for rank, index in enumerate(order))
+    adjusted = dict(zip(order, accumulate(steps, max), strict=True))
+    return [adjusted[index] for index in range(len(p_values))]
 
 
 def significant_winner(
