@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.filler import Filler, vectors
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented import augment
+from tripleaudit.protocols.augmented import DEFAULT_BEAMS, DEFAULT_K, augment
 from tripleaudit.protocols.augmented.candidates import find_candidates
 from tripleaudit.protocols.augmented.choose import PARTS, Found, Rules, choose, wants_seen
 from tripleaudit.protocols.augmented.mentions import lay_out
@@ -71,6 +71,41 @@ def test_a_text_that_quotes_the_mask_token_is_read_at_the_right_mask():
     model.fill = lambda asked, top: queries.update(asked) or {}
     candidates(sentence("the token [MASK] hides Rome", ("Rome", "r", "Rome")), model)
     assert queries == {"the token [MASK] hides [MASK]": [1]}
+
+
+def test_each_word_is_asked_for_at_its_own_mask():
+    """The masks of other entities count, what is filled already does not, and quoted masks before it do."""
+    model, asked = Filler(WORDS), []
+    fill = model.fill
+    model.fill = lambda queries, top: asked.append((queries, top)) or fill(queries, top)
+    row = sentence("[MASK] means Rome or New York here", ("Rome", "r", "New York"))
+    found, _ = candidates(row, model, k=3, beams=1)
+    (first,) = {words[0] for words in found["New York"]}
+    assert asked == [
+        ({"[MASK] means [MASK] or [MASK] [MASK] here": [1, 2]}, 5),  # the word itself may come in two spellings
+        ({f"[MASK] means [MASK] or {first} [MASK] here": [2]}, 5),
+    ]
+    assert len(found["Rome"]) == 3
+
+
+def test_longer_entities_are_ranked_by_the_sum_of_their_words_logarithms():
+    """Of two first words the less likely one leads to the likeliest entity."""
+    model = Filler(WORDS)
+    ranked = {
+        ("[MASK] [MASK] wins", 0): [("Rome", -1.0), ("Oslo", -2.0), ("Lima", -3.0)],
+        ("Rome [MASK] wins", 0): [("Bern", -5.0), ("Kiev", -6.0)],
+        ("Oslo [MASK] wins", 0): [("Bonn", -1.0), ("York", -2.0), ("Graz", -4.5)],
+    }
+    model.fill = lambda queries, top: {
+        (text, number): ranked[text, number] for text, numbers in queries.items() for number in numbers
+    }
+    found, _ = candidates(sentence("New York wins", ("New York", "r", "New York")), model, k=3, beams=2)
+    assert found["New York"] == [("Oslo", "Bonn"), ("Rome", "Bern"), ("Oslo", "Graz")]
+
+
+def test_eleven_candidates_and_five_beams_are_the_numbers_of_the_protocols_page(root):
+    page = (root / "docs" / "protocols.md").read_text(encoding="utf-8")
+    assert f"| `k` | {DEFAULT_K} |" in page and f"| `beams` | {DEFAULT_BEAMS} |" in page
 
 
 @pytest.mark.parametrize(

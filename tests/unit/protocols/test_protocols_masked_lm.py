@@ -1,10 +1,14 @@
 import json
+import random
+from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
+from tripleaudit.protocols.augmented import train_mlm
+from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, _whole_words
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 
 torch = pytest.importorskip("torch")
@@ -62,6 +66,7 @@ def test_masks_are_answered_as_by_the_plain_model_whatever_the_batch(trained):
         transformers.AutoTokenizer.from_pretrained(folder),
         transformers.AutoModelForMaskedLM.from_pretrained(folder).eval(),
     )
+    assert answers[0].keys() == answers[1].keys() == {(text, number) for text in queries for number in queries[text]}
     for (text, number), ranked in answers[0].items():
         inputs = tokenizer(text, return_tensors="pt")
         place = (inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero()[number, 0]
@@ -139,3 +144,166 @@ def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encod
         train_masked_lm(tiny_encoder, [sentence(" ")], tmp_path, MaskedLm())
     with pytest.raises(UserError, match="no word that the tokenizer has as one piece"):
         train_masked_lm(tiny_encoder, [sentence("... !!")], tmp_path, MaskedLm())
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        (["the", "##the", "[unused1]", "[PAD]", ",", "1990", "zoé"], ["the", "1990", "zoé"]),
+        (["Ġthe", "the", "Ġzo\u00c3\u00a9", "Ġ,", "<pad>", "Ġ[unused"], ["the", "[unused"]),  # as RoBERTa's
+        (["▁the", "the", "▁zoé", "▁,", "<pad>", "▁unused]"], ["the", "zoé", "unused]"]),  # as ALBERT's
+    ],
+)
+def test_whole_words_are_told_by_the_mark_of_their_kind_of_tokenizer(pieces, words):
+    tokens = {piece: 10 + place for place, piece in enumerate(pieces)}
+    tokenizer = SimpleNamespace(get_vocab=lambda: tokens, all_special_tokens=["[PAD]", "<pad>"])
+    whole = _whole_words(tokenizer)
+    assert list(whole.values()) == words
+    assert all(pieces[token - 10].lstrip("Ġ▁") == word for token, word in whole.items())
+
+
+def test_the_limit_is_the_smallest_of_tokenizer_model_and_512(trained):
+    model = MaskedLanguageModel(trained[0])
+    assert model._max_length == model._model.config.max_position_embeddings < 512
+
+
+@pytest.fixture
+def tokenizer(tiny_encoder):
+    return transformers.AutoTokenizer.from_pretrained(tiny_encoder)
+
+
+def test_words_of_one_piece_have_their_places(tokenizer):
+    ids, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 64)
+    assert [tokenizer.convert_ids_to_tokens(ids[place]) for place in single] == ["london", "is", "in", "england"]
+    cut, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 4)
+    assert (len(cut), single) == (4, [1, 2])  # [CLS] london is [SEP]
+
+
+def test_a_batch_of_masks_by_hand(tokenizer):
+    samples = [([5, 7, 8, 9], [1, 3]), ([5, 6], [1])]
+    batch = train_mlm._mask(samples, tokenizer, 1.0, random.Random(0))
+    mask, pad = tokenizer.mask_token_id, tokenizer.pad_token_id
+    assert batch["input_ids"].tolist() == [[5, mask, 8, mask], [5, mask, pad, pad]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
+    assert batch["labels"].tolist() == [[-100, 7, -100, 9], [-100, 6, -100, -100]]  # -100: what PyTorch's losses ignore
+    many = train_mlm._mask([([5] * 40_000, list(range(40_000)))], tokenizer, 0.25, random.Random(0))
+    assert (many["labels"] == 5).float().mean().item() == pytest.approx(0.25, abs=0.01)
+
+
+def test_masked_positions_have_the_logits_of_the_whole_model(trained, tokenizer):
+    model = transformers.AutoModelForMaskedLM.from_pretrained(trained[0]).eval()
+    samples = [train_mlm._encode(tokenizer, text, 64) for text in TEXTS[:3]]
+    batch = train_mlm._mask(samples, tokenizer, 0.5, random.Random(1))
+    with torch.no_grad():
+        whole = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+        torch.testing.assert_close(train_mlm._logits(model, batch), whole[batch["labels"] != -100])
+
+
+def test_a_new_head_starts_from_the_frequencies_of_pieces():
+    """Add-one: of four pieces in a vocabulary of three, 1 + 1, 1 + 0 and 1 + 3 of seven."""
+    head = torch.nn.Linear(2, 3)
+    model = SimpleNamespace(get_output_embeddings=lambda: head)
+    train_mlm._start_from_frequencies(model, [([2, 0, 1], [0, 1]), ([2, 2], [0, 1])])
+    assert head.bias.exp().tolist() == pytest.approx([2 / 7, 1 / 7, 4 / 7])
+
+
+def test_head_and_encoder_have_rates_of_their_own(tiny_encoder):
+    model = transformers.AutoModelForMaskedLM.from_pretrained(tiny_encoder)
+    optimizer = train_mlm._optimizer(model, MaskedLm(learning_rate=0.5, encoder_learning_rate=0.25))
+    inside = {id(parameter) for parameter in model.base_model.parameters()}
+    rates = {
+        (id(parameter) in inside, group["lr"]) for group in optimizer.param_groups for parameter in group["params"]
+    }
+    assert rates == {(False, 0.5), (True, 0.25)}
+    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(list(model.parameters()))
+    head = train_mlm._optimizer(model, MaskedLm(encoder_learning_rate=0))
+    assert len(head.param_groups) == 1 and not any(
+        parameter.requires_grad for parameter in model.base_model.parameters()
+    )
+    assert all(parameter.requires_grad for parameter in head.param_groups[0]["params"])
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """What a training does: sentences and rates of its steps, losses, norms of the gradients."""
+    seen = SimpleNamespace(batches=[], rates=[], losses=[], norms=[])
+    optimizer, mask, loss = train_mlm._optimizer, train_mlm._mask, train_mlm._loss
+
+    def noted(made, *_):
+        groups = made.param_groups
+        gradients = [own.grad for group in groups for own in group["params"] if own.grad is not None]
+        seen.norms.append(torch.stack([gradient.norm() for gradient in gradients]).norm().item())
+        seen.rates.append([group["lr"] for group in groups])
+
+    def noted_optimizer(model, settings):
+        made = optimizer(model, settings)
+        made.register_step_pre_hook(noted)
+        return made
+
+    def noted_loss(model, batch):
+        found = loss(model, batch) * 50  # large gradients, so that the bound holds
+        seen.losses.append(found.item())
+        return found
+
+    def noted_mask(samples, *arguments):
+        seen.batches.append([tuple(ids) for ids, _ in samples])
+        return mask(samples, *arguments)
+
+    monkeypatch.setattr(train_mlm, "_optimizer", noted_optimizer)
+    monkeypatch.setattr(train_mlm, "_loss", noted_loss)
+    monkeypatch.setattr(train_mlm, "_mask", noted_mask)
+    return seen
+
+
+def numbered(count):
+    return [sentence(f"the {number} engine in london is the house of england") for number in range(count)]
+
+
+def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(tiny_encoder, tmp_path, watched):
+    settings = MaskedLm(steps=20, batch_size=10, learning_rate=0.5, encoder_learning_rate=0.25, layers=1)
+    report = train_masked_lm(tiny_encoder, numbered(102), tmp_path, settings)
+    factors = [0, 0.5, *((20 - step) / 18 for step in range(2, 20))]
+    assert [pair for rates in watched.rates for pair in rates] == pytest.approx(
+        [rate * factor for factor in factors for rate in (0.5, 0.25)]
+    )
+    assert max(watched.norms) == pytest.approx(1, abs=1e-4)  # bounded as in BERT's code
+    assert report["loss"] == pytest.approx(sum(watched.losses[-2:]) / 2)
+    steps = watched.batches[:20]
+    assert {len(batch) for batch in steps} == {10}
+    picked = Counter(ids for batch in steps for ids in batch)
+    assert len(picked) == 100 and set(picked.values()) == {2}  # of 102 sentences two are held out
+    assert len(set(steps[0]) & set(steps[10])) < 10
+    held_out = [ids for batch in watched.batches[20:] for ids in batch]
+    assert len(held_out) == 2 and not set(held_out) & set(picked)
+
+
+def test_the_shortest_warm_up_is_one_step(tiny_encoder, tmp_path, watched):
+    settings = MaskedLm(steps=5, batch_size=4, learning_rate=0.5, encoder_learning_rate=0, layers=1)
+    report = train_masked_lm(tiny_encoder, numbered(8), tmp_path, settings)
+    assert [rate for (rate,) in watched.rates] == pytest.approx([0, 0.5, 0.375, 0.25, 0.125])
+    assert report["loss"] == pytest.approx(watched.losses[-1])
+    assert (report["held_out_words"], report["held_out_accuracy"]) == (0, 0.0)
+
+
+def test_at_most_two_hundred_sentences_are_held_out(tiny_encoder, tmp_path, monkeypatch):
+    held_out = []
+    monkeypatch.setattr(train_mlm, "_encode", lambda tokenizer, text, longest: ([5], [0]))
+    monkeypatch.setattr(train_mlm, "_accuracy", lambda model, samples, *_: held_out.append(len(samples)) or (8, 2))
+    for count in (9_950, 10_000, 10_500):
+        texts = [sentence(str(number)) for number in range(count)]
+        settings = MaskedLm(steps=1, batch_size=1, layers=1, mask_rate=0.9)
+        assert train_masked_lm(tiny_encoder, texts, tmp_path, settings)["held_out_accuracy"] == 0.25
+    assert held_out == [199, 200, 200]
+
+
+def test_the_accuracy_is_the_share_of_masked_words_ranked_first(tokenizer, monkeypatch):
+    samples = [([5, 7, 8], [1, 2]), ([5, 6, 7, 7], [1, 2, 3]), ([5], [])]
+
+    def logits(model, batch):
+        return torch.nn.functional.one_hot(torch.full(((batch["labels"] != -100).sum(),), 7), 12).float()
+
+    monkeypatch.setattr(train_mlm, "_logits", logits)
+    model = SimpleNamespace(device=torch.device("cpu"))
+    for size in (1, 2, 3):  # all words are masked: 7, 8, 6, 7 and 7
+        settings = MaskedLm(batch_size=size, mask_rate=1 - 1e-9)
+        assert train_mlm._accuracy(model, samples, tokenizer, settings) == (5, 3)

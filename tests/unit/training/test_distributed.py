@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from torch.distributed.launcher import api
 
 from support.extractors import toy_sentences
 from tripleaudit.cli import main
@@ -93,6 +96,77 @@ def test_a_process_that_trains_alone():
     assert distributed.join(torch.device("cpu")) == torch.device("cpu")
     distributed.barrier()
     distributed.leave()
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_processes_are_started_on_this_machine_and_the_first_failure_ends_all(monkeypatch, failed: bool):
+    asked = []
+
+    def launched(config, program):
+        def run(*arguments):
+            asked.append((config, program, arguments))
+            if failed:
+                raise ChildFailedError("train", {0: ProcessFailure(0, 1, 1, "")})
+
+        return run
+
+    monkeypatch.setattr(api, "elastic_launch", launched)
+    assert distributed.launch(3, ["train", "--out", "x"]) == int(failed)
+    ((config, program, arguments),) = asked
+    assert (program, arguments) == (sys.executable, ("-m", "tripleaudit", "train", "--out", "x"))
+    assert (config.min_nodes, config.max_nodes, config.nproc_per_node, config.max_restarts) == (1, 1, 3, 0)
+    assert config.rdzv_endpoint == "127.0.0.1:0" and config.local_addr == "127.0.0.1"
+
+
+@pytest.fixture
+def second_of_two(monkeypatch):
+    """The second of two processes; returns what it asks of the group."""
+    asked = []
+
+    def broadcast(box, src):
+        assert src == 0
+        box[0] = "first's"
+
+    def gather(values, value):
+        values[:] = ["first's", value]
+
+    group = SimpleNamespace(
+        is_initialized=lambda: True, get_rank=lambda: 1, get_world_size=lambda: 2, broadcast_object_list=broadcast,
+        all_gather_object=gather, barrier=lambda: asked.append("barrier"),
+        destroy_process_group=lambda: asked.append("left"),
+    )  # fmt: skip
+    monkeypatch.setattr(distributed, "dist", group)
+    return asked
+
+
+def test_what_processes_tell_each_other(second_of_two):
+    assert (distributed.rank(), distributed.world_size()) == (1, 2)
+    assert distributed.broadcast("own") == "first's"
+    assert distributed.gather("own") == ["first's", "own"]
+    distributed.barrier()
+    distributed.leave()
+    assert second_of_two == ["barrier", "left"]
+    assert distributed.join(torch.device("cuda", 0)) == torch.device("cuda", 0)  # has joined already
+
+
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_a_process_that_was_launched_joins_with_the_device_of_its_rank(monkeypatch, kind: str):
+    joined, device = [], torch.device(kind, 0) if kind == "cuda" else torch.device(kind)
+    group = SimpleNamespace(
+        is_initialized=lambda: False, init_process_group=lambda backend, timeout: joined.append((backend, timeout))
+    )
+    monkeypatch.setattr(distributed, "dist", group)
+    monkeypatch.setattr(torch.cuda, "set_device", joined.append)
+    for known in ({"LOCAL_RANK": "1"}, {"WORLD_SIZE": "2"}):  # both are PyTorch's
+        for name in ("LOCAL_RANK", "WORLD_SIZE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(*next(iter(known.items())))
+        assert not distributed.launched() and distributed.join(device) == device and not joined
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    own = torch.device("cuda", 1) if kind == "cuda" else device
+    assert distributed.launched() and distributed.join(device) == own
+    assert joined == ([own, ("nccl", distributed.PATIENCE)] if kind == "cuda" else [("gloo", distributed.PATIENCE)])
+    assert distributed.PATIENCE.days >= 1  # a validation of the first takes hours at most
 
 
 @pytest.mark.slow

@@ -155,3 +155,44 @@ def test_sentences_with_more_triples_than_are_asked_for_are_dropped(tiny_encoder
     dataset = TrainingSentences(sentences, build(CasRel, tiny_encoder, drop_above=most))
     assert [example.id for example in dataset.examples] == kept
     assert dataset.counts["dropped_long"] == 3 - len(kept)
+
+
+def test_portions_of_the_alignment_change_nothing(model, monkeypatch):
+    whole = TrainingSentences(toy_sentences(), model)
+    monkeypatch.setattr("tripleaudit.training.data.ALIGN_AT_ONCE", 3)
+    parts = TrainingSentences(toy_sentences(), model)
+    assert parts.counts == whole.counts and [each.id for each in parts.examples] == [each.id for each in whole.examples]
+    for one, other in zip(parts.examples, whole.examples, strict=True):
+        assert (one.rows == other.rows).all() and (one.epoch, one.instance) == (0, None)
+
+
+def test_sentences_of_fifty_batches_are_sorted_from_long_to_short():
+    """Each group of 50 batches holds the sentences that a plain epoch of this seed has in these places."""
+    lengths = np.random.default_rng(0).permutation(1000)
+    plain = [index for batch in LengthGroupedBatches(lengths, 4, seed=2, grouped=False) for _, index in batch]
+    grouped = [[index for _, index in batch] for batch in LengthGroupedBatches(lengths, 4, seed=2)]
+    for batch in grouped:
+        assert sorted(lengths[batch], reverse=True) == lengths[batch].tolist()
+    for at in range(0, 1000, 200):
+        group = sorted(plain[at : at + 200], key=lambda index: -lengths[index])
+        assert all(group[place : place + 4] in grouped for place in range(0, 200, 4))
+
+
+def test_a_static_batch_says_which_rows_are_triples(tiny_encoder):
+    model = build(CasRel, tiny_encoder)
+    dataset = TrainingSentences(toy_sentences(), model)
+    examples = [dataset[0, number] for number in range(3)]
+    count = sum(len(example.rows) for example in examples)
+    batch = Collator(CasRel, model.config, 0, seed=0, static=4)(examples)
+    assert batch["valid"].tolist() == [place < count for place in range(len(batch["triples"]))]
+    assert len(batch["triples"]) > count
+    tight = Collator(CasRel, model.config, 0, seed=0)(examples)
+    assert "valid" not in tight and len(tight["triples"]) == count
+    assert "draws" not in tight  # this model draws nothing
+
+
+def test_loader_processes_stay_for_the_next_epoch(model):
+    assert loader(model, toy_sentences(), workers=1).persistent_workers
+    alone = loader(model, toy_sentences())
+    assert alone.num_workers == 0 and not alone.persistent_workers
+    assert len(alone) == -(-len(TrainingSentences(toy_sentences(), model)) // 2)

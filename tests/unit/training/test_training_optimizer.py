@@ -125,6 +125,35 @@ def test_small_tensors_keep_their_gradients_in_both_formulations(monkeypatch, fo
     assert large.grad.tolist() == pytest.approx([1.0] * 4, rel=1e-5)
 
 
+def with_gradient(*values: float) -> torch.nn.Parameter:
+    parameter = torch.nn.Parameter(torch.zeros(len(values)))
+    parameter.grad = torch.tensor(values)
+    return parameter
+
+
+def test_tiny_gradients_are_clipped_as_pytorch_clips_them():
+    """Where the norm is as small as the number that keeps it from being zero."""
+    bound, settings = 1e-6, TrainingSettings(clip="global", clip_norm=1e-6)
+    expected = with_gradient(1.2e-6, -1.6e-6)
+    torch.nn.utils.clip_grad_norm_([expected], bound)
+    assert expected.grad.tolist() == pytest.approx([0.4e-6, -1.6e-6 / 3], rel=1e-4)
+    own, each, optimizer = with_gradient(1.2e-6, -1.6e-6), with_gradient(1.2e-6, -1.6e-6), SimpleNamespace()
+    clip_gradients([own], settings)
+    clip_each([each], bound)
+    torch.testing.assert_close(own.grad, expected.grad, rtol=1e-5, atol=0)
+    torch.testing.assert_close(each.grad, expected.grad, rtol=1e-5, atol=0)
+    clip_gradients([with_gradient(1.2e-6, -1.6e-6)], settings, optimizer)
+    assert 1 / optimizer.grad_scale.item() == pytest.approx(1 / 3, rel=1e-4)
+
+
+def test_gradients_of_the_bound_itself_are_left_as_they_are():
+    """Exactly: PyTorch's factor would be a little less than 1."""
+    whole, each = with_gradient(3.0, 4.0), with_gradient(3.0, 4.0)
+    assert clip_gradients([whole], TrainingSettings(clip="global", clip_norm=5.0)) == 5
+    clip_each([each], 5.0)
+    assert whole.grad.tolist() == each.grad.tolist() == [3, 4]
+
+
 def test_no_clipping_leaves_gradients_alone():
     parameter = torch.nn.Parameter(torch.zeros(3))
     parameter.grad = torch.full((3,), 100.0)
@@ -183,9 +212,17 @@ def test_a_training_of_warm_up_alone_ends_at_the_full_rate():
     for kind in ("linear", "cosine"):
         of = schedule_factor(TrainingSettings(schedule=kind, warmup=1.0), kind, 4, 2.0)
         assert [of(step) for step in range(4)] == [0, 0.25, 0.5, 0.75]
+        of = schedule_factor(TrainingSettings(schedule=kind, warmup=0.75), kind, 4, 2.0)
+        assert [of(step) for step in range(5)] == pytest.approx([0, 1 / 3, 2 / 3, 1, 0])  # one step behind the warm-up
 
 
 def test_the_rates_between_points_begin_with_the_first():
     points = ((1, 0.4), (1, 0.6), (3, 0.2))  # in epochs of ten steps; a jump after the first
     of = schedule_factor(TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0)
     assert [round(of(step), 6) for step in (0, 10, 20, 30, 31)] == [0.4, 0.4, 0.4, 0.2, 0.2]
+
+
+def test_the_rate_jumps_between_two_points_of_one_epoch():
+    points = ((0, 1.0), (1, 0.5), (1, 0.1), (2, 0.1))
+    of = schedule_factor(TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0)
+    assert [round(of(step), 6) for step in (0, 5, 10, 11, 20)] == [1, 0.75, 0.5, 0.1, 0.1]

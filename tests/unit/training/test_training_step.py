@@ -1,6 +1,8 @@
 """Packed batches, threads that prepare them, and steps in the device's formulation."""
 
+import contextlib
 import functools
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -274,7 +276,7 @@ def test_what_several_processes_train_is_the_device_formulation(tiny_encoder, tm
 def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
     """With plain gradient descent: Adam and clipping would hide a loss that is not divided."""
     results = []
-    for share in (1, 3):
+    for share in (1, 2, 3):
         model = build(CasRel, tiny_encoder).eval()
         data = TrainingSentences(toy_sentences(), model)
         batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, number] for number in range(4)])
@@ -284,9 +286,11 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
             update(batch, share, number == share - 1)
         after = torch.cat([value.detach().flatten() for value in model.parameters()])
         results.append((update.total, after - before))
+        assert all(parameter.grad is None for parameter in model.parameters())  # zeros would still move moments
     assert results[0][1].abs().max() > 1e-4
-    for one, several in zip(*results, strict=True):
-        torch.testing.assert_close(one, several, rtol=1e-3, atol=1e-6)
+    for several in results[1:]:
+        for one, other in zip(results[0], several, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
 
 
 def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monkeypatch):
@@ -381,3 +385,50 @@ def test_a_step_that_gives_up_leaves_no_gradient_in_the_memory_of_a_graph(accumu
     CapturedStep._give_up(step, RuntimeError("operation not permitted\nwhen a stream is capturing"))
     assert step.possible is False and step.buckets["one"].graph is None
     assert (parameter.grad is None) is (accumulation == 1)
+
+
+@pytest.mark.parametrize("share", [1, 3])
+def test_processes_meet_at_the_last_batch_of_a_step(tiny_encoder, share: int):
+    """Before that their gradients are sums of their own."""
+    model = build(CasRel, tiny_encoder).eval()
+    data = TrainingSentences(toy_sentences(), model)
+    batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, 0]])
+    order = []
+
+    class Wrapped(Objective):
+        @contextlib.contextmanager
+        def no_sync(self):
+            order.append("apart")
+            yield
+
+        def forward(self, **inputs):
+            order.append("loss")
+            return super().forward(**inputs)
+
+    update = Step(model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), False, Wrapped(model))
+    for number in range(share):
+        update(batch, share, number == share - 1)
+    assert order == ["apart", "loss"] * (share - 1) + ["loss"]
+
+
+def test_a_step_on_a_gpu_runs_in_a_stream_of_its_own_and_threads_are_switched_more_often(monkeypatch):
+    order, before = [], sys.getswitchinterval()
+
+    class Stream:
+        def __init__(self, name):
+            self.name = name
+
+        def wait_stream(self, other):
+            order.append((self.name, other.name))
+
+    default = Stream("default")
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: Stream("own"))
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: default)
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: contextlib.nullcontext(order.append(stream.name)))
+    with steps.captured_stream(torch.device("cuda", 0)):
+        order.append("step")
+        assert sys.getswitchinterval() < before
+    assert order == [("own", "default"), "own", "step", ("default", "own")]
+    assert sys.getswitchinterval() == before
+    with steps.captured_stream(torch.device("cpu")):
+        assert sys.getswitchinterval() == before

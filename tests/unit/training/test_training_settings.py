@@ -1,0 +1,68 @@
+"""Defaults of a training: what nobody asks for is off, and numbers that a result depends on stay what they were."""
+
+import inspect
+
+import pytest
+import torch
+
+from tripleaudit.errors import UserError
+from tripleaudit.training.settings import TrainingSettings, checked, deciding
+
+
+def test_what_is_not_asked_for_is_off() -> None:
+    settings = TrainingSettings()
+    off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "workers", "relation_chunk", "save_every")
+    assert {name: getattr(settings, name) for name in off} == dict.fromkeys(off, 0)
+    one = ("accumulation", "evaluate_every", "evaluate_from", "processes")
+    assert {name: getattr(settings, name) for name in one} == dict.fromkeys(one, 1)
+    assert (settings.clip, settings.schedule, settings.head_schedule, settings.learning_rate_points) == (
+        "none", "constant", "", (),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
+def test_adam_is_pytorchs_unless_told_otherwise(kind: type) -> None:
+    settings, own = TrainingSettings(), inspect.signature(kind).parameters
+    assert (settings.adam_beta1, settings.adam_beta2) == own["betas"].default
+    assert settings.adam_epsilon == own["eps"].default and settings.adam_bias_correction
+
+
+def test_trainings_that_name_no_numbers_keep_theirs() -> None:
+    """Another default would be another training of all who name none; BERT's authors advise 3e-5 for fine-tuning."""
+    settings = TrainingSettings()
+    assert (settings.epochs, settings.batch_size, settings.evaluation_batch_size) == (10, 8, 32)
+    assert settings.encoder_learning_rate == settings.head_learning_rate == 3e-5
+    assert (settings.restart_epochs, settings.clip_norm, settings.save_minutes) == (2, 1, 10)
+    assert settings.group_by_length and settings.bf16
+
+
+def test_points_are_pairs_of_numbers() -> None:
+    for points in ([[0, 1, 2]], [[0]], [["0", 1]], [0, 1], "0,1"):
+        with pytest.raises(UserError, match=r"learning_rate_points: expected \[\[epoch, factor\], …\]"):
+            checked(TrainingSettings, {"schedule": "steps", "learning_rate_points": points}, "training")
+    assert checked(TrainingSettings, {"schedule": "steps", "learning_rate_points": [[0, 0.5], (1, 1)]}, "training")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"evaluate_from": 10},
+        {"evaluate_from": 11, "max_steps": 1},
+        {"processes": 8},
+        {"head_schedule": "steps", "learning_rate_points": [[0, 1]]},
+    ],
+)
+def test_settings_at_their_limits_fit_together(values: dict) -> None:
+    checked(TrainingSettings, values, "training")
+
+
+def test_what_alters_no_result_does_not_decide_it() -> None:
+    values = {
+        "epochs": 3,
+        "workers": 2,
+        "save_every": 1,
+        "save_minutes": 1.0,
+        "report_to": "trackio",
+        "precision": "bf16",
+    }
+    assert deciding(values) == {"epochs": 3, "precision": "bf16"}
