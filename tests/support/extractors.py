@@ -129,6 +129,11 @@ def toy_sentences(*, chain: bool = True) -> list[Sentence]:
     ]
 
 
+def one_word() -> list[Sentence]:
+    """A sentence of one word, related to itself: means over one token, one pair, one instance."""
+    return [sentence("tim", ("tim", "C", "tim"), id="word")]
+
+
 TOY_RELATIONS = ("C", "F", "W", "L")
 
 

@@ -16,6 +16,7 @@ from support.extractors import (
     check_extractor,
     check_loss,
     dense,
+    one_word,
     random_batch,
     sentence,
     toy_sentences,
@@ -333,3 +334,46 @@ def test_layers_start_as_the_authors_do(tiny_encoder):
     for each in (torch.cat([layer.weight.flatten() for layer in layers]), model.biaffine.flatten(), weights):
         assert each.std().item() == pytest.approx(0.02, rel=0.1) and abs(each.mean().item()) < 0.002
     assert all(not layer.bias.any() for layer in layers)
+
+
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
+    model = build(BiRTE, tiny_encoder, dropout=0.0).double()
+    batch = training_batch(model, one_word())
+    check_loss(model, model(**batch).loss, naive_loss(model, batch))
+
+
+def test_a_term_of_one_token_is_the_mean_of_its_two_taggers():
+    logits, none = torch.randn(2, 3, 2, dtype=torch.float64), torch.zeros(0, dtype=torch.long)
+    mask = torch.tensor([[0, 1, 0], [0, 0, 0]])
+    torch.testing.assert_close(tagger_term(logits, none, none.bool(), mask), F.softplus(logits[0, 1]).mean())
+
+
+@pytest.mark.parametrize("forwards", [True, False])
+@pytest.mark.parametrize("which", range(5))
+def test_a_probability_of_exactly_a_half_is_none(forwards, which):
+    """Of start and end of the first side, start and end of the other, given it, and of the relation."""
+    logits = [9.0] * 5
+    for value, count in ((0.0, 0), (1e-6, 1)):
+        logits[which] = value
+        first, given_, never = (torch.full((1, 4, 2), -9.0) for _ in range(3))
+        first[0, 1, 0], first[0, 1, 1], given_[0, 2, 0], given_[0, 2, 1], relation = logits
+        one = first, lambda spans, g=given_: g.expand(len(spans[0]), -1, -1)
+        none = (never, lambda spans, n=never: n[:0])
+        content, score = torch.ones(1, 4).bool(), torch.tensor([[relation]])
+        rows, _ = decode(*((one, none) if forwards else (none, one)), lambda pairs, s=score: s[: len(pairs)], content)
+        assert rows.tolist() == [[0, 1, 1, 0, 2, 2] if forwards else [0, 2, 2, 0, 1, 1]][:count]
+
+
+def test_at_most_a_hundred_pairs_of_a_sentence_are_followed_up():
+    everything, asked = torch.ones(2, 30, 2), []
+
+    def given(spans):
+        return torch.ones(len(spans[0]), 30, 2)
+
+    decode(
+        (everything, given),
+        (everything, given),
+        lambda pairs: asked.append(pairs) or torch.zeros(len(pairs), 1),
+        torch.ones(2, 30).bool(),
+    )
+    assert torch.bincount(torch.cat(asked)[:, 0]).tolist() == [100, 100]

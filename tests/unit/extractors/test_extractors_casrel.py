@@ -16,6 +16,7 @@ from support.extractors import (
     dense,
     f1,
     gold,
+    one_word,
     random_batch,
     sentence,
     toy_sentences,
@@ -271,3 +272,39 @@ def test_the_score_is_the_product_of_the_four_probabilities_used():
     rows, scores = decode(subject, lambda s, a, b: object_[s], torch.ones(1, 6).bool(), 2)
     assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
     torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 2.0, 3.0]).sigmoid().prod()[None])
+
+
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
+    model = build(CasRel, tiny_encoder).double()
+    batch = training_batch(model, one_word())
+    check_loss(model, model(**batch).loss, naive_loss(model, batch, {0: (1, 1)}))
+
+
+def test_a_term_of_one_token_is_the_sum_of_its_tags():
+    logits, none = torch.randn(2, 3, 2, dtype=torch.float64), torch.zeros(0, dtype=torch.long)
+    mask = torch.tensor([[0, 1, 0], [0, 0, 0]])
+    torch.testing.assert_close(tag_term(logits, none, none.bool(), mask), F.softplus(logits[0, 1]).sum())
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_a_probability_of_exactly_a_half_is_none(which):
+    """Of the subject's head and tail, and the object's."""
+    logits = [9.0] * 4
+    for value, count in ((0.0, 0), (1e-6, 1)):
+        logits[which] = value
+        subject, object_ = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2, 1), -9.0)
+        subject[0, 1, 0], subject[0, 1, 1], object_[0, 2, 0, 0], object_[0, 2, 1, 0] = logits
+        rows, _ = decode(subject, lambda s, a, b, o=object_: o.expand(len(s), -1, -1, -1), torch.ones(1, 4).bool(), 1)
+        assert len(rows) == count
+
+
+def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder):
+    """Xavier's uniform bound for one output each (subject head, tail), for R outputs each (object heads, tails)."""
+    torch.manual_seed(0)
+    model = build(CasRel, tiny_encoder)
+    width, relations = model.hidden_size, len(model.config.relations)
+    for layer, outputs in ((model.subject, 1), (model.object, relations)):
+        assert not layer.bias.any()
+        bound = (6 / (width + outputs)) ** 0.5
+        for part in layer.weight.split(outputs):
+            assert 0.8 * bound < part.abs().max().item() <= bound and part.min() < 0 < part.max()

@@ -13,6 +13,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     check_loss,
+    one_word,
     random_batch,
     toy_sentences,
     training_batch,
@@ -87,12 +88,13 @@ def test_decoding_follows_the_official_scan(seed, exclusive):
     assert set(map(tuple, decoded.tolist())) == naive
 
 
+@pytest.mark.parametrize("sentences", [toy_sentences(), one_word()], ids=["toy", "one word"])
 @pytest.mark.parametrize("options", [{}, {"layout": "subword", "end_exclusive": True}])
-def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, options):
+def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, options, sentences):
     monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 50)
     monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 400)
     model = build(OneRel, tiny_encoder, **options).double().eval()
-    batch = training_batch(model, toy_sentences())
+    batch = training_batch(model, sentences)
     fast, naive = model(**batch).loss, naive_loss(model, batch)
     check_loss(model, fast, naive)
 

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.pairs import dense_classes
-from tripleaudit.extractors import pairs
+from tripleaudit.extractors import padded, pairs
 from tripleaudit.extractors.pairs import Block, Cells, PairTable, cell_loss, find_cells, plan, spans_of
 
 SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
@@ -79,3 +79,17 @@ def test_loss_gradients_and_decoded_cells_equal_those_of_the_whole_table(monkeyp
     assert torch.equal(dense_classes(decoded, len(SPANS), LENGTH, COLUMNS), wanted)
     best = logits.softmax(dim=-1)[decoded.sentence, decoded.row, decoded.column, decoded.relation].amax(dim=-1)
     torch.testing.assert_close(decoded.scores, best.detach())
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_a_class_as_likely_as_none_is_none_and_4096_cells_of_a_sentence_are_decoded(device):
+    """A table of zeros but for its bias, in both formulations."""
+    left, weight, bias = torch.zeros(2, 40, 8), torch.zeros(2, 4, 8), torch.zeros(2, 4)
+    for more, count in ((0.0, 0), (1e-6, 4096)):
+        bias[1] = more
+        table = PairTable(left, left, weight, bias, features)
+        if device:
+            found = padded.find_cells(table, padded.Pairs(torch.ones(2, 40).bool()))
+        else:
+            found = find_cells(table, plan([(0, 40)] * 2))
+        assert torch.bincount(found.sentence, minlength=2).tolist() == [count] * 2

@@ -13,6 +13,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     check_loss,
+    one_word,
     random_batch,
     toy_sentences,
     training_batch,
@@ -176,3 +177,10 @@ def test_the_score_is_the_product_of_the_four_probabilities_used():
     rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 8)
     assert rows.tolist() == triples.tolist()
     torch.testing.assert_close(found, torch.tensor([0.5 * 0.6 * 0.7 * 0.8, 0.9 * 0.8 * 0.5 * 0.4]))
+
+
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
+    model = build(TPLinker, tiny_encoder).double()
+    model.step = 2500
+    batch = training_batch(model, one_word())
+    check_loss(model, model(**batch).loss, naive_loss(model, batch, batch["content_mask"]))

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import build, toy_sentences
+from support.extractors import build, one_word, toy_sentences
 from tripleaudit.extractors import formulation, padded, prediction
 from tripleaudit.extractors.grte import GRTE, Attention, features, padded_maxima
 from tripleaudit.extractors.onerel import OneRel
@@ -77,7 +77,7 @@ def test_batches_of_one_triple_and_of_none_have_the_loss_of_the_cpu(tiny_encoder
     schedule = {name: torch.tensor(value, dtype=torch.float64) for name, value in model.schedule(1000).items()}
     few = {len(each.triples): each for each in toy_sentences() if len(each.triples) < 2}
     assert set(few) == {0, 1}
-    for sentence in few.values():
+    for sentence in (*few.values(), *one_word()):
         monkeypatch.delenv(formulation.VARIABLE, raising=False)
         tight, static = batches(model, [sentence], 11)
         expected = model(**tight).loss

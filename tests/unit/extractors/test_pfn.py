@@ -11,6 +11,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     dense,
+    one_word,
     random_batch,
     toy_sentences,
     training_batch,
@@ -146,10 +147,11 @@ def test_partitions_are_gated_shares_of_both_cells():
     assert torch.allclose(relation, r[0] * cell + r[1] * candidate)
 
 
-def test_loss_and_gradients_equal_the_plain_formulation(tiny_encoder):
+@pytest.mark.parametrize("sentences", [toy_sentences(), one_word()], ids=["toy", "one word"])
+def test_loss_and_gradients_equal_the_plain_formulation(tiny_encoder, sentences):
     model = build(PFN, tiny_encoder, width=6, dropout=0.0).double()
     model.eval()  # the plain formulation has no dropped connections
-    batch = training_batch(model, toy_sentences())
+    batch = training_batch(model, sentences)
     fast, slow = model(**batch).loss, naive_loss(model, batch)
     assert torch.allclose(fast, slow, rtol=1e-8)
     heads = [p for name, p in model.named_parameters() if not name.startswith("encoder.embeddings")]
@@ -204,3 +206,26 @@ def test_the_score_is_the_product_of_the_three_probabilities_used():
     rows, scores = decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool())
     assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
     torch.testing.assert_close(scores, torch.tensor([1.0, 2.0, 3.0]).sigmoid().prod()[None])
+
+
+@pytest.mark.parametrize("which", ["entity", "relation"])
+def test_a_probability_of_exactly_a_half_counts(which):
+    """Unlike in the other extractors; as in the authors' code."""
+    for logit, count in ((0.0, 1), (-1e-6, 0)):
+        entity, relation = torch.full((1, 4, 4), -9.0), torch.full((1, 4, 4, 1), -9.0)
+        entity[0, 0, 0] = entity[0, 2, 2] = logit if which == "entity" else 9.0
+        relation[0, 0, 2] = logit if which == "relation" else 9.0
+        rows, _ = decode(entity, lambda cells, r=relation: r[tuple(cells.T)], torch.ones(1, 4).bool())
+        assert len(rows) == count, logit
+
+
+def test_an_eager_model_follows_up_60_starts_and_writes_1000_rows_of_a_sentence():
+    asked = []
+
+    def relations(cells):
+        asked.append(cells)
+        return torch.ones(len(cells), 1)
+
+    rows, _ = decode(torch.ones(2, 64, 64), relations, torch.ones(2, 64).bool())
+    assert torch.bincount(torch.cat(asked)[:, 0]).tolist() == [3600, 3600]
+    assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]

@@ -12,6 +12,7 @@ from support.extractors import (
     check_extractor,
     check_loss,
     dense,
+    one_word,
     random_batch,
     toy_sentences,
     training_batch,
@@ -301,3 +302,35 @@ def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept():
     fast, plain = (torch.autograd.grad((out * weight).sum(), (x, y, w)) for out in outs)
     for one, other in zip(fast, plain, strict=True):
         torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("weighting", ["instances", "uniform"])
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder, weighting):
+    model = build(PRGC, tiny_encoder, dropout=0.0, weighting=weighting).double()
+    batch = training_batch(model, one_word())
+    check_loss(model, model(**batch).loss, naive_loss(model, batch))
+
+
+def test_layers_start_as_the_authors_do(tiny_encoder):
+    """Weights of layers and embeddings normal with a standard deviation of 0.02, biases 0."""
+    torch.manual_seed(0)
+    model = build(PRGC, tiny_encoder)
+    weights = {name: own for name, own in model.named_parameters() if not name.startswith("encoder.")}
+    for name, own in weights.items():
+        if name.endswith("bias"):
+            assert not own.any(), name
+        elif own.numel() > 500:
+            assert own.std().item() == pytest.approx(0.02, rel=0.1) and abs(own.mean().item()) < 0.003, name
+    assert weights["relation_embedding.weight"].std().item() == pytest.approx(0.02, rel=0.2)
+
+
+def test_at_most_a_hundred_relations_of_a_sentence_are_followed_up():
+    tags, asked = torch.zeros(1, 3, 3), []
+    decode(
+        torch.full((2, 150), 9.0),
+        lambda instances: asked.append(instances) or (tags.expand(len(instances), -1, -1),) * 2,
+        lambda cells: torch.zeros(len(cells)),
+        torch.ones(2, 3).bool(),
+        PRGCConfig(),
+    )
+    assert torch.cat(asked).tolist() == [[sentence, relation] for sentence in (0, 1) for relation in range(100)]

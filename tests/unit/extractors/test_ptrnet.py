@@ -16,6 +16,7 @@ from support.extractors import (
     build,
     ceiling,
     check_extractor,
+    one_word,
     random_batch,
     toy_sentences,
     training_batch,
@@ -268,9 +269,10 @@ def test_split_and_whole_lstms_equal_packed_ones(tiny_encoder):
         assert torch.allclose(packed[words.mask], whole[words.mask], atol=1e-12)
 
 
-def test_loss_and_gradients_equal_the_plain_formulation(tiny_encoder):
+@pytest.mark.parametrize("sentences", [toy_sentences(), one_word()], ids=["toy", "one word"])
+def test_loss_and_gradients_equal_the_plain_formulation(tiny_encoder, sentences):
     model = build(PtrNet, tiny_encoder, width=6, dropout=0.0).double().train()
-    batch = training_batch(model, toy_sentences())
+    batch = training_batch(model, sentences)
     fast, slow = model(**batch).loss, plain_loss(model, batch)
     assert torch.allclose(fast, slow, rtol=1e-8)
     heads = [p for name, p in model.named_parameters() if not name.startswith("encoder.embeddings")]
@@ -325,3 +327,10 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, second, expected)
     decode = functools.partial(oracle, skip_equal=not second)
     reached = ceiling(decode, [apart(s) for s in sentences] if second else sentences, aligner, relations, words=True)
     assert 100 * reached == pytest.approx(expected, abs=0.1)
+
+
+def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder):
+    torch.manual_seed(0)
+    scores = build(PtrNet, tiny_encoder, width=100).attention_scores
+    assert scores.shape == (2, 100)
+    assert -0.1 <= scores.min() < -0.09 and 0.09 < scores.max() <= 0.1

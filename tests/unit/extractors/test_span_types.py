@@ -137,7 +137,9 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(tin
     """Spans without a place teach nothing; equal states cannot be told apart, so that one of three types is wrong."""
     text, nowhere = "tim cook leads", Span(None, None, "x", "c")
     spans = [Span(0, 3, "tim", "b"), Span(0, 3, "tim", "a"), Span(4, 8, "cook", "b"), Span(9, 14, "leads", "a")]
-    triples = [Triple(one, "C", other) for one, other in ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))]
+    triples = [
+        Triple(one, "C", other) for one, other in ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))
+    ]
     model, asked = model_of(tiny_encoder), []
 
     def equal(_, wanted, size):

@@ -13,6 +13,7 @@ from support.extractors import (
     check_extractor,
     check_loss,
     dense,
+    one_word,
     random_batch,
     sentence,
     toy_sentences,
@@ -22,7 +23,7 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
+from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances, object_term
 
 
 def oracle(batch: dict, relations: int, **limits):
@@ -239,3 +240,28 @@ def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):
     model = build(TDEER, tiny_encoder)
     weight = model.relation_embedding.weight
     assert 0.04 < weight.abs().max().item() <= 0.05 and weight.min() < -0.04
+
+
+@pytest.mark.parametrize("weighting", ["instances", "uniform"])
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder, weighting):
+    model = build(TDEER, tiny_encoder, weighting=weighting).double()
+    batch = training_batch(model, one_word())
+    check_loss(model, model(**batch).loss, naive_loss(model, batch))
+
+
+def test_the_object_term_of_one_token_is_that_tokens():
+    logits, mask = torch.randn(2, 3, dtype=torch.float64), torch.tensor([[0, 1, 0], [0, 0, 0]])
+    none = torch.zeros(0, dtype=torch.long)
+    torch.testing.assert_close(object_term(logits, none, none.bool(), mask), F.softplus(logits[0, 1]))
+
+
+@pytest.mark.parametrize("which", range(6))
+def test_a_probability_of_exactly_a_half_is_none(which):
+    """Of the subject's head and tail, the relation, the object logit, and the object's head and tail."""
+    logits = [9.0] * 6
+    for value, count in ((0.0, 0), (1e-6, 1)):
+        logits[which] = value
+        heads, tails, objects = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2), -9.0), torch.full((1, 4), -9.0)
+        heads[0, 1, 0], tails[0, 1, 0], relation, objects[0, 2], heads[0, 2, 1], tails[0, 2, 1] = logits
+        found = decode((heads, tails), torch.tensor([[relation]]), lambda i, o=objects: o, torch.ones(1, 4).bool())[0]
+        assert len(found) == count

@@ -14,6 +14,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     dense,
+    one_word,
     random_batch,
     save_tiny_encoder,
     toy_sentences,
@@ -81,9 +82,10 @@ def test_decoding_follows_the_official_joins(seed):
     assert ((scores > 0) & (scores <= 1)).all()
 
 
-def test_loss_and_maps_equal_the_paper_s(tiny_encoder):
+@pytest.mark.parametrize("sentences", [toy_sentences(), one_word()], ids=["toy", "one word"])
+def test_loss_and_maps_equal_the_paper_s(tiny_encoder, sentences):
     model = build(UniRel, tiny_encoder).double()
-    batch = training_batch(model, toy_sentences())
+    batch = training_batch(model, sentences)
     states = model.represent(batch["input_ids"], batch["attention_mask"])
     expected = plain_scores(model, states)
     torch.testing.assert_close(model.interactions(states), expected)
@@ -201,3 +203,30 @@ def test_its_layers_start_as_those_of_the_encoder(tiny_encoder):
     layers = [layer for layer in model.children() if isinstance(layer, torch.nn.Linear)]
     assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.02, rel=0.1)
     assert layers and all(not layer.bias.any() for layer in layers)
+
+
+@pytest.mark.parametrize("which", range(8))
+def test_a_link_of_exactly_the_threshold_is_none(which):
+    cells = [
+        (SPAN, 1, 1),
+        (SPAN, 2, 2),
+        (HEAD, 1, 2),
+        (TAIL, 1, 2),
+        (HEAD, 1, 4),
+        (TAIL, 1, 4),
+        (HEAD, 4, 2),
+        (TAIL, 4, 2),
+    ]
+    for value, count in ((0.0, 0), (1e-6, 1)):
+        maps = torch.full((1, 3, 5, 5), -9.0)
+        for number, cell in enumerate(cells):
+            maps[(0, *cell)] = value if number == which else 9.0
+        assert len(decode(maps, torch.ones(1, 4).bool())[0]) == count
+
+
+def test_an_eager_model_follows_up_64_entities_and_512_pairs_of_a_sentence():
+    rows, _ = decode(torch.full((2, 3, 23, 23), 0.1), torch.ones(2, 20, dtype=torch.bool))
+    for number in (0, 1):
+        own = rows[rows[:, 0] == number].tolist()
+        assert len({(*row[1:3], *row[4:]) for row in own}) == 512 and len(own) == 3 * 512
+        assert len({tuple(row[4:]) for row in own}) == 64
