@@ -177,3 +177,49 @@ def test_byte_level_offsets_do_not_take_in_blanks():
     assert aligned.tokens(2, 3) == (1, 1)
     assert aligned.word_ids.tolist() == [0, 1, 2]
     assert Aligner(tokenizer).pieces() == (["a", "b"], ["a", "b"])
+
+
+def test_the_worked_example_has_its_places_and_words(aligner):
+    """The leading special stands before the first character, the trailing one behind the last."""
+    (aligned,) = aligner.align([worked_example().text])
+    assert aligned.starts.tolist() == [0, 0, 4, 9, 15, 21, 24, 27, 30, 34, 35]
+    assert aligned.ends.tolist() == [0, 3, 8, 14, 20, 23, 27, 30, 33, 35, 35]
+    assert aligned.word_ids.tolist() == [-1, 0, 1, 2, 3, 4, 5, 5, 5, 6, -1]
+    (empty,) = aligner.align([""])
+    assert empty.starts.tolist() == empty.ends.tolist() == [0, 0]
+
+
+def test_a_text_that_just_fits_is_not_cut(tokenizer):
+    """Nine pieces of seven words: with specials 11 tokens, with markers 18, of which the last may be missing."""
+    text = worked_example().text
+    for layout, limit, cut in (
+        ("subword", 11, False),
+        ("subword", 10, True),
+        ("marker", 17, False),
+        ("marker", 16, True),
+    ):
+        (aligned,) = Aligner(tokenizer, layout, limit=limit).align([text])
+        assert (len(aligned), aligned.truncated) == (limit, cut)
+    for layout in ("subword", "marker"):  # which markers do not count for
+        assert [Aligner(tokenizer, layout).align([text], size)[0].truncated for size in (11, 10)] == [False, True]
+        assert Aligner(tokenizer, layout, limit=8).align([text], 11)[0].truncated
+    (long,) = Aligner(tokenizer).align(["tim " * 600])
+    assert len(long) == 512
+
+
+def test_what_is_no_text_is_no_span(aligner, tokenizer):
+    text = worked_example().text
+    (plain,), (marked,) = aligner.align([text]), Aligner(tokenizer, "marker").align([text])
+    assert [plain.characters(*span) for span in ((0, 1), (9, 10), (2, 1), (-1, 1), (9, 11))] == [None] * 5
+    assert plain.characters(1, 9) == (0, 35)
+    assert marked.characters(2, 2) is None and marked.characters(1, 2) == (0, 3)
+    assert [plain.tokens(*span) for span in ((3, 4), (8, 3), (35, 36), (36, 40), (0, 36))] == [None] * 5
+    assert plain.tokens(34, 35) == (9, 9) and plain.tokens(0, 3) == (1, 1)
+
+
+def test_pieces_and_counts_of_a_word_piece_vocabulary(aligner):
+    initial, continuation = aligner.pieces()
+    assert "tim" in initial and "ert" in continuation and "tim" not in continuation and "ert" not in initial
+    assert all(token.isalnum() for token in (*initial, *continuation))
+    assert aligner.token_counts(["tim", "cupertino", ""]) == [1, 3, 0]
+    assert aligner.token_counts([]) == []

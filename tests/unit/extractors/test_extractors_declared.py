@@ -84,3 +84,14 @@ def test_an_extractor_of_ones_own_is_read_with_its_bases(tmp_path):
 def test_nothing_heavy_is_imported():
     code = "import sys; import tripleaudit.extractors.declared as d; d.declared('pfn'); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", [*extractor_names(), "zcc"])
+def test_a_length_of_eight_tokens_is_the_shortest(name):
+    assert [*declared(name).problems({"max_length": 8}, "model")] == []
+    assert [*declared(name).problems({"max_length": 7}, "model")] == ["model/max_length: expected at least 8, got 7"]
+
+
+def test_a_threshold_lies_inside_0_to_1():
+    found = [len([*declared("unirel").problems({"threshold": value}, "model")]) for value in (0.0, 1e-9, 0.999, 1.0)]
+    assert found == [1, 0, 0, 1]

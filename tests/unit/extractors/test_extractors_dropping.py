@@ -48,3 +48,11 @@ def test_nothing_is_dropped_outside_of_training():
     assert dropped(values, 0.0) is values
     assert not kept((100,), 1.0).sum() > 5
     assert kept((0, 3), 0.5).shape == (0, 3)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.25, 0.5, 0.9])
+def test_of_all_numbers_exactly_the_rate_is_dropped(monkeypatch, rate):
+    every = torch.arange(-(2**15), 2**15, dtype=torch.int16).view(torch.int64)
+    monkeypatch.setattr(torch.Tensor, "random_", lambda self, *_, **__: self.copy_(every))
+    assert int((~kept((2**8, 2**8), rate)).sum()) == round(rate * 2**16)
+    assert exact_rate(1.0) == 1 - 2**-16  # something is always kept

@@ -59,3 +59,10 @@ def test_a_cpu_scores_as_many_candidates_at_once_as_its_caches_like_and_a_gpu_as
     assert [at_once(CPU, each, 100) for each in (7, 200, 0)] == [14, 1, 100]
     monkeypatch.setenv(formulation.VARIABLE, "device")
     assert at_once(CPU, 2**10, 100) == formulation.CPU_CELLS // 2**10
+
+
+def test_a_table_takes_a_sixteenth_of_a_gpu_in_numbers_of_four_bytes(monkeypatch):
+    """Of all its memory where nothing says what share the job has."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=2**36))
+    assert cells_at_once(GPU) == 2**36 // 16 // 4

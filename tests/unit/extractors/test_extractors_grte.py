@@ -23,7 +23,7 @@ from support.extractors import (
 )
 from support.pairs import dense_classes, listed, perfect
 from support.webnlg import read_triple_list
-from tripleaudit.extractors import pairs
+from tripleaudit.extractors import grte, pairs
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.grte import (
     GRTE,
@@ -202,3 +202,33 @@ def test_the_score_is_the_product_of_the_one_or_two_probabilities_used():
     found = {tuple(row): score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
     expected = [0.3, 0.4 * 0.5, 0.6 * 0.7, 0.8 * 0.9]
     assert found == {tuple(row): pytest.approx(score) for row, score in zip(triples.tolist(), expected, strict=True)}
+
+
+def test_the_refining_block_is_one_of_bert(tiny_encoder, monkeypatch):
+    """Normalised as BERT's; in training each of its attentions and its three outputs are dropped at one rate."""
+    model, calls = build(GRTE, tiny_encoder, dropout=0.25, rounds=3), []
+    norms = [layer for layer in model.refine.modules() if isinstance(layer, torch.nn.LayerNorm)]
+    assert len(norms) == 3 and {layer.eps for layer in norms} == {1e-12}
+    assert model.refine.widen.out_features == model.config.encoder.intermediate_size
+    attend, drop = F.scaled_dot_product_attention, grte.dropped
+    monkeypatch.setattr(
+        F,
+        "scaled_dot_product_attention",
+        lambda *args, **options: calls.append(("weights", options["dropout_p"])) or attend(*args, **options),
+    )
+    monkeypatch.setattr(
+        grte,
+        "dropped",
+        lambda values, rate, training: calls.append(("values", rate * training)) or drop(values, rate, training),
+    )
+    batch = training_batch(model, toy_sentences())
+    for training, rate in ((True, 0.25), (False, 0.0)):
+        calls.clear()
+        model.train(training)
+        hidden = model.encode(batch["input_ids"], batch["attention_mask"])
+        calls.clear()
+        model.encode = lambda *_, hidden=hidden: hidden
+        model.token_features(*(batch[name] for name in ("input_ids", "attention_mask", "content_mask")))
+        del model.encode
+        block = [("weights", rate), ("values", rate)] * 2 + [("values", rate)]
+        assert calls == [("values", rate), *block, *block]

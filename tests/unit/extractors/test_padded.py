@@ -221,3 +221,40 @@ def test_attention_is_exact_and_finite_where_no_key_is_allowed(monkeypatch, dtyp
     for values in (result, x.grad, *(each.grad for each in attention.parameters())):
         assert values.dtype == torch.float32
         assert torch.isfinite(values).all()
+
+
+def test_every_text_is_predicted_where_portions_come_out_even(tiny_encoder, monkeypatch):
+    model = build(TPLinker, tiny_encoder).eval()
+    texts = [f"london {number}" for number in range(10)]
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(prediction, "ALIGN_AT_ONCE", 5)
+    found = [text for batch in prediction.prepared(model, texts, None, 1) for text in batch.texts]
+    assert sorted(found) == sorted(texts)
+
+
+def test_a_cpu_reads_the_longest_texts_first_in_batches_of_the_size(tiny_encoder):
+    model = build(TPLinker, tiny_encoder).eval()
+    texts = ["london " * words + "." for words in (3, 9, 1, 7, 5)]
+    batches = [batch.texts for batch in prediction.prepared(model, texts, None, 2)]
+    assert [len(batch) for batch in batches] == [2, 2, 1]
+    assert [text for batch in batches for text in batch] == sorted(texts, key=len, reverse=True)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_two_texts_beyond_memory_are_halved_and_a_gpu_frees_what_it_keeps(monkeypatch, device):
+    freed = []
+    monkeypatch.setenv(formulation.VARIABLE, "device")
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append(1))
+    monkeypatch.setattr(prediction.Prepared, "on", lambda self, _: {"count": len(self.texts)})
+
+    def predict(tensors):
+        if tensors["count"] > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return tensors["count"]
+
+    batch = prediction.Prepared(["a", "b", "c"], [1, 2, 3], {"numbers": torch.arange(3)})
+    found = list(prediction.within_memory(batch, torch.device(device), predict))
+    assert [(own.texts, own.alignments, own.tensors["numbers"].tolist()) for own, _ in found] == [
+        (["a"], [1], [0]), (["b"], [2], [1]), (["c"], [3], [2])
+    ]  # fmt: skip
+    assert len(freed) == (2 if device == "cuda" else 0)
