@@ -1,8 +1,12 @@
 """What a job may take of a GPU that it shares; CUDA is made up."""
 
+import logging
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
 from tripleaudit.machine.devices import SHARE
 from tripleaudit.training import session
@@ -36,3 +40,53 @@ def test_a_job_on_the_processor_asks_a_gpu_for_nothing(one_gpu, monkeypatch):
     ):
         session.device("1")
     assert one_gpu == []
+
+
+@pytest.mark.parametrize(("threads", "set_to"), [(0, []), (1, [1]), (3, [3])])
+def test_a_process_sets_its_threads_and_its_log_up(monkeypatch, logging_as_it_was, threads, set_to):
+    asked = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr(session, "keep_freed_memory", lambda: None)
+    before = logging.StreamHandler()
+    logging.getLogger().addHandler(before)
+    session.set_up(threads, logging.DEBUG)
+    assert asked == set_to
+    assert before not in logging.getLogger().handlers  # another library's lines would come twice
+    assert logging.getLogger("tripleaudit").level == logging.DEBUG
+    session.set_up()
+    assert asked == set_to and logging.getLogger("tripleaudit").level == logging.INFO
+
+
+@pytest.mark.parametrize(("seen", "early"), [(1, False), (2, True)])
+def test_other_devices_than_those_taken_must_not_be_in_use(monkeypatch, seen, early):
+    class Slot:
+        def __enter__(self):
+            return ["0"]
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr(session, "gpu_slot", lambda gpu: Slot())
+    monkeypatch.setattr(session, "device", lambda gpu: SimpleNamespace(gpu=gpu))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: seen)
+    if early:
+        with pytest.raises(RuntimeError, match="CUDA was asked for devices before one was taken"), session.taken("1"):
+            pass
+    else:
+        with session.taken("1") as device:
+            assert device.gpu == "1"
+
+
+@pytest.mark.parametrize(("count", "listed"), [(5, "r0, r1, r2, r3, r4)"), (6, "r0, r1, r2, r3, r4, …)")])
+def test_relations_that_a_model_cannot_predict_are_named(caplog, count, listed):
+    span = Span(0, 1, "a")
+    names = ["known", *(f"r{number}" for number in range(count)), "r0"]
+    rows = [Sentence(name, "a", (Triple(span, name, span),)) for name in names]
+    session.report_unknown_relations(rows, ["known"], "test")
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"{count + 1} test triples have a relation that was not in training ({listed}; they count as misses"
+    )
+    caplog.clear()
+    session.report_unknown_relations(rows[:1], ["known"], "test")
+    assert not caplog.records

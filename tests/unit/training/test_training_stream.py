@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.training.stream import Stream
+from tripleaudit.training import stream as streams
+from tripleaudit.training.stream import Account, Stream, same_tokens
 
 SCORES = {"no": 0.2, "even": 0.5, "yes": 0.7}
 
@@ -61,3 +62,52 @@ def test_a_gate_with_other_tokens_leaves_the_extractor_its_own():
         model.extract = extract
         list(Stream(model, gate).extract([Sentence("1", "no"), Sentence("2", "yes")]))
         assert asked == {"gate": {"no": 9, "yes": 9}, "extractor": tokens}
+
+
+def test_windows_end_where_the_stream_ends_and_hold_a_batch_at_least():
+    asked = []
+
+    def extract(texts, batch_size, ids, known):
+        asked.append((len(texts), batch_size))
+        return [Sentence(id_, text) for id_, text in zip(ids, texts, strict=True)]
+
+    model = SimpleNamespace(aligner=Aligner(), extract=extract)
+    rows = [Sentence(str(number), f"text {number}") for number in range(7)]
+    assert [one.sentence for one in Stream(model, batch_size=2, window=3).extract(rows)] == rows
+    assert asked == [(3, 2), (3, 2), (1, 2)]
+    asked.clear()
+    list(Stream(model, batch_size=5, window=3).extract(rows))
+    assert asked == [(5, 5), (2, 5)]
+
+
+def test_an_account_adds_the_time_of_each_part(monkeypatch):
+    clock, processor = iter((10.0, 12.5, 20.0, 21.0)), iter((1.0, 1.25, 3.0, 3.5))
+    times = SimpleNamespace(perf_counter=lambda: next(clock), process_time=lambda: next(processor))
+    monkeypatch.setattr(streams, "time", times)
+    account = Account()
+    for _ in range(2):
+        with account.timed("gate"):
+            pass
+    assert (account.seconds, account.cpu_seconds) == ({"gate": 3.5}, {"gate": 0.75})
+
+
+def test_triples_are_counted_by_relation_and_sentences_with_any_once():
+    def extract(texts, batch_size, ids, known):
+        span = Span(0, 1, "a")
+        return [Sentence(id_, text, (Triple(span, "r", span), Triple(span, "q", span))[: len(text) - 1]) for id_, text
+                in zip(ids, texts, strict=True)]  # fmt: skip
+
+    stream = Stream(SimpleNamespace(aligner=Aligner(), extract=extract))
+    list(stream.extract([Sentence("1", "a"), Sentence("2", "ab"), Sentence("3", "abc")]))
+    counts = stream.account.counts
+    assert (counts["sentences"], counts["with_triples"], counts["triples"]) == (3, 2, 3)
+    assert stream.account.relations == {"r": 2, "q": 1}
+
+
+@pytest.mark.parametrize("other", [{"layout": "markers"}, {"limit": 8}, {"marker_id": 3}, {"made": "[]"}, {}])
+def test_two_models_share_tokens_if_their_aligners_make_the_same(other):
+    def aligner(layout="plain", limit=9, marker_id=None, made="{}"):
+        tokenizer = SimpleNamespace(backend_tokenizer=SimpleNamespace(to_str=lambda: made))
+        return Aligner(layout=layout, limit=limit, marker_id=marker_id, tokenizer=tokenizer)
+
+    assert same_tokens(aligner(), aligner(**other)) == (not other)

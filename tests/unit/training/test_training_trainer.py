@@ -1,6 +1,7 @@
 """Whole training runs on a tiny encoder: resuming, early stopping, equal seeds, noise in every epoch."""
 
 import contextlib
+import errno
 import functools
 import json
 import math
@@ -19,6 +20,7 @@ import yaml
 from safetensors.torch import load_file
 
 from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
+from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import base
@@ -654,3 +656,199 @@ def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(monkey
     assert ExtractorTrainer.evaluate(run) == metrics and rows == [metrics] and kept == ["weights"]
     assert (run.progress.best_f1, run.progress.best_step, run.progress.best_epoch) == (chosen_by, 4, 2.0)
     assert (run.progress.training_seconds, run.progress.validation_seconds, run.began) == (11.0, 3.0, 113.0)
+
+
+@pytest.mark.parametrize(
+    ("batches", "settings", "steps_per_epoch", "steps", "log_every"),
+    [
+        (110, {}, 110, 1100, 11),  # ten lines an epoch
+        (5, {}, 5, 50, 1),
+        (19, {"epochs": 2}, 19, 38, 1),
+        (110, {"accumulation": 3}, 37, 370, 3),
+        (110, {"max_steps": 7}, 110, 7, 11),
+    ],
+)
+def test_steps_of_an_epoch_and_of_a_run(
+    home, tmp_path, monkeypatch, batches, settings, steps_per_epoch, steps, log_every
+):
+    monkeypatch.setattr(trainer, "training_loader", lambda *arguments, **options: range(batches))
+    made = ExtractorTrainer(
+        build(CasRel, home / "encoder"), None, TrainingSettings(**settings), seed=1, folder=tmp_path, validate=None
+    )
+    assert (made.steps_per_epoch, made.steps, made.log_every) == (steps_per_epoch, steps, log_every)
+    assert (made.step, made.epoch, made.logged, made.save_due) == (0, 0, 0, False)
+
+
+@pytest.mark.parametrize(("formulation", "static"), [("", 0), ("device", 3)])
+def test_each_of_three_processes_prepares_its_share_of_a_batch(home, tmp_path, monkeypatch, formulation, static):
+    """Of eight sentences three at most; where only a part of a model has gradients, the others are not waited for."""
+    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
+    wrapped, collators = [], []
+    monkeypatch.setattr(trainer.distributed, "world_size", lambda: 3)
+    monkeypatch.setattr(trainer, "DistributedDataParallel", lambda model, **options: wrapped.append(options))
+    monkeypatch.setattr(trainer, "training_loader", lambda data, collator, *_, **__: collators.append(collator) or [0])
+    ExtractorTrainer(build(CasRel, home / "encoder"), None, TrainingSettings(), seed=1, folder=tmp_path, validate=None)
+    assert wrapped == [{"device_ids": None, "find_unused_parameters": True}]
+    assert [collator.static for collator in collators] == [static]
+
+
+def test_a_run_without_validation_and_checkpoints_has_neither(home, tmp_path, monkeypatch):
+    """And where the clock stands still, no time."""
+    monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+    monkeypatch.setattr(checkpoints, "complete", lambda *_: pytest.fail("nobody asked for a checkpoint"))
+    model = build(CasRel, home / "encoder")
+    data, settings = TrainingSentences(sentences(1), model), TrainingSettings(epochs=1, batch_size=2)
+    result = train_extractor(model, data, settings, seed=1, folder=tmp_path)
+    assert result.progress == Progress() and result.best_f1 is None
+    assert (result.progress.best_f1, result.progress.best_step, result.progress.best_epoch) == (None, 0, 0)
+    assert (result.progress.training_seconds, result.progress.validation_seconds) == (0, 0)
+    assert [(row["step"], row["epoch"], row["seconds"]) for row in result.history] == [
+        (step, step / 4, 0) for step in range(1, 5)
+    ]
+
+
+def test_the_time_of_a_run_counts_what_was_before_a_restart(monkeypatch):
+    monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 104.00061))
+    rows = []
+    run = SimpleNamespace(
+        progress=Progress(training_seconds=1.5, validation_seconds=2.25), began=100.0, epoch=0.5, step=7, history=rows,
+        report=lambda row: None,
+    )  # fmt: skip
+    run.elapsed = lambda: ExtractorTrainer.elapsed(run)
+    assert run.elapsed() == pytest.approx(7.75061)
+    ExtractorTrainer._log(run, {"loss": 1.0})
+    assert rows == [{"loss": 1.0, "seconds": 7.751, "epoch": 0.5, "step": 7}]
+
+
+def saving(tmp_path, **given) -> SimpleNamespace:
+    """What a trainer is when it writes a checkpoint, at 130 seconds by the clock."""
+    model = torch.nn.Linear(2, 1)
+    run = SimpleNamespace(
+        progress=Progress(training_seconds=1.0), began=100.0, saved=50.0, save_due=True, step=7, epoch=0.5, logged=6,
+        history=[{"loss": 2.0}], folder=tmp_path / "checkpoints", device=torch.device("cpu"), model=model,
+        optimizer=torch.optim.SGD(model.parameters()), best_weights=None, update=SimpleNamespace(total=torch.tensor(3.0)),
+    )  # fmt: skip
+    vars(run).update(given)
+    return run
+
+
+def test_a_checkpoint_has_the_state_of_the_run_and_the_next_is_due_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 130.0))
+    run = saving(tmp_path)
+    (run.folder / "checkpoint-7").mkdir(parents=True)  # what a run that was killed here had begun
+    ExtractorTrainer._save(run)
+    assert (run.progress.training_seconds, run.began, run.saved, run.save_due) == (31.0, 130.0, 130.0, False)
+    state = json.loads((run.folder / "checkpoint-7" / checkpoints.PROGRESS).read_text())
+    assert {name: state[name] for name in ("step", "epoch", "logged", "history", "total")} == {
+        "step": 7, "epoch": 0.5, "logged": 6, "history": [{"loss": 2.0}], "total": 3.0,
+    }  # fmt: skip
+    assert state["progress"]["training_seconds"] == 31.0
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_checkpoint_that_finds_no_space_is_taken_away_unless_it_is_whole(tmp_path, monkeypatch, written):
+    run = saving(tmp_path)
+
+    def full(folder, progress):
+        if written:
+            (folder / "checkpoint-7" / checkpoints.PROGRESS).write_text("{}")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(checkpoints, "complete", full)
+    with pytest.raises(UserError):
+        ExtractorTrainer._save(run)
+    assert (run.folder / "checkpoint-7").exists() == written
+
+
+def test_the_first_process_alone_writes_what_all_share(tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer.distributed, "rank", lambda: 1)
+    run = saving(tmp_path)
+    ExtractorTrainer._save(run)
+    assert [path.name for path in (run.folder / "checkpoint-7").iterdir()] == ["random-1.safetensors"]
+
+
+def test_processes_log_the_mean_of_their_losses(monkeypatch):
+    rows = []
+    monkeypatch.setattr(trainer.distributed, "world_size", lambda: 2)
+    monkeypatch.setattr(trainer, "dist", SimpleNamespace(all_reduce=lambda total: total.add_(10.0)))  # the other's
+    run = SimpleNamespace(
+        update=SimpleNamespace(total=torch.tensor(6.0), norm=None, bf16=False), step=5, logged=3, _log=rows.append,
+        rates=SimpleNamespace(at=lambda step: [0.1]),
+    )  # fmt: skip
+    ExtractorTrainer._log_loss(run)
+    assert rows == [{"loss": 4.0, "learning_rate": 0.1}]
+
+
+def test_processes_agree_now_and_then_whether_a_checkpoint_is_due(monkeypatch):
+    asked = []
+    monkeypatch.setattr(trainer.distributed, "world_size", lambda: 2)
+    monkeypatch.setattr(trainer.distributed, "broadcast", lambda due: asked.append(due) or due)
+    monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 1061.0))
+    every = trainer.LOOK_EVERY
+    for step, looks in ((every - 1, 0), (every, 1), (every + 1, 1)):
+        run, done = between_steps(
+            step=step,
+            steps=9 * every,
+            steps_per_epoch=7 * every,
+            log_every=8 * every,
+            settings=TrainingSettings(save_minutes=1),
+        )
+        ExtractorTrainer._after_step(run, False)
+        assert (len(asked), done) == (looks, ["save"] * (step == every))
+
+
+def test_a_run_that_would_end_before_its_first_validation_is_refused(home, tmp_path):
+    """28 sentences in batches of 4, two batches a step: the second epoch is steps 5 to 8, and its end is validated."""
+    changes = {"accumulation": 2, "evaluate_from": 2, "noising": None, "epochs": 3}
+    with pytest.raises(UserError, match="would follow epoch 2, step 8, but max_steps is 4"):
+        run(home, tmp_path / "short", max_steps=4, **changes)
+    result = run(home, tmp_path / "long", max_steps=5, **changes)
+    assert (result.steps, result.progress.best_step) == (5, 5)
+
+
+def test_the_provenance_has_the_times_and_numbers_of_the_training(home, reference):
+    result, _ = reference
+    training = json.loads((home / "reference" / "provenance.json").read_text())["training"]
+    seconds = result.progress.training_seconds
+    assert training["seconds"] == round(seconds, 3)
+    assert training["seconds_per_epoch"] == round(seconds / 4, 3)
+    assert training["validation_seconds"] == round(result.progress.validation_seconds, 3)
+    assert (training["epochs"], training["best_step"]) == (4, result.progress.best_step)
+    assert training["counts"]["noise_nested"] == 0
+    assert [row["step"] for row in result.history if "loss" in row] == list(range(1, 29))
+
+
+def test_entities_of_a_validation_count_once_a_sentence():
+    """By hand: of the gold's tim, apple and london, and of the predicted tim and acme, tim is right."""
+
+    def one(*triples):
+        def span(text):
+            return Span(None, None, text)
+
+        return Sentence("s", "text", tuple(Triple(span(s), "r", span(o)) for s, o in triples))
+
+    gold_, found = [one(("tim", "apple"), ("tim", "london"))], [one(("tim", "acme"), ("acme", "tim"))]
+    assert training_run.entity_f1(gold_, found) == pytest.approx(2 * 1 / (3 + 2))
+    assert training_run.entity_f1(gold_ * 2, [*found, *gold_]) == pytest.approx(2 * 4 / (6 + 5))
+    assert training_run.entity_f1([one()], [one()]) == 0.0
+    assert training_run.entity_f1([one(("a", "a"))], [one()]) == 0.0
+
+
+@pytest.mark.parametrize(("select_by", "measured"), [("f1", {"f1"}), ("f1+entities", {"f1", "entity_f1"})])
+def test_entities_are_measured_where_the_best_epoch_is_chosen_by_them(home, tmp_path, select_by, measured):
+    result = run(home, tmp_path / "model", epochs=1, noising=None, select_by=select_by)
+    (row,) = (row for row in result.history if "f1" in row)
+    assert row.keys() - {"seconds", "epoch", "step"} == measured
+
+
+def test_settings_of_a_training_are_told_apart():
+    settings, own, noise, layers = training_run.split_settings(
+        {"epochs": 3, "model": {"zero_subject": "random"}, "noising": {"probability": 0.2}, "encoder_layers": 2},
+        CasRel,
+        {},
+    )
+    assert (settings.epochs, own, noise.probability, layers) == (3, {"zero_subject": "random"}, 0.2, 2)
+    settings, own, noise, layers = training_run.split_settings({}, CasRel, {})
+    assert (own, noise, layers) == ({}, None, None)
+    with pytest.raises(UserError, match="setting 'encoder_layers' is True, expected a whole number"):
+        training_run.split_settings({"encoder_layers": True}, CasRel, {})
