@@ -88,6 +88,8 @@ def test_a_text_is_shown_up_to_eighty_characters(length: int, cut: int) -> None:
     [
         ("New York City", "in New York", "New York"),  # a word fewer
         ("Newyork", "in New York today", "New York"),  # a word more
+        ("New York", "in Newyork today", "Newyork"),
+        ("", "in Lund", ""),
         ("Lund", "Ada Lunt , LUNDE", "LUNDE"),  # up to case
         ("abcde", "abcxy", "abcxy"),  # 0.6 of the characters
         ("abcde", "abxyz", ""),
@@ -95,3 +97,55 @@ def test_a_text_is_shown_up_to_eighty_characters(length: int, cut: int) -> None:
 )
 def test_the_nearest_words_may_be_one_fewer_or_more(entity: str, text: str, near: str) -> None:
     assert nearest(entity, text) == near
+
+
+@pytest.mark.parametrize(
+    ("relations", "objects", "said"),
+    [(4, 3, True), (3, 3, False), (4, 4, False), (7, 0, True), (4, 0, True), (3, 0, False)],
+)
+def test_an_order_is_said_where_most_relations_and_few_objects_stand(relations: int, objects: int, said: bool) -> None:
+    """Of seven triples: more than half of the relations, fewer than half of the objects (or subjects)."""
+    for order, parts in (("sor", lambda s, r, o: (s, r, o)), ("rso", lambda s, r, o: (o, r, s))):
+        rows = []
+        for number in range(7):
+            strings = f"s{number}", f"R{number}", f"o{number}"
+            present = [strings[0], *[strings[1]] * (number < relations), *[strings[2]] * (number < objects)]
+            rows.append((" ".join(present), [parts(*strings)]))
+        finding = found(*rows).get("order")
+        assert (finding is not None) is said
+        if finding:
+            assert finding.count == 7 and f"order={order}" in finding.text
+
+
+def test_entities_are_missing_by_case_by_blanks_or_altogether_once_a_sentence() -> None:
+    rows = [
+        ("ANN saw NewYork", [("Ann", "r", "New York"), ("Ann", "q", "Bo")]),
+        ("ann slept", [("Ann", "r", "slept")]),
+        ("New York", [("New York", "r", "NewYork")]),
+    ]
+    kinds = {check: (finding.count, len(finding.examples)) for check, finding in found(*rows).items()}
+    assert {check: kinds[check] for check in ("missing-case", "missing-blanks", "missing-strings")} == {
+        "missing-case": (2, 2), "missing-blanks": (2, 2), "missing-strings": (1, 1),
+    }  # fmt: skip
+
+
+def test_spellings_of_one_relation_and_blanks_around_strings() -> None:
+    rows = [
+        ("a b", [("a", "born in", "b"), ("a", "Born_In", "b"), ("a", "-", "b"), ("a", "--", "b"), ("b", "of", "a")]),
+        (" a b", [(" a", "of", "b"), (" a", "by", "b")]),
+    ]
+    said = found(*rows)
+    assert (said["spelling"].count, said["spelling"].examples) == (1, ("Born_In / born in",))
+    assert said["blanks"].count == 2 and said["blanks"].text.startswith("1 different strings")
+
+
+def test_three_examples_of_each_kind_are_shown() -> None:
+    names = [f"n{number}" for number in range(4)]
+    text = " ".join(names)
+    both = [(one, "r", other) for one in names for other in names if one != other]
+    several = [(one, "q", other) for one, _, other in both]
+    said = found((text, [*both, *several]), *[(text, [])] * 4)
+    assert (said["both-directions"].count, len(said["both-directions"].examples)) == (6, 3)
+    assert (said["several-relations"].count, len(said["several-relations"].examples)) == (12, 3)
+    assert (said["repeated"].count, len(said["repeated"].examples)) == (4, 3)
+    assert (said["contradictory-copies"].count, len(said["contradictory-copies"].examples)) == (4, 3)

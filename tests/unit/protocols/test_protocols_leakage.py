@@ -111,3 +111,38 @@ def test_the_most_similar_one_is_taken_the_first_of_equals_and_five_are_shown() 
     assert (copy.other, copy.similarity) == (0, 7 / 8)
     found = leakage([Sentence("x", "one")], [Sentence(str(number), "one") for number in range(7)])
     assert found["sentences"]["equal"] == 7 and [one["test"] for one in found["examples"]] == list("01234")
+
+
+def test_similarities_have_four_digits_and_a_test_set_without_sentences_shares_nothing() -> None:
+    found = leakage([Sentence("x", "a b c d e f")], [Sentence("y", "a b c d e f g"), Sentence("z", "q")])
+    assert [example["similarity"] for example in found["examples"]] == [0.8571]  # 6 of 7 words
+    assert found["sentences"]["share"] == 0.5 and found["uncertain"] == 0
+    nothing = leakage([Sentence("x", "a")], [])
+    assert [nothing[part]["share"] for part in ("sentences", "triples", "entities")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("most", "uncertain"), [(8, 1), (9, 0)])
+def test_a_sentence_that_is_compared_with_all_it_may_be_is_still_called_uncertain(monkeypatch, most, uncertain) -> None:
+    """Of eight candidates, eight comparisons at most: whether there were more is not known."""
+    monkeypatch.setattr("tripleaudit.protocols.leakage.MOST", most)
+    copies = Copies([f"a b c d {letter} {letter}x" for letter in "efghijkl"], threshold=0.4)
+    copies.among_others(["a b c d zz z"])
+    assert copies.uncertain == uncertain
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=9), st.data())
+def test_among_others_the_most_similar_is_that_of_comparing_all(texts: list[str], data) -> None:
+    threshold = data.draw(st.sampled_from([0.5, 0.75, 0.8]))
+    others = data.draw(st.lists(st.sampled_from(["a b c d e", "a b c d", "e f", "h", "b a", "a a"]), max_size=4))
+    found = {copy.place: (copy.kind, copy.similarity) for copy in Copies(texts, threshold).among_others(others)}
+    expected: dict[int, tuple[str, float]] = {}
+    for place, other in enumerate(others):
+        if other in texts:
+            expected[place] = "equal", 1.0
+            continue
+        sets = [(set(text.split()), set(other.split())) for text in texts]
+        best = max((len(one & two) / len(one | two) for one, two in sets), default=0)
+        if best >= threshold:
+            expected[place] = "near", best
+    assert found == expected

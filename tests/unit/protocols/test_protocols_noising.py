@@ -265,3 +265,75 @@ def test_single_words_are_drawn_from_buckets_of_fifty(words: int, filled: list[i
     pool = WordPool({1: [f"a{n}" for n in range(60)], 2: [f"b{n}" for n in range(words)]})
     assert pool.filled == filled
     assert (pool.fewest(0), pool.fewest(1), pool.fewest(2), pool.fewest(3)) == (0, 1, 3 - len(filled), 4 - len(filled))
+
+
+def parts_of(length: int, most: int, largest: int = 3) -> set[tuple[int, ...]]:
+    """Every way to write a length as at most so many numbers from 1 to 3, the largest first."""
+    if length == 0:
+        return {()}
+    return {
+        (part, *rest)
+        for part in range(1, min(largest, length) + 1)
+        for rest in (parts_of(length - part, most - 1, part) if most else ())
+    }
+
+
+@pytest.mark.parametrize(("length", "words"), [(4, 2), (5, 3), (7, 3), (7, 5)])
+def test_long_entities_are_composed_in_every_way_that_fits(length: int, words: int):
+    pool, rng = noising().pool, generator(2)
+    drawn = [pool.draw(length, words, rng).split() for _ in range(1500)]
+    found = {tuple(sorted(letters(each), reverse=True)) for each in drawn}
+    assert found == parts_of(length, words)
+    uneven = [letters(each) for each in drawn if len(set(letters(each))) > 1]
+    assert any(each[0] > each[-1] for each in uneven) and any(each[0] < each[-1] for each in uneven)  # in any order
+
+
+def test_lengths_that_no_words_make_up_come_from_what_the_corpus_has():
+    pool, rng = WordPool({2: [f"b{n}" for n in range(50)], 3: ["only"]}), generator(0)
+    assert pool.filled == [2]
+    assert pool.draw(3, 1, rng) == "only"  # a word of a small bucket
+    assert pool.draw(5, 3, rng) is None
+    assert len(pool.draw(4, 1, rng).split()) == 2
+
+
+def test_words_without_tokens_are_not_drawn():
+    each = sentence("aa leads bb", ("aa", "C", "bb"))
+    pool = EntityNoising([each], lambda texts: [0 if text == "leads" else 1 for text in texts], NoiseSettings(), 0).pool
+    assert pool.buckets == {1: ["aa", "bb"]}
+
+
+def test_entities_that_touch_do_not_overlap():
+    each = Sentence("t", "aa-bb leads", (Triple(Span(0, 2, "aa"), "C", Span(2, 5, "-bb")),))
+    assert noising(each).counts["nested"] == 0
+    inside = Sentence("t", "aa-bb leads", (Triple(Span(0, 3, "aa-"), "C", Span(2, 5, "-bb")),))
+    assert noising(inside).counts["nested"] == 1
+
+
+@pytest.mark.parametrize("spans", [((0, 10), (0, 4)), ((0, 10), (5, 10))])
+def test_wordwise_gives_up_where_an_entity_begins_or_ends_inside_a_word(spans):
+    text = "Anne-Marie met tim"
+    one, other = (Span(start, end, text[start:end]) for start, end in spans)
+    each = Sentence("s", text, (Triple(one, "r", other), Triple(Span(15, 18, "tim"), "r", one)))
+    noise = noising(each, nested="wordwise")
+    assert noise(each, 0) is None
+    assert noise.counts["given_up"] == 1 and noise.counts["noised"] == 0
+
+
+def test_a_sentence_is_drawn_for_anew_until_it_fits_but_not_for_ever(monkeypatch):
+    """Where a word hits what stands there already, all are drawn again, 25 times at most."""
+    each = corpus()[1]
+    for fails, result in ((24, True), (25, False)):
+        noise, draws = noising(), []
+
+        def failing(entities, rng, fails=fails, draws=draws):
+            draws.append(entities)
+            return None if len(draws) <= fails else {"tim cook": "aaxy", "apple": "bbxy"}
+
+        monkeypatch.setattr(noise, "_draw_all", failing)
+        assert (noise(each, 0) is not None) is result and len(draws) == 25
+        assert (noise.counts["noised"], noise.counts["given_up"]) == (int(result), int(not result))
+
+
+def test_defaults_follow_the_papers_words():
+    settings = NoiseSettings()
+    assert (settings.vocabulary, settings.nested) == ("words", "skip")

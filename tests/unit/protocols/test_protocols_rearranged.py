@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.rearranged_seeds import PUBLISHED, measure, read_webnlg
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.rearranged import rearrange
+from tripleaudit.protocols.rearranged import COUNTS, TIES, _rarest_first, rearrange
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples, distinct_triples
 
@@ -211,3 +211,43 @@ def test_equal_seeds_give_equal_sets(real_data):
     sets = [rearrange(splits, valid_size=50, test_size=70, seed=seed)[0] for seed in (3, 3, 4)]
     assert sets[0] == sets[1]
     assert ids(sets[0].test + sets[0].valid) != ids(sets[2].test + sets[2].valid)
+
+
+def plainly(rows: list[list[str]], room: int, counts: str, ties: str) -> tuple[list[int], int]:
+    """The rarest triples first, everything counted anew before each choice."""
+    held = {name: [number for number, row in enumerate(rows) if name in row] for row in rows for name in row}
+    names, passed_over, moved, largest = list(held), [], [], 0
+
+    def rest(name: str) -> list[int]:
+        return [number for number in held[name] if number not in moved]
+
+    while len(moved) < room and (left := [name for name in held if rest(name) and name not in passed_over]):
+        of = rest if counts == "remaining" else held.__getitem__
+        name = min(left, key=lambda name: (
+            len(of(name)), -max(len(rows[n]) for n in held[name]) if ties == "most-triples" else 0, names.index(name),
+        ))  # fmt: skip
+        if len(moved) + len(rest(name)) > room:
+            passed_over.append(name)
+            continue
+        largest = max(largest, len(held[name]))
+        moved += rest(name)
+    for name in passed_over:
+        if len(moved) < room:
+            largest = max(largest, len(held[name]))
+            moved += rest(name)[: room - len(moved)]
+    return moved, largest
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("BCDEFGHIJ"), min_size=1, max_size=4, unique=True), min_size=2, max_size=14),
+    st.data(),
+)
+def test_every_triple_is_taken_as_by_counting_anew(rows, data):
+    room, counts, ties = data.draw(st.integers(1, len(rows) - 1)), *map(data.draw, map(st.sampled_from, (COUNTS, TIES)))
+    assert _rarest_first(rows, room, counts, ties) == plainly(rows, room, counts, ties)
+
+
+def test_a_division_has_the_seed_0_unless_another_is_given():
+    splits = Splits([row(str(number), "B", "C", "D", "E", "F") for number in range(30)], [], [])
+    sizes = {"valid_size": 5, "test_size": 5, "max_count": 30}
+    assert rearrange(splits, **sizes) == rearrange(splits, seed=0, **sizes) != rearrange(splits, seed=1, **sizes)

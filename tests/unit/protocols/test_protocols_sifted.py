@@ -109,3 +109,11 @@ def test_a_sample_has_the_seed_0_unless_another_is_given():
     train = [sentence(f"e{n} x", (f"e{n}", "r", "x"), id_=str(n)) for n in range(40)]
     splits = Splits(train, [], train)
     assert sift(splits, rule="sample", percent=25) == sift(splits, rule="sample", percent=25, seed=0)
+
+
+@pytest.mark.parametrize(("percent", "chosen"), [(10, 0), (30, 2), (50, 2), (70, 4), (90, 4)])
+def test_the_number_of_a_sample_is_rounded_half_to_even(percent, chosen):
+    names = [f"e{number}" for number in range(5)]
+    rows = [sentence(f"{name} x", (name, "r", "x"), id_=name) for name in names]
+    other = sentence("e9 x", ("e9", "r", "x"), id_="other")
+    assert sift(Splits([*rows, other], [], rows), rule="sample", percent=percent)[1]["chosen_triples"] == chosen

@@ -127,6 +127,7 @@ corpora = st.lists(st.tuples(st.lists(triples, max_size=5), st.lists(triples, ma
 
 def test_rules_are_listed_from_the_usual_one_to_the_laxest():
     assert list(MATCHINGS) == ["exact-string", "exact-span", "strict", "partial-first", "partial-last"]
+    assert len({rule.order for rule in MATCHINGS.values()}) == len(MATCHINGS)
 
 
 @given(corpora, st.sampled_from(list(MATCHINGS)))

@@ -304,6 +304,17 @@ def test_a_curve_has_one_point_for_each_different_score() -> None:
     assert len(gate.precision_recall_curve([GOLD[0]] * 400, np.linspace(0, 1, 400))["points"]) == 400
 
 
+def test_a_curve_keeps_its_ends_and_six_digits() -> None:
+    points = gate.precision_recall_curve([GOLD[0]] * 402, np.linspace(0, 1, 402))["points"]
+    assert len(points) == 202 and (points[0]["score"], points[-1]["score"]) == (1, 0)
+    (first, *_) = gate.precision_recall_curve([GOLD[0]] * 3, np.array([0.12345678, 0.1, 0.0]))["points"]
+    assert first == {"score": 0.123457, "precision": 1.0, "recall": 0.333333}
+    one = gate.precision_recall_curve([GOLD[0], GOLD[3]], np.array([0.9, 0.1]))
+    assert one["average_precision"] == 1 and one["points"][-1]["recall"] == 1
+    none = gate.precision_recall_curve([GOLD[3]], np.array([0.9]))
+    assert (none["average_precision"], none["positives"], none["points"][0]["recall"]) == (0, 0, 0)
+
+
 def test_resampling_is_that_of_intervals_with_the_seed_0() -> None:
     assert Resampling() == Resampling(replicates=1000, seed=0)
 

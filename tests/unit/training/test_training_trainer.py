@@ -726,7 +726,8 @@ def saving(tmp_path, **given) -> SimpleNamespace:
     run = SimpleNamespace(
         progress=Progress(training_seconds=1.0), began=100.0, saved=50.0, save_due=True, step=7, epoch=0.5, logged=6,
         history=[{"loss": 2.0}], folder=tmp_path / "checkpoints", device=torch.device("cpu"), model=model,
-        optimizer=torch.optim.SGD(model.parameters()), best_weights=None, update=SimpleNamespace(total=torch.tensor(3.0)),
+        optimizer=torch.optim.SGD(model.parameters()), best_weights=None,
+        update=SimpleNamespace(total=torch.tensor(3.0)),
     )  # fmt: skip
     vars(run).update(given)
     return run

@@ -104,7 +104,7 @@ def nearest(entity: str, text: str) -> str:
     tokens, size = text.split(), len(entity.split())
     windows = [
         " ".join(tokens[start : start + length])
-        for length in {max(size - 1, 1), max(size, 1), size + 1}
+        for length in range(max(size - 1, 1), size + 2)
         for start in range(len(tokens) - length + 1)
     ]
     folded: dict[str, str] = {}

@@ -9,10 +9,12 @@ sentence id).
 What the paper leaves open is settled so: one noise word per distinct entity string of a sentence, put at all of its
 occurrences; for ``l = 1`` the length 0 counts as 1; lengths for which the split has fewer than ``WELL_FILLED`` words
 are composed of several words; a noise word never equals the entity, another noise word, or anything that already
-stands in the sentence; sentences with overlapping entities pass unchanged unless ``nested`` is ``wordwise``.
+stands in the sentence, and a sentence for which 25 draws in a row fail at that passes unchanged; so do sentences with
+overlapping entities unless ``nested`` is ``wordwise``.
 """
 
 import logging
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -65,7 +67,7 @@ class WordPool:
 
     buckets: dict[int, list[str]]
     filled: list[int] = field(init=False)
-    _fewest: list[int] = field(init=False)
+    _fewest: list[float] = field(init=False)
 
     def __post_init__(self):
         self.filled = sorted(length for length, words in self.buckets.items() if len(words) >= WELL_FILLED)
@@ -74,20 +76,19 @@ class WordPool:
             raise UserError("Entity Noising needs training sentences to draw words from, got none")
         self._fewest = [0]
 
-    def fewest(self, length: int) -> int:
-        """Return the smallest number of words whose tokens sum up to ``length``; a large number if there are none."""
+    def fewest(self, length: int) -> float:
+        """Return the smallest number of words whose tokens sum up to ``length``; infinity if there are none."""
         while len(self._fewest) <= length:
             target = len(self._fewest)
-            self._fewest.append(
-                1 + min((self._fewest[target - part] for part in self.filled if part <= target), default=10**6)
-            )
+            rests = (self._fewest[target - part] for part in self.filled if part <= target)
+            self._fewest.append(1 + min(rests, default=math.inf))
         return self._fewest[length]
 
     def draw(self, length: int, words: int, rng: np.random.Generator) -> str | None:
         """Draw a word of ``length`` tokens, or a sequence of words, at most ``words`` of them where possible."""
         if length in self.filled:
             return self._one(length, rng)
-        if self.fewest(length) >= 10**6:
+        if self.fewest(length) == math.inf:
             return self._one(length, rng) if self.buckets.get(length) else None
         budget, rest, parts = max(words, self.fewest(length)), length, []
         while rest:

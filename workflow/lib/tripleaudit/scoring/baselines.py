@@ -49,8 +49,8 @@ def most_frequent(train: Iterable[Sentence]) -> dict[frozenset[str], Strings]:
     counted: dict[frozenset[str], Counter[Strings]] = defaultdict(Counter)
     for sentence in train:
         for triple in distinct_triples(sentence):
-            counted[frozenset((triple[0], triple[2]))][triple] += 1
-    return {pair: triples.most_common(1)[0][0] for pair, triples in counted.items()}
+            counted[frozenset((triple[0], triple[2]))].update((triple,))
+    return {pair: max(triples, key=triples.__getitem__) for pair, triples in counted.items()}
 
 
 def first_mention(text: str, name: str) -> Span | None:
