@@ -244,3 +244,34 @@ def test_decoded_rows_come_by_sentence_and_score_and_hold_words_alone():
 def test_how_many_tokens_an_encoder_takes(kind: str, positions: int | None, tokens: int):
     config = SimpleNamespace(model_type=kind, max_position_embeddings=positions)
     assert encoder_limit(config) == tokens
+
+
+def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
+    """Counted by hand for states of H numbers, R relations and recurrent states of D: outputs times (inputs + bias)."""
+    h, r, d, inner = 32, len(TOY_RELATIONS), 6, 64
+    attention = 4 * h * (h + 1) + 2 * h
+    expected = {
+        "casrel": (2 + 2 * r) * (h + 1),
+        "tplinker": h * (2 * h + 1) + (2 + 6 * r) * (h + 1),
+        "tdeer": (r + 2 + 2 + h + 1) * (h + 1) + r * h + 3 * h * h + 1,
+        "prgc": (h // 2) * (h + 1) + r * (h // 2 + 1) + 3 * h * (2 * h + 1) + (1 + 3 + 3) * (h + 1) + r * h,
+        "grte": (2 * h + 8 * r) * (h + 1) + 2 * h * (8 * r + 1) + 2 * attention + inner * (h + 1) + h * (inner + 3),
+        "pfn": 5 * d * (h + 1 + d + 1) + 3 * d * (3 * d + 1) + 2 * d * (2 * d + 1) + 4 * d + (1 + r) * (d + 1),
+        "onerel": 3 * h * (2 * h + 1) + 4 * r * (3 * h + 1),
+        "birte": (3 * h + 4 * 2) * (h + 1) + r * (h + 1) ** 2,
+        "ptrnet": d * (h + 1)  # words
+        + 9 * d * d + 2 * d * (d + 1) + 2 * d * d + 2 * d  # attentions
+        + 4 * d * (11 * d + d + 2) + 2 * 4 * d * (2 * d + d + 2) + 2 * 4 * d * (4 * d + d + 2)  # LSTMs
+        + 2 * 2 * 2 * d + (r + 2) * d + (r + 2) * (9 * d + 1),  # pointers, relations
+        "unirel": 2 * 3 * 8 * (h + 1) + 3,  # a third of four heads is one, of eight numbers
+        "zcc-binary": h + 1,
+        "zcc-mcml": r * (h + 1),
+    }  # fmt: skip
+    found = {}
+    for name in expected:
+        kind, implied = resolve(name)
+        model = build(kind, tiny_encoder, **implied, **({"width": d} if name in ("pfn", "ptrnet") else {}))
+        head = [each for key, each in model.named_parameters() if not key.startswith("encoder.")]
+        found[name] = sum(each.numel() for each in head)
+        assert all(each.dtype == torch.float32 and each.requires_grad for each in head)
+    assert found == expected

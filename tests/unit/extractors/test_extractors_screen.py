@@ -97,3 +97,30 @@ def test_what_rounding_of_the_features_hides_is_allowed_for():
         assert len(screen.Screen(weight, bias).pairs(x.clone())) == kept
     hopeless = torch.tensor([[3 * logit], [0.0]], dtype=torch.float64)
     assert len(screen.Screen(weight, hopeless).pairs(x.clone())) == 0
+
+
+def test_the_screen_wants_products_of_small_integers_that_are_fast_and_exact(monkeypatch):
+    def exact(a, b):
+        return a.int() @ b.int()
+
+    def saturating(a, b):
+        """Two neighbouring products are added in 16 bits, as processors without VNNI do it; signs are moved first."""
+        two = ((a.int() + 128)[:, None] * b.int().T[None]).unflatten(-1, (-1, 2)).sum(dim=-1)
+        return two.clamp(-(2**15), 2**15 - 1).sum(dim=-1) - 128 * b.int().sum(dim=0)
+
+    def none(a, b):
+        raise RuntimeError("no such kernel")
+
+    draw = torch.Generator().manual_seed(0)
+    small = torch.randint(-9, 9, (32, 64), generator=draw, dtype=torch.int8)
+    assert torch.equal(saturating(small, small.T), exact(small, small.T))
+    found = []
+    for fast in (True, False):
+        monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda fast=fast: fast, raising=False)
+        for product in (exact, saturating, none):
+            monkeypatch.setattr(torch, "_int_mm", product, raising=False)
+            found.append(screen.available.__wrapped__())
+    assert found == [True, False, False, False, False, False]
+    monkeypatch.delattr(torch, "_int_mm")
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: True)
+    assert not screen.available.__wrapped__()
