@@ -24,6 +24,7 @@ from support.extractors import (
     worked_example,
 )
 from support.webnlg import read_triple_list
+from tripleaudit.extractors import casrel
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import last_rows
 from tripleaudit.extractors.casrel import CasRel, _fill_pseudo_subjects, decode, draw_subjects, tag_cells, tag_term
@@ -308,3 +309,15 @@ def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder):
         bound = (6 / (width + outputs)) ** 0.5
         for part in layer.weight.split(outputs):
             assert 0.8 * bound < part.abs().max().item() <= bound and part.min() < 0 < part.max()
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
+    batches = [random_batch(seed, triples=9) for seed in range(6)]
+    expected = [oracle(batch, 3) for batch in batches]
+    assert sum(len(rows) for rows, _ in expected) > 20
+    monkeypatch.setattr(casrel, "ROWS_AT_ONCE", at_once)
+    for batch, (rows, scores) in zip(batches, expected, strict=True):
+        found, likely = oracle(batch, 3)
+        assert torch.equal(found, rows)
+        torch.testing.assert_close(likely, scores)

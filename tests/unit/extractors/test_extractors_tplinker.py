@@ -21,7 +21,7 @@ from support.extractors import (
 )
 from support.pairs import perfect
 from support.webnlg import read_triple_list
-from tripleaudit.extractors import pairs
+from tripleaudit.extractors import pairs, tplinker
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.pairs import find_cells, plan, spans_of
 from tripleaudit.extractors.tplinker import TPLinker, decode, plain_logits, targets
@@ -184,3 +184,15 @@ def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
     model.step = 2500
     batch = training_batch(model, one_word())
     check_loss(model, model(**batch).loss, naive_loss(model, batch, batch["content_mask"]))
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
+    batches = [random_batch(seed, triples=9) for seed in range(6)]
+    expected = [oracle(batch, 3) for batch in batches]
+    assert sum(len(rows) for rows, _ in expected) > 20
+    monkeypatch.setattr(tplinker, "JOINED_AT_ONCE", at_once)
+    for batch, (rows, scores) in zip(batches, expected, strict=True):
+        found, likely = oracle(batch, 3)
+        assert torch.equal(found, rows)
+        torch.testing.assert_close(likely, scores)

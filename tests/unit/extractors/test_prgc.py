@@ -334,3 +334,16 @@ def test_at_most_a_hundred_relations_of_a_sentence_are_followed_up():
         PRGCConfig(),
     )
     assert torch.cat(asked).tolist() == [[sentence, relation] for sentence in (0, 1) for relation in range(100)]
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
+    batches = [random_batch(seed, triples=9) for seed in range(6)]
+    expected = [oracle(batch, 3) for batch in batches]
+    assert sum(len(rows) for rows, _ in expected) > 20
+    monkeypatch.setattr(prgc, "CELLS_AT_ONCE", at_once)
+    monkeypatch.setattr(prgc, "PAIRS_AT_ONCE", at_once)
+    for batch, (rows, scores) in zip(batches, expected, strict=True):
+        found, likely = oracle(batch, 3)
+        assert torch.equal(found, rows)
+        torch.testing.assert_close(likely, scores)
