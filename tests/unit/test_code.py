@@ -279,6 +279,18 @@ def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names
     assert {name for name in found if found[name] != after[name]} == {"lists/words.txt"}
 
 
+def test_files_of_one_name_in_two_folders_count_both(package, tmp_path):
+    files = [tmp_path / folder / "rules.py" for folder in ("one", "two")]
+    for number, file in enumerate(files):
+        file.parent.mkdir()
+        file.write_text(f"from tripleaudit.b import leaf\nNUMBER = {number}\n")
+    found = [package(files=files)]
+    for file in files:
+        file.write_text("NUMBER = 9\n")
+        found.append(package(files=files))
+    assert len({each["rules.py"] for each in found}) == 3
+
+
 def test_a_data_file_counts_with_its_bytes(package, tmp_path):
     file = tmp_path / "prompt.yaml"
     file.write_text("a: 1")

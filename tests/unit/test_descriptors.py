@@ -123,6 +123,15 @@ def test_a_plugin_imports_what_lies_beside_it(tmp_path, monkeypatch):
         ("x = 1\ny = x +\n", r"plugin\.py line 2: cannot be loaded \(SyntaxError: invalid syntax\)"),
         ("\n\nimport no_such_module\n", r"line 3: cannot be loaded \(ModuleNotFoundError: No module named 'no_such_mo"),
         (RULE.replace("note=", "nose="), r"line 4: cannot be loaded \(TypeError: .*unexpected keyword argument 'nose'"),
+        ("\nimport sys\nsys.exit(3)\n", r"plugin\.py line 3: cannot be loaded \(SystemExit: 3\)"),
+        ("\0", r"plugin\.py: cannot be loaded \(SyntaxError: source code string cannot contain null bytes\)"),
+        (RULE.replace("lambda span: span.text.lower()", "'lower'"), r"'folded': reduce is 'lower'; expected callable"),
+        (RULE.replace('"folded"', "3"), r"MatchingRule 3: name is 3; expected a valid string"),
+        (RULE.replace("folded", "a/b"), r"'a/b' is no name; expected letters, digits, '\.', '_' and '-'"),
+        (
+            "from tripleaudit.descriptors import TableSpec\nT = TableSpec(name='t', build=print, needs='score')\n",
+            "TableSpec 't': needs is 'score'; expected 'audits', 'scores', 'runs', 'gre'",
+        ),
         (
             RULE.replace('"folded"', '"exact-span"'),
             "the matching rule 'exact-span' has the name of one that is built i",
@@ -250,8 +259,9 @@ SHOUT = Command(name="shout", help="say it loudly", configure=configure, run=lam
 
 def test_a_command_is_in_the_help_and_runs(tmp_path, capsys):
     file = write(tmp_path, COMMAND)
-    assert main(["--plugin", file, "shout", "ada"]) == 0
-    assert capsys.readouterr().out == "ADA\n"
+    for given in (["--plugin", file], [f"--plugin={file}"]):
+        assert main([*given, "shout", "ada"]) == 0
+        assert capsys.readouterr().out == "ADA\n"
     with pytest.raises(SystemExit):
         main(["--help"])
     assert re.search(r"^ +shout +say it loudly$", capsys.readouterr().out, re.MULTILINE)

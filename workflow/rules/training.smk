@@ -30,7 +30,8 @@ rule train:
         settings=lambda wildcards, input: STUDY.trainings.training_json(
             wildcards.corpus, wildcards.extractor, wildcards.noise, wildcards.trainset.rpartition("-")[0]
         ),
-        code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor),
+        code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor)
+        | jobs.described_code("train", MATCHINGS, STUDY.trainings.matching(wildcards.corpus, wildcards.extractor)),
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "

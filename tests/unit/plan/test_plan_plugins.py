@@ -2,8 +2,12 @@
 
 import pytest
 
+from tripleaudit import jobs
+from tripleaudit.descriptors import EXTRACTORS, MATCHINGS, ExtractorSpec
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
+from tripleaudit.registries import use_plugins
+from tripleaudit.scoring.matching import PRIMARY
 
 PLUGIN = """
 from tripleaudit.descriptors import ExtractorSpec, MatchingRule, ProtocolSpec, TableSpec
@@ -65,6 +69,51 @@ def test_what_a_plugin_adds_is_checked_with_the_rest(study):
         next(line for line in str(caught.value).splitlines() if "wz-alone" in line),
     ]
     assert "this study cannot fill wz-alone" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [("models.py:Your", "models.py: has no class 'Your'"), ("none.py:A", "none.py: no such file")],
+)
+def test_the_class_of_a_plugin_s_extractor_is_looked_for_before_anything_runs(study, tmp_path, model, expected):
+    (tmp_path / "models.py").write_text("class Mine: ...\n", encoding="utf-8")
+    spec = f"SPEC = ExtractorSpec(name='mine', model={str(tmp_path / model)!r})\n"
+    (tmp_path / "plugin.py").write_text(PLUGIN + spec, encoding="utf-8")
+    with pytest.raises(UserError, match=rf"\n- extractors/mine: .*{expected}"):
+        study(extractors={"mine": {}})
+
+
+def test_a_table_that_cannot_say_when_it_is_possible_is_named(study, tmp_path):
+    (tmp_path / "plugin.py").write_text(PLUGIN.replace('study.settings == ["nz", "wz"]', "1 / 0"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"plugin\.py: table wz-alone cannot tell .* \(ZeroDivisionError: division by"):
+        study()
+
+
+def test_a_training_depends_on_its_own_matching_rule_and_on_no_other(study, tmp_path):
+    """A rule that a plugin adds later trains nothing anew, nor does moving an extractor's file."""
+    train = "python -m tripleaudit train"
+    before = jobs.rule_code(train)
+    plan = study(extractors={"casrel": {"matching": "folded"}, "pfn": {"matching": "exact"}})
+    assert (plan.trainings.matching("webnlg", "casrel"), plan.trainings.matching("webnlg", "pfn")) == (
+        "folded",
+        PRIMARY,
+    )
+    assert jobs.rule_code(train) == before
+    assert "plugin.py" in dict(jobs.rule_code("python -m tripleaudit score-run"))
+    assert jobs.described_code("train", MATCHINGS, "folded")["plugin.py"]
+    assert jobs.described_code("train", MATCHINGS, PRIMARY) == {}
+
+
+def test_where_an_extractor_lies_decides_nothing(tmp_path):
+    here, there = (tmp_path / folder / "models.py" for folder in ("here", "there"))
+    for file in (here, there):
+        file.parent.mkdir()
+        file.write_text("class Mine: ...\n", encoding="utf-8")
+    use_plugins([f"mine={here}:Mine"])
+    before = jobs.extractor_code("train", "mine")
+    assert set(before) == {"models.py", "as described"}
+    EXTRACTORS.add(ExtractorSpec(name="mine", model=f"{there}:Mine"), file=str(there), replace=True)
+    assert jobs.extractor_code("train", "mine") == before
 
 
 def test_a_broken_plugin_is_one_line_among_the_problems(tmp_path):

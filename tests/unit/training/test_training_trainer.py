@@ -29,6 +29,7 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising
+from tripleaudit.registries import use_plugins
 from tripleaudit.training import checkpoints, trainer
 from tripleaudit.training import run as training_run
 from tripleaudit.training.data import TrainingSentences
@@ -228,7 +229,14 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
         save_sentences(tmp_path / place / "train.jsonl", texts)
     others = [fingerprint(seed=6), fingerprint(epochs=5), fingerprint(noising={"probability": 0.4})]
     others += [fingerprint(tmp_path / "encoder"), fingerprint(tmp_path / "texts")]
-    monkeypatch.setattr(training_run.code, "digest_with", lambda *_: "other code")
+    plugin = tmp_path / "plugin.py"
+    for reduced in ("span.text", "span.text.lower()"):
+        rule = f"MatchingRule(name='folded', reduce=lambda span: {reduced})"
+        plugin.write_text(f"from tripleaudit.descriptors import MatchingRule\nRULE = {rule}\n", encoding="utf-8")
+        use_plugins([str(plugin)])
+        others.append(fingerprint(matching="folded"))
+    assert others[-1] != others[-2]
+    monkeypatch.setattr(training_run.code, "digest_with", lambda *_, **__: "other code")
     others.append(fingerprint())
     assert first not in others
 

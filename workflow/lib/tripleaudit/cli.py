@@ -74,9 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = None
     try:
         plugins = []
-        while argv[:1] == ["--plugin"] and len(argv) > 1:
-            plugins.append(argv[1])
-            argv = argv[2:]
+        while argv[:1] == ["--plugin"] and len(argv) > 1 or argv and argv[0].startswith("--plugin="):
+            _, equals, file = argv.pop(0).partition("=")
+            plugins.append(file if equals else argv.pop(0))
         use_plugins(plugins)
         command = argv[0] if argv else None
         if command and not command.startswith("-") and command not in (known := [*built_in_commands(), *COMMANDS]):

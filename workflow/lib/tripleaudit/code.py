@@ -50,8 +50,11 @@ def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
         files: Python files from outside the package, with the local modules that they import, and data files.
     """
     found = {_short(name): part for name, part in _closure(tuple(map(_full, entries))).items()}
-    for file in files:
-        found |= _outside(Path(file))
+    outside: dict[str, set[str]] = {}
+    for file in files:  # of which several, in folders of their own, may have one name
+        for name, part in _outside(Path(file)).items():
+            outside.setdefault(name, set()).add(part)
+    found |= {name: "+".join(sorted(parts)) for name, parts in outside.items()}
     return dict(sorted(found.items()))
 
 
@@ -66,11 +69,11 @@ def digest_of(*entries: str, files: Iterable[str | Path] = ()) -> str:
     return hashlib.sha256(json.dumps(versions(*entries, files=files)).encode()).hexdigest()
 
 
-def digest_with(used: type, *entries: str) -> str:
+def digest_with(used: type, *entries: str, files: Sequence[str | Path] = ()) -> str:
     """Return :func:`digest_of` with the module of a class, which may lie outside the package."""
     if used.__module__.partition(".")[0] == PACKAGE:
-        return digest_of(*entries, used.__module__)
-    return digest_of(*entries, files=[inspect.getfile(used)])
+        return digest_of(*entries, used.__module__, files=files)
+    return digest_of(*entries, files=[inspect.getfile(used), *files])
 
 
 def has_function(module: str, name: str) -> bool:

@@ -17,7 +17,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tripleaudit.registries import Descriptor, Registry
 
@@ -56,7 +56,7 @@ class TableSpec(Descriptor):
     """
 
     build: Callable[[Any], Any]
-    needs: str = "scores"
+    needs: Literal["audits", "scores", "runs", "gre", "needles", "collection", "completion"] = "scores"
     possible: Callable[[Any], bool] = _always
     question: str = "What does this table show?"
     answer: Callable[[Any], str] = lambda inputs: ""

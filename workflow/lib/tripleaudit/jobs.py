@@ -27,6 +27,8 @@ from tripleaudit.steps import STEPS
 
 APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS, "GRE_SCORES": GRE_SCORES}
 """Registries of which a command that imports them applies every entry; of the others a job chooses one."""
+CHOSEN = {"train": ("MATCHINGS",)}
+"""Of these, those of which a command applies the one that its settings name, which its rule says."""
 
 
 def entries(command: str) -> tuple[str, ...]:
@@ -60,7 +62,8 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     if not command:
         return []
     used = entries(command)
-    applied = [registry for name, registry in APPLIED.items() if code.importers(f"descriptors.{name}", *used)]
+    names = [name for name in APPLIED if name not in CHOSEN.get(command, ())]
+    applied = [APPLIED[name] for name in names if code.importers(f"descriptors.{name}", *used)]
     files = plugin_files(*(registry.kind for registry in applied)) if applied else []
     found = code.versions(*used, *(module for registry in applied for module in registry.homes), files=files)
     for name, registry in (("BASELINES", BASELINES), ("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
@@ -70,11 +73,17 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
 
 
 def described(registry: Registry, *names: str) -> str:
-    """Return the first digits of the digest of what descriptors say in words and numbers: labels, order, settings."""
+    """Return the first digits of the digest of what descriptors say in words and numbers: labels, order, settings.
+
+    Where a file lies decides nothing; what it holds counts as code.
+    """
     told = {
         name: {key: value for key, value in vars(registry[name]).items() if key not in ("module", "file")}
         for name in names or registry
     }
+    for each in told.values():
+        if isinstance(each.get("model"), str) and ".py:" in each["model"]:
+            each["model"] = Path(each["model"]).name
     text = json.dumps(told, sort_keys=True, default=lambda value: "" if callable(value) else repr(value))
     return hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]
 

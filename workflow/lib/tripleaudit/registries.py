@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 import os
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from types import ModuleType
 from typing import Any, Final, Generic, TypeVar
 
 from tripleaudit.errors import UserError, hint
-from tripleaudit.machine.modules import entry_point, load_file
+from tripleaudit.machine.modules import entry_point, load_file, misfit
 
 VARIABLE: Final = "TRIPLEAUDIT_PLUGINS"
 GROUP: Final = "tripleaudit.plugins"
@@ -199,6 +200,11 @@ def _register(added: list[Descriptor], file: str) -> None:
     done: list[tuple[Registry, str]] = []
     try:
         for descriptor in added:
+            if wrong := misfit(descriptor):
+                raise UserError(f"{file}: {type(descriptor).__name__} {descriptor.name!r}: {wrong}")
+            if not re.fullmatch(r"\w[\w.-]*", descriptor.name, re.ASCII):
+                expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
+                raise UserError(f"{file}: {descriptor.name!r} is no name; expected {expected}")
             registry = next(one for one in REGISTRIES if isinstance(descriptor, one.kind))
             new = descriptor.name not in registry
             registry.add(descriptor, file=file)

@@ -3,12 +3,14 @@
 What such a file holds decides results and counts with them; how it is found does not.
 """
 
+import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
 import os
 import sys
 import traceback
+import typing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,7 +69,7 @@ def load_file(path: str | Path) -> ModuleType:
     except UserError:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UserError(f"plugin {path}{_line_of(error, file)}: cannot be loaded ({_words(error)})") from error
     return module
@@ -87,16 +89,30 @@ def entry_point(name: str, group: str) -> ModuleType:
         )
     try:
         return importlib.import_module(found[name].module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"plugin {name}: cannot be loaded ({_words(error)})") from error
 
 
-def _line_of(error: Exception, file: Path) -> str:
+def misfit(record: Any) -> str:
+    """Return what is wrong with the first field of a data class that holds what its type forbids, else nothing."""
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+    kinds = typing.get_type_hints(type(record))
+    for field in dataclasses.fields(record):
+        value, kind = getattr(record, field.name), kinds[field.name]
+        try:
+            TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
+        except ValidationError as error:
+            return f"{field.name} is {value!r}; {error.errors()[0]['msg'].replace('Input should be', 'expected')}"
+    return ""
+
+
+def _line_of(error: BaseException, file: Path) -> str:
     if isinstance(error, SyntaxError):
-        return f" line {error.lineno}"
+        return f" line {error.lineno}" if error.lineno else ""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     return f" line {lines[-1]}" if lines else ""
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"

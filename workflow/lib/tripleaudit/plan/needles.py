@@ -267,7 +267,7 @@ class NeedleStudies:
 
     def tables(self) -> list[str]:
         """Return the names of the tables that the section fills."""
-        return [name for name, table in TABLES.items() if table.needs == "needles" and table.possible(self.study)]
+        return [name for name in self.study.report.possible if TABLES[name].needs == "needles"]
 
     def table_options(self, name: str) -> str:
         """Return the options of one table as JSON."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from tripleaudit.descriptors import BASELINES, TABLES
-from tripleaudit.errors import hint
+from tripleaudit.descriptors import BASELINES, TABLES, TableSpec
+from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Section, one_of
 from tripleaudit.plan.grescores import SYSTEM
 from tripleaudit.plan.needles import LENGTH_TABLE
@@ -64,7 +64,18 @@ class Report:
     @cached_property
     def possible(self) -> list[str]:
         """Names of the tables that the study's parts can fill, in the report's order."""
-        return [name for name, table in TABLES.items() if table.possible(self.study)]
+        return [name for name, table in TABLES.items() if self._can_fill(table)]
+
+    def _can_fill(self, table: TableSpec) -> bool:
+        try:
+            return bool(table.possible(self.study))
+        except Exception as error:
+            if not table.file:
+                raise
+            said = f"{type(error).__name__}: {error}"
+            raise UserError(
+                f"{table.file}: table {table.name} cannot tell whether a study can fill it ({said})"
+            ) from error
 
     @cached_property
     def possible_built(self) -> list[str]:

@@ -15,6 +15,7 @@ from tripleaudit.extractors.registry import base_name, class_reference, implied_
 from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, model_of
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.registries import use_plugins
+from tripleaudit.scoring.matching import check_matching
 from tripleaudit.shipped import DATA
 from tripleaudit.training.settings import TrainingSettings, deciding
 from tripleaudit.yaml_files import read_yaml
@@ -173,7 +174,9 @@ class Trainings:
         """Yield sentences about fields of the model, and about settings that do not go together."""
         try:
             kind = self.declared(name)
-        except UserError:  # said of own_extractors
+        except UserError as error:
+            if name not in self.own:  # else it is said of own_extractors
+                yield f"{self._where(name)}: {error}"
             return
         merged, own = self.settings_of(corpus, name), self.sections[name]
         shared = self.shared.get("model", {})
@@ -236,6 +239,11 @@ class Trainings:
     def deciding_json(self, corpus: str, name: str, noise: str, protocol: str = "original") -> str:
         """Return what of :meth:`training_json` decides the result, as canonical JSON."""
         return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise, protocol))), sort_keys=True)
+
+    def matching(self, corpus: str, name: str) -> str:
+        """Return the name of the matching rule by which a training chooses its best epoch."""
+        values = {**self.declared(name).defaults, **self.settings_of(corpus, name)}
+        return check_matching(values.get("matching", TrainingSettings.matching))
 
     def resource(self, name: str, key: str, default: int | str) -> int | str:
         """Return what a job asks for: ``mem_mb``, ``runtime``, ``relation_chunk`` or ``processes``."""

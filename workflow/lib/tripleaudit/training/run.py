@@ -15,6 +15,7 @@ import torch
 
 from tripleaudit import code
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, check_settings
 from tripleaudit.extractors.registry import resolve
@@ -25,6 +26,7 @@ from tripleaudit.machine.devices import share
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
+from tripleaudit.scoring.matching import check_matching
 from tripleaudit.training import checkpoints, distributed
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
@@ -124,6 +126,7 @@ def train_to(
     dataset = TrainingSentences(train, model, noise)
     report_unknown_relations(valid, relations, "validation")
     fingerprint = {}
+    rule = MATCHINGS[check_matching(settings.matching)]
     if distributed.rank() == 0:  # the checkpoints are its own
         fingerprint = {
             "extractor": name,
@@ -131,7 +134,7 @@ def train_to(
             "seed": seed,
             "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
             "encoder": sha256(encoder / "model.safetensors"),
-            "code": code.digest_with(extractor, "commands.train"),
+            "code": code.digest_with(extractor, "commands.train", files=[rule.file] if rule.file else []),
         }
     with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
         validate = validation(model, valid, settings, score) if valid else None

@@ -1,5 +1,7 @@
 """``collection``: what an extractor found in large text collections, and how fast (this project's own)."""
 
+from typing import Final
+
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
@@ -7,7 +9,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, several
 
-KIND = "collection"  # of the input files: the manifest of each collection
+KIND: Final = "collection"  # of the input files: the manifest of each collection
 LINES = {
     "lines": "Lines",
     "empty": "Empty",
