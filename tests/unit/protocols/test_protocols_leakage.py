@@ -121,13 +121,12 @@ def test_similarities_have_four_digits_and_a_test_set_without_sentences_shares_n
     assert [nothing[part]["share"] for part in ("sentences", "triples", "entities")] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("most", "uncertain"), [(8, 1), (9, 0)])
-def test_a_sentence_that_is_compared_with_all_it_may_be_is_still_called_uncertain(monkeypatch, most, uncertain) -> None:
-    """Of eight candidates, eight comparisons at most: whether there were more is not known."""
-    monkeypatch.setattr("tripleaudit.protocols.leakage.MOST", most)
-    copies = Copies([f"a b c d {letter} {letter}x" for letter in "efghijkl"], threshold=0.4)
-    copies.among_others(["a b c d zz z"])
-    assert copies.uncertain == uncertain
+@pytest.mark.parametrize(("candidates", "uncertain"), [(4_999, 0), (5_000, 1)])
+def test_five_thousand_candidates_are_compared_at_most(candidates: int, uncertain: int) -> None:
+    """Whether there were more is not known once there are so many."""
+    copies = Copies([f"a b c d e{number}" for number in range(candidates)], threshold=0.5)
+    (copy,) = copies.among_others(["a b c d z"])
+    assert (copy.other, copies.uncertain) == (0, uncertain)
 
 
 @settings(deadline=None)
@@ -135,14 +134,15 @@ def test_a_sentence_that_is_compared_with_all_it_may_be_is_still_called_uncertai
 def test_among_others_the_most_similar_is_that_of_comparing_all(texts: list[str], data) -> None:
     threshold = data.draw(st.sampled_from([0.5, 0.75, 0.8]))
     others = data.draw(st.lists(st.sampled_from(["a b c d e", "a b c d", "e f", "h", "b a", "a a"]), max_size=4))
-    found = {copy.place: (copy.kind, copy.similarity) for copy in Copies(texts, threshold).among_others(others)}
-    expected: dict[int, tuple[str, float]] = {}
+    copies = Copies(texts, threshold).among_others(others)
+    found = {copy.place: (copy.kind, copy.similarity, copy.other) for copy in copies}
+    expected: dict[int, tuple[str, float, int]] = {}
     for place, other in enumerate(others):
         if other in texts:
-            expected[place] = "equal", 1.0
+            expected[place] = "equal", 1.0, texts.index(other)
             continue
         sets = [(set(text.split()), set(other.split())) for text in texts]
-        best = max((len(one & two) / len(one | two) for one, two in sets), default=0)
-        if best >= threshold:
-            expected[place] = "near", best
+        similar = [len(one & two) / len(one | two) for one, two in sets]
+        if max(similar, default=0) >= threshold:
+            expected[place] = "near", max(similar), similar.index(max(similar))
     assert found == expected

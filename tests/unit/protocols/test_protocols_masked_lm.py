@@ -7,9 +7,10 @@ import pytest
 
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented import train_mlm
+from tripleaudit.protocols.augmented import masked_lm, train_mlm
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, _whole_words
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
+from tripleaudit.protocols.augmented.vectors import derive_vectors
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -109,6 +110,29 @@ def test_a_model_without_mask_token_is_refused(trained, tmp_path):
         train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm())
 
 
+@pytest.mark.parametrize("kind", ["masks", "training", "vectors"])
+def test_weights_in_pickles_are_not_loaded(trained, tmp_path, kind):
+    for path in trained[0].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    (tmp_path / "model.safetensors").unlink()
+    use = {
+        "masks": lambda: MaskedLanguageModel(tmp_path),
+        "training": lambda: train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm(steps=1)),
+        "vectors": lambda: derive_vectors(tmp_path, TRAIN),
+    }[kind]
+    with pytest.raises((UserError, OSError), match="safetensors"):
+        use()
+
+
+def test_trainings_that_name_no_numbers_keep_theirs():
+    """Another default would be another model of all who name none."""
+    own = MaskedLm()
+    assert (own.steps, own.layers, own.batch_size, own.max_length, own.seed) == (200, None, 16, 128, 0)
+    assert (own.learning_rate, own.encoder_learning_rate, own.mask_rate) == (2e-3, 2e-4, 0.25)
+
+
 def test_a_model_without_trained_head_is_refused(tiny_encoder):
     with pytest.raises(UserError, match="no trained masked-LM head .* expected one made by 'tripleaudit train-mlm'"):
         MaskedLanguageModel(tiny_encoder)
@@ -127,6 +151,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
         ({"steps": 0}, "steps is 0"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"mask_rate": 1.0}, "mask_rate is 1.0"),
+        ({"mask_rate": 0}, "mask_rate is 0"),
         ({"layers": 9}, "layers is 9, expected 1 to 2"),
     ],
 )
@@ -165,6 +190,30 @@ def test_whole_words_are_told_by_the_mark_of_their_kind_of_tokenizer(pieces, wor
 def test_the_limit_is_the_smallest_of_tokenizer_model_and_512(trained):
     model = MaskedLanguageModel(trained[0])
     assert model._max_length == model._model.config.max_position_embeddings < 512
+
+
+def test_a_model_that_takes_longer_texts_is_given_512_pieces(trained, tmp_path):
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(trained[0], model_max_length=600)
+    config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=600, **sizes)
+    transformers.BertForMaskedLM(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = MaskedLanguageModel(tmp_path)
+    texts = ["the " * words + "[MASK]" for words in (509, 510)]  # with [CLS] and [SEP] 512 and 513 pieces
+    assert model.fill({text: [0] for text in texts}, 1).keys() == {(texts[0], 0)}
+
+
+def test_what_went_through_a_model_is_counted(trained, monkeypatch):
+    told, clock = [], iter((10.0, 12.5, 20.0, 20.25))
+    progress = masked_lm.Progress
+    monkeypatch.setattr(masked_lm, "Progress", lambda what, *arguments: told.append(what) or progress(what, *arguments))
+    monkeypatch.setattr(masked_lm, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    model = MaskedLanguageModel(trained[0])
+    assert (model.sentences, model.seconds) == (0, 0)
+    model.fill({"a [MASK]": [0], "the [MASK]": [0]}, 1)
+    model.fill({"it [MASK]": [0]}, 1)
+    assert (model.sentences, model.seconds) == (3, 2.75)
+    assert told == ["filling masks", "filling masks (after 2 others)"]
 
 
 @pytest.fixture
@@ -216,6 +265,7 @@ def test_head_and_encoder_have_rates_of_their_own(tiny_encoder):
     }
     assert rates == {(False, 0.5), (True, 0.25)}
     assert sum(len(group["params"]) for group in optimizer.param_groups) == len(list(model.parameters()))
+    assert all(group["fused"] for group in optimizer.param_groups)
     head = train_mlm._optimizer(model, MaskedLm(encoder_learning_rate=0))
     assert len(head.param_groups) == 1 and not any(
         parameter.requires_grad for parameter in model.base_model.parameters()

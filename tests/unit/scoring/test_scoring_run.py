@@ -125,6 +125,10 @@ def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, P
     rows = scored(files, tmp_path, **given)
     assert [rows["all", "", name].value for name in ("let_through", "money", "money_ungated")] == [3, 7, 31]
     assert ("all", "", "money") not in scored(files, tmp_path, report=given["report"])  # without a gate
+    del money["1"]  # an answer that cost nothing
+    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "asked": 5, "of": 5, "money_of": money}))
+    rows = scored(files, tmp_path, **given)
+    assert [rows["all", "", name].value for name in ("money", "money_ungated")] == [6, 30]
 
 
 def test_gate_needs_a_decision_for_every_sentence() -> None:

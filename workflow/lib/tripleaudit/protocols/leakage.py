@@ -73,12 +73,12 @@ class Copies:
         return sorted(found, key=lambda word: (self.frequency[word], word))[:size] if found else []
 
     def among_others(self, texts: Sequence[str]) -> list[Copy]:
-        """Return for each of other sentences the copy that is most like it, of those that have one."""
+        """Return for each of other sentences the first of those most like it, where it has one."""
         found = (self._copy(place, text, words(text), len(self.texts)) for place, text in enumerate(texts))
         return [copy for copy in found if copy]
 
     def among_themselves(self) -> list[Copy]:
-        """Return for each sentence the earlier one that is most like it, of those that have one."""
+        """Return for each sentence the first of the earlier ones most like it, where it has one."""
         found = (self._copy(place, text, self.words[place], place) for place, text in enumerate(self.texts))
         return [copy for copy in found if copy]
 
@@ -101,7 +101,9 @@ class Copies:
                 compared += 1
                 shared = len(mine & theirs)
                 similarity = shared / (len(mine) + len(theirs) - shared)
-                if similarity >= self.threshold and (best is None or similarity > best.similarity):
+                if similarity >= self.threshold and (
+                    best is None or (similarity, -other) > (best.similarity, -best.other)
+                ):
                     best = Copy(place, other, "near", similarity)
         self.uncertain += compared == MOST
         return best

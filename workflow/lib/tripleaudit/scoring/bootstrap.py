@@ -68,8 +68,9 @@ def intervals(
     if len(counts) < FEWEST or not replicates:
         return None
     random = np.random.default_rng(seed)
-    samples = _samples(random, counts, replicates).reshape(replicates, -1, len(METRICS)).mean(axis=1)
-    whole = scores_of(counts.sum(axis=0)).reshape(-1, len(METRICS))
+    counts = _by_run(counts)
+    samples = _samples(random, counts, replicates).mean(axis=1)
+    whole = scores_of(counts.sum(axis=0))
     runs = len(whole)
     if runs > 1:
         luck = random.standard_t(runs - 1, size=(replicates, 1)) / math.sqrt(runs)
@@ -107,11 +108,11 @@ def difference_intervals(
     if len(first) < FEWEST or not replicates:
         return None
     turned = first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
-    pair = np.stack([second, first] if turned else [first, second], axis=1)
+    pair = np.stack([_by_run(each) for each in ((second, first) if turned else (first, second))], axis=1)
     random = np.random.default_rng(seed)
-    scores = _samples(random, pair, replicates).reshape(replicates, 2, -1, len(METRICS)).mean(axis=2)
+    scores = _samples(random, pair, replicates).mean(axis=2)
     samples = scores[:, 1] - scores[:, 0]
-    whole = scores_of(pair.sum(axis=0)).reshape(2, -1, len(METRICS))
+    whole = scores_of(pair.sum(axis=0))
     runs = whole.shape[1]
     if runs > 1:
         luck = random.standard_t(2 * (runs - 1), size=(replicates, 1)) / math.sqrt(runs)
@@ -121,6 +122,11 @@ def difference_intervals(
     if turned:
         low, high = -high + 0.0, -low + 0.0  # no -0.0
     return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
+
+
+def _by_run(counts: np.ndarray) -> np.ndarray:
+    """Return the counts of one run or of several as ``[sentences, runs, 3]``."""
+    return counts.reshape(len(counts), -1, len(METRICS))
 
 
 def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -> np.ndarray:
