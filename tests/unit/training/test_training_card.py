@@ -7,7 +7,8 @@ from tripleaudit.training.card import model_card
 
 def card(relations: int = 2, **training) -> str:
     record = {
-        "extractor": "casrel", "version": "1.0", "seed": 5, "device": "cpu", "settings": {"epochs": 3, "module": "/x.py"},
+        "extractor": "casrel", "version": "1.0", "seed": 5, "device": "cpu",
+        "settings": {"epochs": 3, "module": "/x.py"},
         "inputs": {"train": {"name": "train.jsonl", "sha256": "abc"}}, "git": None,
         "packages": {"torch": "2.11", "absent": None},
         "training": {"best_f1": 0.12345, "best_epoch": 2.0, "epochs": 3.0, **training},
