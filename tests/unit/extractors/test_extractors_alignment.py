@@ -176,6 +176,7 @@ def test_byte_level_offsets_do_not_take_in_blanks():
     assert aligned.starts.tolist() == [0, 2, 4]
     assert aligned.tokens(2, 3) == (1, 1)
     assert aligned.word_ids.tolist() == [0, 1, 2]
+    assert aligned.tokens(0, 1) == (0, 0) and aligned.characters(0, 0) == (0, 1)  # nothing special before it
     assert Aligner(tokenizer).pieces() == (["a", "b"], ["a", "b"])
 
 
@@ -223,3 +224,21 @@ def test_pieces_and_counts_of_a_word_piece_vocabulary(aligner):
     assert all(token.isalnum() for token in (*initial, *continuation))
     assert aligner.token_counts(["tim", "cupertino", ""]) == [1, 3, 0]
     assert aligner.token_counts([]) == []
+
+
+def test_markers_stand_behind_words_alone(tokenizer):
+    (aligned,) = Aligner(tokenizer, "marker").align(["tim leads cupertino"])
+    assert aligned.markers.tolist() == [False, False, True, False, True, False, False, False, True, False]
+
+
+def test_a_tokenizer_without_padding_and_one_whose_probe_is_special_alone():
+    class Odd:
+        is_fast, pad_token_id = True, None
+
+        def __call__(self, text, **options):
+            if "return_special_tokens_mask" in options:
+                return {"input_ids": [5, 4, 6], "special_tokens_mask": [1, 1, 1]}
+            return {"offset_mapping": [(0, 1), (2, 3)]}
+
+    aligner = Aligner(Odd())
+    assert (aligner.prefix, aligner.suffix, aligner.pad_id) == ([5], [6], 0)

@@ -7,13 +7,15 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
 from support.extractors import TOY_RELATIONS, build, toy_sentences, training_batch
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.base import Extractor, by_sentence, encoder_limit
+from tripleaudit.extractors.base import Extractor, ExtractorConfig, by_sentence, check_settings, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.registry import (
     extractor_class,
     extractor_names,
@@ -22,6 +24,7 @@ from tripleaudit.extractors.registry import (
     resolve,
     saved_extractor_name,
 )
+from tripleaudit.extractors.tdeer import TDEER
 
 PLUGIN = """
 from tripleaudit.extractors.casrel import CasRel, CasRelConfig
@@ -275,3 +278,64 @@ def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
         found[name] = sum(each.numel() for each in head)
         assert all(each.dtype == torch.float32 and each.requires_grad for each in head)
     assert found == expected
+
+
+def test_what_an_extractor_is_that_says_nothing_of_itself():
+    names = [name for name in ExtractorConfig.__annotations__ if name != "encoder"]
+    assert {name: getattr(ExtractorConfig(), name) for name in names} == {
+        "relations": None, "max_length": 128, "layout": "subword", "marker": None, "occurrence": "given",
+        "drop_zero": False, "drop_above": 0, "prior": None, "bf16": True, "entity_types": None,
+    }  # fmt: skip
+    names = "kind", "static", "draws", "told", "words", "pooler", "sparse_outputs", "classes_first", "training_defaults"
+    assert [getattr(Extractor, name) for name in names] == ["extractor", False, 0, False, False, False, {}, False, {}]
+    # as every encoder's; transformers looks here, where an extractor is made from a configuration
+    assert Extractor.supports_gradient_checkpointing and Extractor._supports_sdpa and Extractor._supports_flash_attn
+    assert Extractor.instance_count(ExtractorConfig(), np.zeros((3, 5))) == 1
+
+
+def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tiny_encoder):
+    assert build(TDEER, tiny_encoder, translation_weight=5).config.translation_weight == 5
+    for name, value in (("translation_weight", True), ("neg_samples", 1.5), ("neg_samples", True)):
+        with pytest.raises(UserError, match=f"tdeer setting '{name}' is {value}, expected a value of type"):
+            build(TDEER, tiny_encoder, **{name: value})
+    for name in ("bf16", "entity_types", "encoder", "hidden_size"):
+        with pytest.raises(UserError, match=f"tdeer has no setting '{name}'"):
+            check_settings(TDEER, {name: 1})
+
+
+def test_an_entity_without_characters_is_no_entity(tiny_encoder):
+    """A span of nothing but a marker, on either side."""
+    model = build(OneRel, tiny_encoder)
+    text = "tim leads apple"
+    (alignment,) = model.aligner.align([text])
+    rows = [(2, 2, 0, 5, 6, 0.9), (1, 2, 0, 6, 6, 0.9), (1, 2, 0, 5, 6, 0.8), (1, 1, 0, 5, 6, 0.7)]
+    (found,) = model._triples(text, alignment, rows)
+    assert (found.subject.text, found.object.text, found.score) == ("tim", "apple", 0.8)  # the best of equal ones
+
+
+def test_a_broken_checkpoint_is_told_in_the_words_of_what_read_it(saved):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(saved / "model.safetensors")
+    save_file({**weights, "object.bias": torch.zeros(3)}, saved / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(UserError, match="the weights of .*object.bias.* are missing or have another shape"):
+        CasRel.from_pretrained(saved)
+    torch.save(weights, saved / "pytorch_model.bin")
+    (saved / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="cannot be loaded: .* .*"):  # never a pickle
+        CasRel.from_pretrained(saved)
+
+
+def test_an_encoder_brings_no_code_of_its_own(tiny_encoder, tmp_path, monkeypatch):
+    """Neither its configuration, nor its model, nor its tokenizer runs what lies in its folder."""
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n", encoding="utf-8")
+    for name, kinds in (("config.json", ("AutoConfig", "AutoModel")), ("tokenizer_config.json", ("AutoTokenizer",))):
+        facts = json.loads((folder / name).read_text(encoding="utf-8"))
+        facts["auto_map"] = {kind: ["own.Own", None] if kind == "AutoTokenizer" else "own.Own" for kind in kinds}
+        (folder / name).write_text(json.dumps(facts), encoding="utf-8")
+    model = build(CasRel, folder)
+    model.save_pretrained(tmp_path / "saved")
+    load_extractor(tmp_path / "saved")
+    assert not (tmp_path / "ran").exists()

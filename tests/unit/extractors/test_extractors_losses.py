@@ -4,8 +4,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from support.extractors import random_batch
+from tripleaudit.extractors import grte, onerel, padded, pairs, unirel
 from tripleaudit.extractors.decoding import nearest_tail, pairs_within, spans_from_tags
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
+from tripleaudit.extractors.recurrence import partition_filter
 
 
 def gradients(loss, logits):
@@ -60,3 +63,69 @@ def test_spans_share_tails_and_heads_without_a_tail_are_dropped():
 def test_pairs_within_a_sentence():
     i, j = pairs_within(torch.tensor([0, 0, 1]), torch.tensor([0, 1, 1, 2]))
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1), (2, 2)]
+
+
+def adversarial_argsort(monkeypatch) -> None:
+    """A sort that is not asked to keep the order of equal numbers turns it round."""
+    sort = torch.argsort
+
+    def argsort(values, dim=-1, descending=False, stable=False):
+        if stable:
+            return sort(values, dim=dim, descending=descending, stable=True)
+        return values.shape[dim] - 1 - sort(values.flip(dim), dim=dim, descending=descending, stable=True)
+
+    monkeypatch.setattr(torch, "argsort", argsort)
+
+
+def test_what_hangs_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
+    """On a GPU sorts keep no order by themselves: labels written last, triples by subject, caps of eager models."""
+    triples = random_batch(3, triples=9)["triples"]
+    triples = torch.cat([triples, triples.flip(0)])
+    cells = onerel.targets(triples)
+    scored = pairs.Cells(*(getattr(cells, name) for name in pairs._FIELDS), torch.full((len(cells),), 0.5))
+    monkeypatch.setattr(padded, "MOST_CELLS", 2)
+
+    def everything() -> list[torch.Tensor]:
+        found = [
+            last_written(torch.tensor([3, 1, 3, 2, 1, 3])),
+            unirel._surest(triples[:, 0], torch.ones(len(triples)), 2),
+        ]
+        for made in (onerel.targets(triples), grte.targets(triples), padded._most_certain(scored, 3)):
+            found += [getattr(made, name) for name in pairs._FIELDS]
+        return found
+
+    expected = everything()
+    adversarial_argsort(monkeypatch)
+    for one, other in zip(everything(), expected, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(autocast):
+    """With autocast to bfloat16 around them and without: in float32 they are those of float64 to six digits."""
+    draw = torch.Generator().manual_seed(0)
+    left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
+    weight, bias = torch.randn(8, 2, 8, generator=draw), torch.randn(8, 2, generator=draw)
+    gates = torch.randn(4, 2, 15, generator=draw), torch.randn(15, 3, generator=draw), torch.randn(3, 9, generator=draw)
+    mask, gold = torch.ones(2, 4).bool(), pairs.Cells(*torch.tensor([[0], [1], [2], [1], [3]]))
+    blocks, whole = pairs.plan([(0, 4)] * 2), padded.Pairs(mask)
+
+    def everything(dtype):
+        table = pairs.PairTable(*(each.to(dtype) for each in (left, right, weight, bias)), grte.features)
+        layer = torch.nn.Linear(8, 16).requires_grad_(False).to(dtype)
+        layer.weight.copy_(weight.flatten(0, 1))
+        layer.bias.copy_(bias.flatten())
+        parts = left.to(dtype), right.to(dtype), layer
+        numbers = torch.from_numpy(padded.numbered(gold, 4, 2))
+        yield from pairs.cell_loss(table, blocks, gold)
+        yield from padded.cell_loss(table, whole, numbers)
+        for found in (pairs.find_cells(table, blocks), padded.find_cells(table, whole)):
+            yield found.scores.sum()
+        yield from grte.table_maxima(*parts, [(0, 4)] * 2, [(0, 4)] * 2)
+        yield from grte.padded_maxima(*parts, mask, mask)
+        yield partition_filter(*(each.to(dtype) for each in gates), torch.zeros(3, dtype=dtype))
+
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        found = list(everything(torch.float32))
+    for one, exact in zip(found, everything(torch.float64), strict=True):
+        torch.testing.assert_close(one.double(), exact, rtol=1e-5, atol=1e-5)

@@ -229,3 +229,10 @@ def test_an_eager_model_follows_up_60_starts_and_writes_1000_rows_of_a_sentence(
     rows, _ = decode(torch.ones(2, 64, 64), relations, torch.ones(2, 64).bool())
     assert torch.bincount(torch.cat(asked)[:, 0]).tolist() == [3600, 3600]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
+
+
+def test_a_span_that_ends_with_a_words_first_piece_ends_with_its_last():
+    """The first word of the text, too; other pieces, specials and padding stand for themselves."""
+    word_ids = torch.tensor([[-1, 0, 0, 1, 2, 2, 2, -1], [-1, 0, -1, -1, -1, -1, -1, -1]])
+    first, last = torch.tensor([[1, 3, 4], [1, -1, -1]]), torch.tensor([[2, 3, 6], [1, -1, -1]])
+    assert last_of_word(word_ids, first, last).tolist() == [[0, 2, 2, 3, 6, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]]

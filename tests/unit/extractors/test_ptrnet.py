@@ -334,3 +334,30 @@ def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder)
     scores = build(PtrNet, tiny_encoder, width=100).attention_scores
     assert scores.shape == (2, 100)
     assert -0.1 <= scores.min() < -0.09 and 0.09 < scores.max() <= 0.1
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end_relation_object_end(seed):
+    rows = np.unique(np.random.default_rng(seed).integers(0, 3, (40, 5)), axis=0)
+    np.random.default_rng(seed).shuffle(rows)
+    steps = PtrNet.collate_targets(PtrNetConfig(order="text"), [rows], [None], Shape(1, 20))["steps"]
+    written = rows[steps.argsort().numpy()].tolist()
+    assert written == sorted(rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4]))
+
+
+def test_scores_are_probabilities_whatever_rounding_makes_of_them(tiny_encoder):
+    model = build(PtrNet, tiny_encoder, width=6)
+    words, ids = torch.tensor([[0, 1]]), torch.tensor([[7, 8]])
+    rows, scores = model.rows_of_text(
+        torch.tensor([[0, 0, 0, 1, 1, 1]] * 3), torch.tensor([1.0001, 0.5, 0.0]), ids, words, words
+    )
+    assert len(rows) == 3
+    assert scores[:2].tolist() == [1.0, 0.5] and 0 < scores[2].item() < 1e-30
+
+
+def test_the_first_token_of_a_text_can_be_a_word(tiny_encoder):
+    """As with tokenizers that put nothing before a text."""
+    model = build(PtrNet, tiny_encoder, width=6).eval()
+    words = model.read(torch.tensor([[9, 10]]), torch.ones(1, 2).long(), torch.tensor([[0, 1]]))
+    assert words.mask.all() and words.back.tolist() == [[1], [0]]

@@ -156,3 +156,9 @@ def test_training_decisions_and_the_gate_from_the_command_line(tiny_encoder, tmp
 
 def run(*arguments) -> int:
     return main([str(argument) for argument in arguments])
+
+
+def test_one_sentence_that_is_let_through_rightly_is_all_there_is(tiny_encoder, monkeypatch):
+    model, (own, *_) = build(ZCC, tiny_encoder), toy_sentences()
+    monkeypatch.setattr(model, "_scores", lambda texts, alignments, batch_size: {own.text: 0.9})
+    assert model.evaluate([own], {}, 4) == {"precision": 1, "recall": 1, "f1": 1}
