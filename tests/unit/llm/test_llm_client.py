@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import threading
 import time
 
 import pytest
@@ -189,7 +190,15 @@ def test_a_server_that_dies_halfway_costs_only_what_is_missing(tmp_path):
 
 
 def test_requests_in_flight_stay_at_the_configured_number(tmp_path):
-    with FakeEndpoint(latency=0.03) as fake, Client(endpoint(fake, concurrency=6), tmp_path) as client:
+    full = threading.Barrier(6)
+
+    def answer(_body):
+        if 1 < fake.count <= 7:  # the first request goes alone, the next six come together, however slow the machine
+            full.wait(60)
+        return "ok"
+
+    with FakeEndpoint(answer, latency=0.01) as fake, Client(endpoint(fake, concurrency=6), tmp_path) as client:
+        client.complete_all(requests(1))
         client.complete_all(requests(60))
     assert fake.max_in_flight == 6
 
