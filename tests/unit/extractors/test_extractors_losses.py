@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from support.extractors import random_batch
 from tripleaudit.extractors import grte, onerel, padded, pairs, unirel
-from tripleaudit.extractors.decoding import nearest_tail, pairs_within, spans_from_tags
+from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
 from tripleaudit.extractors.recurrence import partition_filter
 
@@ -129,3 +129,14 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
         found = list(everything(torch.float32))
     for one, exact in zip(found, everything(torch.float64), strict=True):
         torch.testing.assert_close(one.double(), exact, rtol=1e-5, atol=1e-5)
+
+
+def test_the_first_spans_of_a_row_are_kept():
+    heads, tails = torch.ones(2, 5, dtype=torch.bool), torch.tensor([[0, 1, 0, 0, 0], [1, 1, 1, 1, 1]]).bool()
+    row, start, end = spans_from_tags(heads, tails, most=2)
+    assert list(zip(row.tolist(), start.tolist(), end.tolist(), strict=True)) == [
+        (0, 0, 1), (0, 1, 1), (1, 0, 0), (1, 1, 1)
+    ]  # fmt: skip
+    groups = torch.tensor([0, 0, 0, 2, 2])
+    assert ranks(groups).tolist() == [0, 1, 2, 0, 1]
+    assert first_rows(groups, 2).tolist() == [True, True, False, True, True]

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from support.pairs import dense_classes
 from tripleaudit.extractors import padded, pairs
-from tripleaudit.extractors.pairs import Block, Cells, PairTable, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.pairs import Block, Cells, PairTable, cell_loss, find_cells, join_cells, plan, spans_of
 
 SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
 LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
@@ -93,3 +93,43 @@ def test_a_class_as_likely_as_none_is_none_and_4096_cells_of_a_sentence_are_deco
         else:
             found = find_cells(table, plan([(0, 40)] * 2))
         assert torch.bincount(found.sentence, minlength=2).tolist() == [count] * 2
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("at_once", [1, 300, 2**24])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_padded_table_is_the_whole_table_in_blocks_of_sentences_and_columns(monkeypatch, upper, at_once, scaled):
+    """Gold cells at its first and its last pair, too; rows of zeros are no cells."""
+    monkeypatch.setattr(padded, "cells_at_once", lambda device: at_once)
+    spans = [(0, 8), (0, 3), (0, 0), (0, 5)]
+    inputs = table()
+    cells = join_cells([some_cells(spans, upper), Cells(*torch.tensor([[0], [7], [7], [4], [3]]))])
+    mask = torch.zeros(len(spans), LENGTH, dtype=torch.bool)
+    for s, (start, stop) in enumerate(spans):
+        mask[s, start:stop] = True
+    scale = torch.rand(COLUMNS, dtype=torch.float64) if scaled else None
+    made = padded.Pairs(mask, upper=upper)
+    numbers = torch.from_numpy(padded.numbered(cells, LENGTH, COLUMNS, upper=upper))
+    numbers = torch.cat([numbers, numbers.new_zeros(3, 3)])
+    fast, columns = padded.cell_loss(PairTable(*inputs, features), made, numbers, scale)
+    left, right, weight, bias = inputs
+    logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
+    labels = dense_classes(cells, len(spans), LENGTH, COLUMNS)
+    assert labels[0, 0, 0].any() and labels[0, 7, 7].any()
+    every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
+    inside = mask[:, :, None] & mask[:, None]
+    inside = inside.triu() if upper else inside
+    assert made.total(torch.float64) == inside.sum()
+    naive = every[inside].sum(dim=0)
+    wanted = naive.sum() if scale is None else (naive * scale).sum()
+    torch.testing.assert_close(columns, naive.detach())
+    torch.testing.assert_close(fast, wanted)
+    slow = torch.autograd.grad(2 * wanted, inputs)
+    for ours, theirs in zip(torch.autograd.grad(2 * fast, inputs), slow, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    with torch.no_grad():
+        found = padded.find_cells(PairTable(*inputs, features), made)
+    best = logits.softmax(dim=-1).max(dim=-1)
+    assert torch.equal(dense_classes(found, len(spans), LENGTH, COLUMNS), best.indices * inside[..., None])
+    torch.testing.assert_close(found.scores, best.values[found.sentence, found.row, found.column, found.relation])
+    assert padded.Pairs(torch.zeros(2, 3).bool(), upper=upper).total(torch.float64) == 1  # a divisor

@@ -219,6 +219,7 @@ def test_equal_texts_are_skipped():
     rows = [(1, 2, 3, 4), (1, 2, 4, 5), (1, 1, 5, 5), (1, 2, 3, 3), (6, 6, 7, 7)]
     marked = same_text(torch.tensor([(0, a, b, 0, c, d) for a, b, c, d in rows]), ids, UNK)
     assert marked.tolist() == [True, False, True, False, False]
+    assert same_text(torch.tensor([[0, 0, 1, 0, 3, 4]]), torch.tensor([[8, 7, 7, 8, 7]])).tolist() == [True]
 
 
 @pytest.mark.parametrize("skip", [True, False])
