@@ -43,6 +43,14 @@ def test_text_forms_with_and_without_header_are_read(tmp_path, header, packed):
     assert load_vectors(path)["oslo"].tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize(
+    ("data", "words"), [("1990 1 0\n7 0 1\n", ["1990", "7"]), ("rome 1\noslo 0\n", ["rome", "oslo"])]
+)
+def test_a_first_line_is_a_header_if_it_is_two_numbers(tmp_path, data, words):
+    (tmp_path / "v.txt").write_text(data)
+    assert load_vectors(tmp_path / "v.txt").index_to_key == words
+
+
 def test_the_binary_form_is_read(tmp_path):
     vectors(rome=(1, 0), oslo=(0, 1)).save_word2vec_format(tmp_path / "v.bin", binary=True)
     assert load_vectors(tmp_path / "v.bin")["oslo"].tolist() == [0, 1]
@@ -68,6 +76,21 @@ def test_vectors_of_an_encoder_are_the_means_of_piece_embeddings(tiny_encoder):
     table = AutoModel.from_pretrained(tiny_encoder).get_input_embeddings().weight.detach().numpy()
     assert len(pieces) == 3
     np.testing.assert_allclose(made["cupertino"], table[pieces].mean(0), rtol=1e-5, atol=1e-7)
+
+
+def test_a_word_without_pieces_has_a_vector_of_nought(tiny_encoder, monkeypatch):
+    import transformers
+
+    class Tokenizer:
+        def tokenize(self, text):
+            return [text]
+
+        def __call__(self, words, add_special_tokens):
+            return {"input_ids": [[] if word == " lost" else [5] for word in words]}
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *_, **__: Tokenizer())
+    made = derive_vectors(tiny_encoder, [sentence("lost tim")])
+    assert made["tim"].any() and made["lost"].shape == made["tim"].shape and not made["lost"].any()
 
 
 def test_deriving_needs_words_and_an_encoder(tiny_encoder, tmp_path):

@@ -34,8 +34,7 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
     found |= {"best_step": max(points, key=lambda point: point[1])[0], "last_step": last}
     if len(points) < FEWEST or not last:
         return {**found, "converged": True if stopped else None}
-    late = [point for point in points if point[0] > 2 / 3 * last]
-    late = late if len(late) >= 3 else points[-3:]
+    late = max([point for point in points if point[0] > 2 / 3 * last], points[-3:], key=len)
     early = points[: -len(late)]
     steps, scores = fmean(step for step, _ in late), fmean(score for _, score in late)
     spread = sum((step - steps) ** 2 for step, _ in late)
