@@ -53,7 +53,7 @@ def test_batches_hold_every_sentence_once_and_similar_lengths():
     lengths = np.random.default_rng(0).integers(5, 100, size=1003)
     sampler = LengthGroupedBatches(lengths, 8, seed=3)
     batches = list(sampler)
-    assert len(batches) == len(sampler) == 126
+    assert len(batches) == len(sampler) == 126 and {epoch for batch in batches for epoch, _ in batch} == {0}
     assert sorted(index for batch in batches for _, index in batch) == list(range(1003))
     spread = np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in batches])
     plain = LengthGroupedBatches(lengths, 8, seed=3, grouped=False)
@@ -194,5 +194,5 @@ def test_a_static_batch_says_which_rows_are_triples(tiny_encoder):
 def test_loader_processes_stay_for_the_next_epoch(model):
     assert loader(model, toy_sentences(), workers=1).persistent_workers
     alone = loader(model, toy_sentences())
-    assert alone.num_workers == 0 and not alone.persistent_workers
+    assert alone.num_workers == 0 and not alone.persistent_workers and alone.batch_sampler.grouped
     assert len(alone) == -(-len(TrainingSentences(toy_sentences(), model)) // 2)

@@ -687,12 +687,12 @@ def test_steps_of_an_epoch_and_of_a_run(
     assert (made.step, made.epoch, made.logged, made.save_due) == (0, 0, 0, False)
 
 
-@pytest.mark.parametrize(("formulation", "static"), [("", 0), ("device", 3)])
-def test_each_of_three_processes_prepares_its_share_of_a_batch(home, tmp_path, monkeypatch, formulation, static):
-    """Of eight sentences three at most; where only a part of a model has gradients, the others are not waited for."""
+@pytest.mark.parametrize(("formulation", "count", "static"), [("", 3, 0), ("device", 3, 3), ("device", 2, 4)])
+def test_each_process_prepares_its_share_of_a_batch(home, tmp_path, monkeypatch, formulation, count, static):
+    """Of eight sentences; where only a part of a model has gradients, the others are not waited for."""
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
     wrapped, collators = [], []
-    monkeypatch.setattr(trainer.distributed, "world_size", lambda: 3)
+    monkeypatch.setattr(trainer.distributed, "world_size", lambda: count)
     monkeypatch.setattr(trainer, "DistributedDataParallel", lambda model, **options: wrapped.append(options))
     monkeypatch.setattr(trainer, "training_loader", lambda data, collator, *_, **__: collators.append(collator) or [0])
     ExtractorTrainer(build(CasRel, home / "encoder"), None, TrainingSettings(), seed=1, folder=tmp_path, validate=None)
@@ -717,15 +717,15 @@ def test_a_run_without_validation_and_checkpoints_has_neither(home, tmp_path, mo
 
 def test_the_time_of_a_run_counts_what_was_before_a_restart(monkeypatch):
     monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 104.00061))
-    rows = []
+    told, rows = [], [{"loss": 3.0}, {"loss": 2.0}]
     run = SimpleNamespace(
         progress=Progress(training_seconds=1.5, validation_seconds=2.25), began=100.0, epoch=0.5, step=7, history=rows,
-        report=lambda row: None,
+        report=told.append,
     )  # fmt: skip
     run.elapsed = lambda: ExtractorTrainer.elapsed(run)
     assert run.elapsed() == pytest.approx(7.75061)
     ExtractorTrainer._log(run, {"loss": 1.0})
-    assert rows == [{"loss": 1.0, "seconds": 7.751, "epoch": 0.5, "step": 7}]
+    assert rows[2:] == told == [{"loss": 1.0, "seconds": 7.751, "epoch": 0.5, "step": 7}]
 
 
 def saving(tmp_path, **given) -> SimpleNamespace:
@@ -861,3 +861,105 @@ def test_settings_of_a_training_are_told_apart():
     assert (own, noise, layers) == ({}, None, None)
     with pytest.raises(UserError, match="setting 'encoder_layers' is True, expected a whole number"):
         training_run.split_settings({"encoder_layers": True}, CasRel, {})
+
+
+def test_a_checkpoint_that_cannot_even_begin_is_one_sentence(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(UserError):
+        ExtractorTrainer._save(saving(tmp_path))
+
+
+@pytest.mark.parametrize(("static", "workers", "loader_s"), [(False, 0, True), (True, 2, True), (True, 0, False)])
+def test_static_batches_are_made_without_the_loader_unless_it_has_processes(monkeypatch, static, workers, loader_s):
+    class Loader:
+        num_workers, dataset, collate_fn = workers, {"key": "example"}, staticmethod(lambda examples: {"own": examples})
+
+        def __iter__(self):
+            yield {"loader's": ["example"]}
+
+    class Sampler:
+        begin = staticmethod(lambda epoch, first: begun.append((epoch, first)))
+
+        def __iter__(self):
+            yield ["key"]
+
+    begun, loader = [], Loader()
+    loader.batch_sampler = Sampler()
+    monkeypatch.setattr(trainer, "pack", lambda batch, pinned: batch)
+    monkeypatch.setattr(trainer, "scalars", lambda model, rates, step: {"rates": rates, "step": step})
+    run = SimpleNamespace(
+        settings=TrainingSettings(accumulation=2), loader=loader, update=SimpleNamespace(static=static), model=None,
+        steps_per_epoch=7, device=torch.device("cpu"), rates=SimpleNamespace(at=lambda step: [step / 10]),
+    )  # fmt: skip
+    (batch,) = ExtractorTrainer._batches(run, 3, 4)
+    assert begun == [(3, 8)]  # four steps of two batches are done
+    assert ("loader's" in batch, "own" in batch) == (loader_s, not loader_s)
+    assert (batch.get("step"), batch.get("rates")) == ((25, [2.5]) if static else (None, None))
+
+
+def test_memory_that_runs_short_advises_a_batch_with_the_same_step(home, tmp_path, monkeypatch):
+    def short(self, **batch):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(CasRel, "forward", short)
+    with pytest.raises(UserError, match=r"batch_size.* with accumulation: 2 \(the same optimiser step\)"):
+        run(home, tmp_path / "model")
+
+
+def test_noise_of_word_pieces_reaches_a_training(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(training_run, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+    noising = {"probability": 1.0, "vocabulary": "pieces"}
+    assert run(home, tmp_path / "model", epochs=1, noising=noising).counts["noise_noised"] > 0
+    assert json.loads((tmp_path / "model" / "provenance.json").read_text())["seconds"] == 0  # the clock stood still
+
+
+def test_weights_come_last_into_the_folder_of_a_model(home, tmp_path, monkeypatch):
+    """Who sees them sees a whole model."""
+    moved, replace_ = [], Path.replace
+    monkeypatch.setattr(Path, "replace", lambda self, target: moved.append(Path(target).name) or replace_(self, target))
+    run(home, tmp_path / "model", epochs=1, noising=None)
+    assert {"config.json", "history.jsonl", "provenance.json", "README.md"} <= set(moved)
+    assert moved[-1] == "model.safetensors"
+
+
+def test_a_classifier_is_validated_by_itself_and_learns_no_types(home, tmp_path):
+    result = train_to(
+        tmp_path / "zcc", name="zcc-binary", train=sentences(), valid=sentences()[:7], encoder=home / "encoder",
+        values={"epochs": 1, "batch_size": 4}, seed=5, score=lambda *_: pytest.fail("that is for extractors"),
+        inputs={"train": home / "train.jsonl"},
+    )  # fmt: skip
+    assert result.best_f1 is not None
+    assert "entity_types" not in json.loads((tmp_path / "zcc" / "provenance.json").read_text())["training"]
+
+
+def test_a_tracker_goes_on_with_a_run_that_was_interrupted(home, tmp_path, monkeypatch):
+    asked, quiet = [], SimpleNamespace(log=lambda *_, **__: None, finish=lambda: None)
+    tracker = SimpleNamespace(
+        init=lambda **options: asked.append(options["resume"]) or quiet,
+        SQLiteStorage=SimpleNamespace(get_logs=lambda project, title: []),
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "trackio", tracker)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patch, 3)
+        run(home, tmp_path / "model", epochs=1, report_to="trackio")
+    run(home, tmp_path / "model", epochs=1, report_to="trackio")
+    assert asked == ["never", "allow"]
+
+
+def test_checkpoints_are_prepared_in_a_new_folder_and_old_ones_go_if_they_can(tmp_path, monkeypatch):
+    folder = tmp_path / "new" / "checkpoints"
+    assert checkpoints.prepare(folder, {"seed": 1}) is None and folder.is_dir()
+    for step in (2, 10):
+        (folder / f"checkpoint-{step}").mkdir()
+
+    def busy(*_, **__):
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.rmdir", busy)  # as on a network drive where somebody has it open
+        checkpoints.complete(folder, {"step": 10})
+    assert checkpoints.prepare(folder, {"seed": 1}) == folder / "checkpoint-10"
+    assert [path.name for path in checkpoints.checkpoints(folder)] == ["checkpoint-10"]

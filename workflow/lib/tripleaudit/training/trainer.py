@@ -188,7 +188,7 @@ class ExtractorTrainer:
             self.step += 1
             self.epoch = epoch + (number * accumulation + share) / count
             last = self.step >= self.steps
-            self._after_step(epoch_ends=last or number == self.steps_per_epoch - 1)
+            self._after_step(last)
             if last:
                 break
         batches.close()
@@ -215,7 +215,7 @@ class ExtractorTrainer:
 
         return ahead(packed()) if pinned else packed()
 
-    def _after_step(self, epoch_ends: bool) -> None:
+    def _after_step(self, last: bool) -> None:
         """Log and save as the settings say; what comes at the end of an epoch comes after its validation."""
         settings = self.settings
         self.lines.reach(self.step)
@@ -224,7 +224,7 @@ class ExtractorTrainer:
         self.save_due |= bool(settings.save_every and self.step % settings.save_every == 0)
         if settings.save_minutes and (distributed.world_size() == 1 or self.step % LOOK_EVERY == 0):
             self.save_due |= distributed.broadcast(time.monotonic() - self.saved >= 60 * settings.save_minutes)
-        if self.save_due and self.step % self.steps_per_epoch and not epoch_ends:
+        if self.save_due and self.step % self.steps_per_epoch and not last:
             self._save()
 
     def _after_epoch(self, epoch: int) -> None:
