@@ -244,3 +244,36 @@ def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_
         found, likely = oracle(batch, 3)
         assert torch.equal(found, rows)
         torch.testing.assert_close(likely, scores)
+
+
+def test_products_of_more_pairs_than_short_integers_count_equal_dense_ones():
+    draw = torch.Generator().manual_seed(0)
+    x, weight = torch.randn(40_000, 2, generator=draw), torch.randn(3, 2, generator=draw)
+    grads, pairs_ = torch.randn(5, 3, generator=draw), torch.randint(40_000, (5, 3), generator=draw)
+    pairs_[0] = torch.tensor([0, 2**15, 39_999])
+    dz = torch.zeros(40_000, 3).scatter_add_(0, pairs_, grads)
+    for fast, slow in zip(sparse_products(x, weight, pairs_, grads), (dz @ weight, dz.T @ x), strict=True):
+        torch.testing.assert_close(fast, slow)
+
+
+def test_a_head_takes_no_tail_of_another_relation_or_sentence():
+    """Neither below and to the right of it, nor in its row or column; one on its own place is none either."""
+    for head, tail in ((SMH, SMT), (MSH, MST), (MMH, MMT)):
+        for sentence, relation in ((0, 1), (1, 0)):
+            cells = torch.tensor([[0, 2, 2, 0, head], [sentence, 2 + (tail != SMT), 2 + (tail != MST), relation, tail]])
+            found = pairs.Cells(*cells.unbind(1), torch.ones(2))
+            assert not len(decode(found, 2, 9)[0])
+            found = replace(found, sentence=torch.zeros(2).long(), relation=torch.zeros(2).long())
+            assert decode(found, 2, 9)[0].tolist() == [[0, 2, cells[1, 1].item(), 0, 2, cells[1, 2].item()]]
+
+
+def test_a_refining_block_on_an_encoder_of_unknown_inner_width_has_four_times_its_width(tmp_path, tiny_encoder):
+    from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.save_pretrained(tmp_path)
+    config = DistilBertConfig(vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=48)
+    DistilBertModel(config).save_pretrained(tmp_path)
+    model = build(GRTE, tmp_path)
+    assert getattr(model.config.encoder, "intermediate_size", None) is None
+    assert model.refine.widen.out_features == 4 * 32

@@ -8,6 +8,7 @@ from support.extractors import random_batch
 from tripleaudit.extractors import grte, onerel, padded, pairs, unirel
 from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
+from tripleaudit.extractors.ptrnet import run_whole, whole_lstm
 from tripleaudit.extractors.recurrence import partition_filter
 
 
@@ -123,6 +124,10 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
             yield found.scores.sum()
         yield from grte.table_maxima(*parts, [(0, 4)] * 2, [(0, 4)] * 2)
         yield from grte.padded_maxima(*parts, mask, mask)
+        lstm = torch.nn.LSTM(16, 8, bidirectional=True).requires_grad_(False).to(dtype)
+        for number, own in enumerate(lstm.parameters()):
+            own.copy_(torch.randn(own.shape, generator=torch.Generator().manual_seed(number)))
+        yield run_whole(whole_lstm(lstm, mask.T, dtype), left.transpose(0, 1).to(dtype), right[:, 0].to(dtype), None)
         yield partition_filter(*(each.to(dtype) for each in gates), torch.zeros(3, dtype=dtype))
 
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):

@@ -347,3 +347,13 @@ def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_
         found, likely = oracle(batch, 3)
         assert torch.equal(found, rows)
         torch.testing.assert_close(likely, scores)
+
+
+def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing():
+    x, y = (torch.zeros(1, 3, 4, requires_grad=True) for _ in range(2))
+    layer = torch.nn.Linear(4, 1)
+    state = torch.get_rng_state()
+    logits = correspondence(x, y, layer, 0.0)
+    assert torch.equal(torch.get_rng_state(), state)
+    for gradient in torch.autograd.grad(logits.sum(), (x, y, layer.weight)):
+        assert not gradient.any()  # as of relu itself

@@ -265,3 +265,13 @@ def test_a_probability_of_exactly_a_half_is_none(which):
         heads[0, 1, 0], tails[0, 1, 0], relation, objects[0, 2], heads[0, 2, 1], tails[0, 2, 1] = logits
         found = decode((heads, tails), torch.tensor([[relation]]), lambda i, o=objects: o, torch.ones(1, 4).bool())[0]
         assert len(found) == count
+
+
+def test_as_many_positives_as_may_be_are_all_without_a_draw_and_fewer_are_distinct():
+    rows = np.array([[1, 1, 0, 2, 2], [4, 4, 1, 5, 5], [6, 6, 2, 1, 1]])
+    for seed in range(20):
+        whole, exact = (draw_instances(rows, np.random.default_rng(seed), 1, most) for most in (0, 3))
+        assert whole == exact
+        fewer = draw_instances(rows, np.random.default_rng(seed), 0, 2)
+        assert [each[3] for each in fewer] == [1, 1]
+        assert fewer == sorted(fewer)  # in the order of the triples
