@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import pytest
 import yaml
@@ -80,6 +81,48 @@ def test_samples_of_a_model_share_a_row(study):
     assert {row["extractor"] for row in scores} == {"fake"}
     overall = next(line for line in (folder / TARGETS[0]).read_text(encoding="utf-8").splitlines() if "Overall" in line)
     assert f"{2 * found['0'] / 3:.3f} ±" in overall
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], "triples": []}), flush=True)
+"""
+SCORES = "results/own/needles/scores.csv"
+
+
+@pytest.mark.slow
+def test_a_further_system_is_shown_triple_needles_alone(study):
+    row = json.dumps({"text": "Ann met Bo.", "triples": [["Ann", "met", "Bo"]]}) + "\n"
+    triples = {"corpus": "tiny", "text": ["notes"], "documents": 1, "new_facts": 8, "models": []}
+    dry_run = ("-n", "--quiet", "rules", "--", SCORES)
+
+    def write(url, **systems):
+        folder = study(url, documents=[], models=[], triples=triples)
+        config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
+        files = {split: f"{split}.jsonl" for split in ("train", "valid", "test")}
+        config["corpora"] = {"tiny": {"files": files, "format": "jsonl"}}
+        config["systems"] = {"program": {"command": [sys.executable, "program.py"]}, **systems}
+        (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        return folder
+
+    with FakeEndpoint(lambda body: "[]") as fake:
+        model = {"endpoint": "fake", "reask": False}
+        folder = write(fake.url, model=model)
+        (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
+        for split in ("train", "valid", "test"):
+            (folder / f"{split}.jsonl").write_text(row, encoding="utf-8")
+        result = snakemake(folder, "--", SCORES)
+        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        asked = fake.count
+        shown = (folder / "results/own/needles/triples/sentences.jsonl").read_text(encoding="utf-8").splitlines()
+        assert asked == len({json.loads(line)["text"] for line in shown}) > 8
+    assert jobs(snakemake(folder, *dry_run)) == {}
+    write(fake.url, model=model, further={"command": [sys.executable, "program.py"]})
+    found = jobs(snakemake(folder, *dry_run))
+    assert found == {"predict_system": 1, "score_system_needles": 1, "merge_needle_scores": 1}
+    write(fake.url)
+    assert jobs(snakemake(folder, *dry_run)) == {"merge_needle_scores": 1}
 
 
 def test_a_document_that_is_not_there(study):

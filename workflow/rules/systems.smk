@@ -60,7 +60,7 @@ if STUDY.systems.networked():
 rule complete_halves:
     """What a language model names of the hidden half of test sentences, and of the same sentences with other names."""
     input:
-        unpack(STUDY.systems.completion_inputs),
+        unpack(STUDY.systems.probe.inputs),
     output:
         "<study>/completion/{corpus}/{extractor}.json",
     log:
@@ -69,9 +69,9 @@ rule complete_halves:
     benchmark:
         "<benchmarks>/complete_halves/{corpus}/{extractor}.jsonl"
     wildcard_constraints:
-        extractor="|".join(re.escape(name) for _, name in STUDY.systems.probed) or "none",
+        extractor="|".join(re.escape(name) for _, name in STUDY.systems.probe.runs) or "none",
     # compute nodes may have no network
-    localrule: any(name in STUDY.systems.networked() for _, name in STUDY.systems.probed)
+    localrule: any(name in STUDY.systems.networked() for _, name in STUDY.systems.probe.runs)
     conda:
         "../../envs/torch.yaml"
     threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
@@ -81,8 +81,8 @@ rule complete_halves:
         mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
         runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
     params:
-        deciding=lambda wildcards: STUDY.systems.completion_identity(wildcards.corpus, wildcards.extractor),
-        attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(STUDY.systems.completion(*wildcards))),
+        deciding=lambda wildcards: STUDY.systems.probe.identity(wildcards.corpus, wildcards.extractor),
+        attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(STUDY.systems.probe.path(*wildcards))),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
         job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
         run_keys=lambda wildcards: score_keys(wildcards, protocol="original", training="nz", testing="nz"),

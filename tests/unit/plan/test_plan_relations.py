@@ -59,6 +59,15 @@ def test_files_that_cannot_be_read_are_left_to_who_reads_them(tmp_path):
     mine = corpus(tmp_path, "ab", "ab")
     (tmp_path / "train.jsonl").write_text('{"id": "1", "text": "A b", "triples": 5}\n', encoding="utf-8")
     assert not problems(corpora=mine, **HELD_OUT)
+    (tmp_path / "train.jsonl").unlink()
+    assert [line.rpartition(": ")[2] for line in problems(corpora=mine, **HELD_OUT)] == ["no such file"]
+
+
+def test_a_relation_like_none_is_refused_without_a_long_list(tmp_path):
+    names = {"systems": {"x": {"endpoint": "e", "verbalise": {"zzzz": "z"}}}, **ASKED}
+    few, many = corpus(tmp_path, "abc", "ab"), "abcdefghijklmnopqrstuvwxyzABCDEFG"
+    assert problems(corpora=few, **names)[0].endswith("'zzzz'; known are rel_a, rel_b, rel_c")
+    assert problems(corpora=corpus(tmp_path, many, "ab"), **names)[0].endswith("has the relation 'zzzz'")
 
 
 def test_a_plain_name_is_of_a_relation_that_there_is(tmp_path):

@@ -194,3 +194,23 @@ def test_a_stored_file_that_is_not_there_is_refused(study, capsys):
     study("http://127.0.0.1:9/v1", grescores=gre_with_embedder(systems={"later": {"triples": "missing.json"}}))
     assert main(["estimate", "--config", "study.yaml"]) == 1
     assert "grescores/datasets/d/systems/later/triples: missing.json: no such file" in capsys.readouterr().err
+
+
+def test_triple_needles_that_systems_are_shown_are_counted(study, capsys, tmp_path):
+    (tmp_path / "report.txt").write_text(make_document(40).text)
+    triples = {"corpus": "c", "models": [], "text": ["report.txt"]}
+    systems = {"lm": {"endpoint": "e", "protocols": ["original"]}, "some": {"endpoint": "e", "limit": 2}}
+    corpora = {"c": {"files": {"train": "gold.json", "test": "test.json"}}}
+    study("http://127.0.0.1:9/v1", corpora=corpora, systems=systems, needles={"triples": triples})
+    missing = "(triple needles: its sentences are not made yet)"
+    assert [each for each in estimated(capsys)[1]["unknown"] if "needles" in each] == [f"c/lm {missing}"]
+    met = Triple(Span(0, 3, "Ann"), "met", Span(8, 10, "Bo"))
+    train = [Sentence("t", "Ann met Bo.", (met,))]
+    save_sentences(tmp_path / "results/s/protocols/c/original/nz/train.jsonl", train)
+    shown = [Sentence(str(number), f"Sentence {number} of a document.") for number in range(7)]
+    save_sentences(tmp_path / "results/s/needles/triples/sentences.jsonl", shown)
+    jobs, result = estimated(capsys)
+    job = jobs["c", "lm (triple needles)"]
+    assert (job["endpoint"], job["total"], job["to_pay"], job["done"]) == ("e", 7, 7, False)
+    assert job["cost"] > 0 and ("c", "some (triple needles)") not in jobs
+    assert result["total"]["to_pay"] == 7

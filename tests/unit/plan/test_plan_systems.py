@@ -68,11 +68,11 @@ def test_hidden_halves_are_asked_about_beside_the_test_sets(tmp_path):
     served = {"endpoints": {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}}
     systems = {"plain": {"endpoint": "e"}, "probed": {"endpoint": "e", "completion": 5}}
     plan = study(tmp_path, systems, protocols={"augmented": {}}, generative=served)
-    assert plan.systems.probed == [("webnlg", "probed")] and "completion" in plan.possible_tables
+    assert plan.systems.probe.runs == [("webnlg", "probed")] and "completion" in plan.possible_tables
     assert plan.systems.identity("webnlg", "plain") == plan.systems.identity("webnlg", "probed")
-    found = plan.systems.completion_inputs(SimpleNamespace(corpus="webnlg", extractor="probed"))
+    found = plan.systems.probe.inputs(SimpleNamespace(corpus="webnlg", extractor="probed"))
     assert found["augmented"].endswith("/augmented/nz/test.jsonl") and found["model"] == []
-    said = plan.systems.completion_identity("webnlg", "probed")
+    said = plan.systems.probe.identity("webnlg", "probed")
     assert said["completion"] == 5 and said["model"] == "m" and said["prompts"]
     assert "completion" not in study(tmp_path, {"plain": {"endpoint": "e"}}, generative=served).possible_tables
     with pytest.raises(UserError, match="systems/probed/completion: the study has no protocol 'augmented'"):

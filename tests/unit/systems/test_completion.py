@@ -12,7 +12,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.descriptors import TABLES
 from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
-from tripleaudit.systems.completion import chosen, cut, lookup, write_completion
+from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, write_completion
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
 
@@ -92,9 +92,8 @@ def probe(tmp_path):
         job = {"study": "s", "section": section, "relations": {"born_in": "where life began"}, "threads": 1}
         settings = {"endpoint": "fake", "setting": "closed", "reask": True, "examples": 3, "completion": number}
         out = tmp_path / "out.json"
-        write_completion(
-            "lm", settings, **paths, job=job, run_keys={**KEYS, "extractor": "lm"}, out=out, attempt=attempt
-        )
+        files = CompletionFiles(**paths, out=out)
+        write_completion("lm", settings, files, job, {**KEYS, "extractor": "lm"}, attempt)
         return read_json(out), load_inputs(runs=[out])
 
     return ask

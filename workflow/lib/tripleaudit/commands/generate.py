@@ -40,8 +40,6 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.llm import section as settings
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    for name in ("httpx", "httpx2", "openai"):  # one line a request would drown everything else
-        logging.getLogger(name).setLevel(logging.WARNING)
     log = logging.getLogger(__name__)
     section, study = settings.read_section(args.section, args.study)
     for kind, name in (("datasets", args.dataset), ("systems", args.system)):

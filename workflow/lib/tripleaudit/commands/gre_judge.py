@@ -49,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.llm.prompts import load_prompt
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    for name in ("httpx", "openai"):  # one line a request would drown everything else
-        logging.getLogger(name).setLevel(logging.WARNING)
     prompts = load_prompt(args.factualness_prompt), load_prompt(args.granularity_prompt)
     section, study = settings.read_section(args.section, args.study)
     system = read_judged(args.triples, args.texts)

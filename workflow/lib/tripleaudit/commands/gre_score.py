@@ -162,7 +162,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _ask(args: argparse.Namespace, system, verdicts, splits):
     """Ask the endpoint for the judgements that are not given as files."""
-    import logging
     import sys
 
     from tripleaudit.errors import UserError
@@ -183,8 +182,6 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     if args.budget is not None and not endpoint.prices:
         raise UserError("--budget needs --prices: without prices nothing can be charged")
     reports = {}
-    for name in ("httpx", "httpx2", "openai"):
-        logging.getLogger(name).setLevel(logging.WARNING)
     with Client(endpoint, args.cache, budget=args.budget) as client:
         if verdicts is None:
             details, report = judge(system, client, load_prompt("judge"), args.most_unreadable)

@@ -107,8 +107,6 @@ def run(args: argparse.Namespace) -> int:
             print("Nothing was sent. Add --yes to send the requests.", file=sys.stderr)
             return 0
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-        for name in ("httpx", "httpx2", "openai"):
-            logging.getLogger(name).setLevel(logging.WARNING)
         with client.stage("asking", sum(stage.total for stage in stages.values()), at_most=True):
             _work(args, plan, documents, client, counter)
         print(_summary(client), file=sys.stderr)

@@ -66,6 +66,8 @@ class Transport:
     ) -> None:
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+        for name in ("httpx", "httpx2", "openai"):  # one line a request would drown everything else
+            logging.getLogger(name).setLevel(logging.WARNING)
         self.endpoint = endpoint
         base_url = base_url or endpoint.base_url
         if base_url is None:

@@ -31,12 +31,13 @@ from tripleaudit.fields import (
 )
 from tripleaudit.machine.devices import SHARES
 from tripleaudit.plan.collections import Collection
-from tripleaudit.plan.corpora import SIFT, Corpus, Encoder, named_protocols, protocols_model
+from tripleaudit.plan.corpora import Corpus, Encoder
 from tripleaudit.plan.grescores import Grescores
 from tripleaudit.plan.language_models import Generative
 from tripleaudit.plan.needles import Needles
+from tripleaudit.plan.protocol_section import SIFT, named_protocols, protocols_model
 from tripleaudit.plan.report import Table
-from tripleaudit.plan.systems import System
+from tripleaudit.plan.system_section import System
 from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 from tripleaudit.yaml_files import read_with_repeated
 

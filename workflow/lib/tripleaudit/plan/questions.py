@@ -12,7 +12,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.files import read_json
 from tripleaudit.generative.extraction import Task
 from tripleaudit.llm.endpoint import Request
-from tripleaudit.plan.systems import Systems
+from tripleaudit.plan.systems import INFUSED, Systems
 from tripleaudit.systems.completion import completion_task, to_complete
 from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.test_set import to_ask
@@ -54,19 +54,22 @@ class Question:
 
 def questions(systems: Systems) -> Iterator[Question]:
     """Yield what the language models among the systems are asked."""
-    for corpus, trainset, name, testset in systems.predicted:
+    needles = systems.study.needles
+    corpus = needles.triples.corpus if needles.triples else ""
+    infused = [(corpus, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    for corpus, trainset, name, testset in [*systems.predicted, *infused]:
         if systems.kinds[name].name == "endpoint":
             wildcards = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             given, job = systems.inputs(wildcards), json.loads(systems.job(corpus, name, 1, trainset))
             make = partial(_about_test_set, name, systems.settings(name), job=job, tell=systems.tells(wildcards))
-            about = trainset.rpartition("-")[0] if testset == "test" else testset
+            about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
             report = f"{systems.path(corpus, trainset, name, testset)}.report.json"
             yield Question(corpus, name, about, report, (given["test"], given["train"]), make)
-    for corpus, name in systems.probed:
-        given = systems.completion_inputs(SimpleNamespace(corpus=corpus, extractor=name))
+    for corpus, name in systems.probe.runs:
+        given = systems.probe.inputs(SimpleNamespace(corpus=corpus, extractor=name))
         make = partial(_about_halves, name, systems.settings(name), job=json.loads(systems.job(corpus, name, 1)))
         files = (given["test"], given["augmented"], given["train"])
-        yield Question(corpus, name, "hidden halves", systems.completion(corpus, name), files, make)
+        yield Question(corpus, name, "hidden halves", systems.probe.path(corpus, name), files, make)
 
 
 def _about_test_set(*given: Any, **more: Any) -> tuple[Sequence[Sentence], Task]:

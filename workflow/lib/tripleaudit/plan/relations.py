@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripleaudit.corpora.readers import read_raw
@@ -11,6 +12,9 @@ from tripleaudit.sources import registry
 
 if TYPE_CHECKING:
     from tripleaudit.plan.corpora import Corpora
+
+MOST_NAMED = 30
+"""Relations that a sentence lists where none is like the one that is not known."""
 
 
 def problems_of_held_out(data: "Corpora", where: str, asked: int) -> Iterator[str]:
@@ -38,7 +42,7 @@ def _counts(data: "Corpora", corpus: str, asked: int) -> tuple[int, int] | None:
     try:
         of_test = _names(data, corpus, "test", whole=False)
         of_train = _names(data, corpus, "train", lambda names: len(names) > asked <= len(names & of_test), whole=False)
-    except UserError:  # a file is not here yet, or is broken: whoever makes the split says so
+    except Exception:  # not here yet, broken, a reader's package or plugin: whoever makes the split says so
         return counts
     return len(of_train), len(of_train & of_test)
 
@@ -55,10 +59,12 @@ def problems_of_names(data: "Corpora", where: str, given: Collection[str], corpo
                     return
                 found = _names(data, corpus, split, left.__le__)
             known |= found
-    except UserError:
+    except Exception:  # as above
         return
     for name in sorted(left - known):
-        yield f"{where}: no sentence of {' and '.join(corpora)} has the relation '{name}'{hint(name, sorted(known))}"
+        told = hint(name, sorted(known))
+        told = "" if told.startswith(";") and len(known) > MOST_NAMED else told
+        yield f"{where}: no sentence of {' and '.join(corpora)} has the relation '{name}'{told}"
 
 
 def _names(
@@ -85,6 +91,8 @@ def _names(
         divided = chosen.files.valid is None and split != "test"
         columns = {"columns": chosen.columns.given()} if chosen.columns else {}
         read = [(shipped(path), chosen.format, columns) for path in data.files_of_split(corpus, split)]
+    if not all(Path(path).is_file() for path, _, _ in read):
+        raise UserError(f"{corpus}/{split}: no such file")
     most = None if whole or divided else getattr(chosen.limit, split, None)
     sentences = (sentence for path, format, options in read for sentence in read_raw(path, format, **options))
     for sentence in islice(sentences, most):

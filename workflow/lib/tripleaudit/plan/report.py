@@ -104,7 +104,7 @@ class Report:
     def _facts_for(self, needs: str) -> list[str]:
         if needs in ("runs", "scores"):
             return self.runs()
-        return {"gre": self._asked, "completion": self.study.systems.completions}.get(needs, list)()
+        return {"gre": self._asked, "completion": self.study.systems.probe.files}.get(needs, list)()
 
     def _asked(self) -> list[str]:
         """Return the facts of systems, where data sets with GREScores have some of them."""
@@ -241,7 +241,7 @@ class Report:
             "scores": [f"{folder}/scores.csv"] if self.runs() else [],
             "counts": study.score_files("counts"),
             "audits": self.audits(),
-            "runs": [*self.runs(), *study.systems.completions()],
+            "runs": [*self.runs(), *study.systems.probe.files()],
             "gre": [f"{folder}/gre/scores.csv"] if study.grescores.tables() else [],
             "needles": [f"{folder}/needles/scores.csv"] if needles else [],
             "predictions": [predictions for predictions, _, _ in self.browsed],

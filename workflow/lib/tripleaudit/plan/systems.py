@@ -1,149 +1,29 @@
-"""The section ``systems``: what extracts without a training of the study, and on which test sets. Runs nothing."""
+"""The systems of a study: what extracts without a training of it, on which test sets, from which files."""
 
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
-
-from tripleaudit.corpora.readers.records import Columns
-from tripleaudit.descriptors import BASELINES, EXTRACTORS, SYSTEM_KINDS, SystemKind
+from tripleaudit.descriptors import BASELINES, SYSTEM_KINDS, SystemKind
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Section, Text, form, hint, one_of
 from tripleaudit.files import read_json
-from tripleaudit.llm.section import answering
-from tripleaudit.plan.corpora import format_names
-from tripleaudit.plan.relations import problems_of_names
-from tripleaudit.plan.training import CLASSIFIER, Training
-from tripleaudit.systems.completion import PROMPT
-from tripleaudit.systems.facts import HISTORY, training_fact
+from tripleaudit.plan.probe import Probe
+from tripleaudit.plan.system_problems import problems
+from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
+from tripleaudit.systems.facts import HISTORY
 from tripleaudit.systems.language_model import identity
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
-WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
 INFUSED = "infused"  # the documents with triple needles, as a test set of a system
-FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit")
 DECIDES_NOTHING = (
     *WHERE_AND_WITH_WHAT,
     *("timeout", "restarts", "address", "headers", "concurrency", "endpoint"),
     "completion",  # is asked beside the test sets
 )
-PROBED = "augmented"  # the protocol that the completion probe takes its controls from
-
-
-def _paths(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
-
-
-def _stored(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return _paths(value)
-    return all(_paths(one) or (isinstance(one, dict) and all(map(_paths, one.values()))) for one in value.values())
-
-
-def _by_corpus(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(isinstance(one, str) for one in value.values())
-    return value is None or isinstance(value, str)
-
-
-def _command(value: Any) -> bool:
-    return _paths(value) and bool(value)
-
-
-class System(Section):
-    """A system; one key says how it comes into the study, the others belong to that way (docs/systems.md)."""
-
-    trained: Annotated[Training | None, OrEmpty] = None
-    """An extractor that the study trains; the same as an entry of `extractors`, with its settings."""
-    predictions: Annotated[
-        Any,
-        form(
-            "a path, a list of paths, or these by corpus, or by corpus and protocol",
-            _stored,
-            {"type": ["string", "array", "object"]},
-        ),
-    ] = None
-    """Stored outputs in any format that is read, by corpus and protocol; a path alone is the only corpus's test set."""
-    command: Annotated[
-        Any, form("a command, as a text or a list of words", _command, {"type": ["string", "array"]})
-    ] = None
-    """A program that reads JSON lines on standard input and answers in JSON lines on standard output."""
-    python: Text | None = None
-    """A class, file.py:Class, whose `extract(texts)` returns for each text a list of triples."""
-    endpoint: Text | None = None
-    """A language model, one of `generative/endpoints` by name; cache, budget and prices are those of `generative`."""
-    address: Text | None = None
-    """A service that is sent the JSON of a program by POST, one text at a time, and answers with it."""
-    setting: Literal["closed", "semi-open", "open"] = "closed"
-    """What a language model is given: the corpus's relations with their descriptions, these with types, or nothing."""
-    prompt: Text | None = None
-    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
-    entity_types: list[Text] = []
-    """Types of things that relations link (semi-open)."""
-    verbalise: dict[str, Text] = {}
-    """Plain names of relations for prompts, as under `generative/datasets/<name>/verbalise`."""
-    reask: bool = True
-    """Ask a language model once more where its answer cannot be read."""
-    max_tokens: Number | None = None
-    """Most tokens of an answer, instead of the endpoint's."""
-    examples: Count = 0
-    """How many training sentences a language model is shown with their gold triples before the text."""
-    examples_seed: Count = 0
-    """Seed of the draw of examples."""
-    completion: Count = 0
-    """Show a language model the first half of so many test sentences, and of their augmented variants, and look for the
-    triples of the whole (table `completion`); needs the protocol `augmented`."""
-    headers: dict[str, str] = {}
-    """Headers of every request to an address; `env:NAME` takes a value from the environment variable NAME."""
-    concurrency: Number = 1
-    """Requests to an address at the same time."""
-    format: Annotated[str, one_of(format_names, "format")] | None = None
-    """Format of stored predictions; null looks at their content."""
-    columns: Columns | None = None
-    """Which column of stored predictions is what, as under `corpora/<name>/columns`."""
-    training: Annotated[
-        Any, form("a path, or a path by corpus", _by_corpus, {"type": ["string", "object", "null"]})
-    ] = None
-    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` beside it."""
-    options: dict[str, Any] = {}
-    """Keyword arguments of the class."""
-    batch_size: Number = 1
-    """Texts that the class gets at a time."""
-    relations: bool = False
-    """Tell it the relations of the corpus: those of the training set, with their descriptions."""
-    files: list[Text] = []
-    """Further files that its answers depend on; a change of one asks it anew."""
-    timeout: Positive = 60
-    """Seconds within which every answer must come; of a class, for each text of a batch."""
-    restarts: Count = 2
-    """How often it is started again after it ended, or was stopped, before its last answer."""
-    protocols: list[Text] | None = None
-    """Protocols on whose test sets it is asked; null is all."""
-    limit: Number | None = None
-    """Ask it about so many sentences of each test set, spread evenly; its row is about these alone."""
-    threads: Number = 1
-    """CPU threads that it may use (OMP_NUM_THREADS)."""
-    gpus: int = Field(0, ge=0)
-    """GPUs that it uses; with 0 it sees none."""
-    mem_mb: int = Field(4000, ge=100)
-    """Memory that a cluster job asks for."""
-    runtime: Runtime = "4h"
-    """Time that a cluster job asks for, minutes or '4h'."""
-
-    @model_serializer(mode="wrap")
-    def _said(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of the ways in that it does not take, so that what is written reads the same."""
-        said = [name for name in ("trained", *SYSTEM_KINDS) if name in self.model_fields_set]
-        values = dump(self)
-        if len(said) != 1:
-            return values
-        known = said if said == ["trained"] else [*said, *SYSTEM_KINDS[said[0]].options, *FOR_ALL]
-        return {name: value for name, value in values.items() if name in {*known, *self.model_fields_set}}
 
 
 class Systems:
@@ -158,6 +38,7 @@ class Systems:
         self.given = {name: each for name, each in section.items() if each.trained is None}
         self.trained = {name: each.trained for name, each in section.items() if each.trained is not None}
         self.all = section
+        self.probe = Probe(self)
 
     @cached_property
     def kinds(self) -> dict[str, SystemKind]:
@@ -167,86 +48,7 @@ class Systems:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
-        ways = ["trained", *SYSTEM_KINDS]
-        for name, each in self.all.items():
-            where, given = f"systems/{name}", each.given()
-            said = [key for key in ways if key in given]
-            if len(said) != 1:
-                found = f"{' and '.join(said)} are several" if said else "none of them is given"
-                yield f"{where}: expected exactly one of {', '.join(ways)}; {found}"
-            elif said == ["trained"]:
-                yield from self._problems_of_trained(where, name, given)
-            else:
-                yield from self._problems_of_kind(where, name, given)
-
-    def _problems_of_trained(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
-        known = [*(one for one, spec in EXTRACTORS.items() if not spec.classifier), *self.study.typed.own_extractors]
-        if name not in known:
-            yield f"{where}/trained: unknown extractor '{name}'{hint(name, known)}"
-        if name in self.study.typed.extractors:
-            yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
-        for key in given:
-            if key != "trained":
-                yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
-
-    def _problems_of_kind(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
-        kind, settings = self.kinds[name], self.settings(name)
-        taken = (*EXTRACTORS, *BASELINES, *self.study.typed.own_extractors)
-        if kind.name == "predictions":  # those of an extractor have its name and its published values
-            taken = (*self.study.extractors, *BASELINES)
-        if name in taken or name.startswith(CLASSIFIER):
-            yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
-        allowed = (kind.name, *kind.options, *FOR_ALL)
-        for key in given:
-            if key not in allowed:
-                yield f"{where}/{key}: a system by '{kind.name}' has no such key{hint(key, allowed)}"
-        if given[kind.name] is None:
-            yield f"{where}/{kind.name}: nothing stands there; expected a value"
-            return
-        if kind.name == "endpoint":
-            yield from self.study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
-            named = settings["verbalise"]
-            yield from problems_of_names(self.study.data, f"{where}/verbalise", named, self.study.corpora)
-            if settings["completion"] and PROBED not in self.study.protocols:
-                yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
-        if kind.name == "predictions":
-            yield from self._problems_of_stored(where, name)
-        for sentence in kind.problems(settings):
-            yield f"{where}/{sentence}"
-        for protocol in self.given[name].protocols or ():
-            if protocol not in self.study.protocols:
-                yield f"{where}/protocols: there is no protocol '{protocol}'{hint(protocol, self.study.protocols)}"
-        for path in settings.get("files") or ():
-            if not Path(path).is_file():
-                yield f"{where}/files: {path}: no such file"
-
-    def _problems_of_stored(self, where: str, name: str) -> Iterator[str]:
-        given = self.given[name].predictions
-        corpora, tested = self.study.corpora, ["original", *(p for p in self.study.protocols if p != "original")]
-        if not isinstance(given, dict) and len(corpora) != 1:
-            yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
-        for corpus, paths in self.stored(name).items():
-            if corpus not in corpora:
-                yield f"{where}/predictions: there is no corpus '{corpus}'{hint(corpus, corpora)}"
-            for protocol, files in paths.items():
-                if protocol not in tested:
-                    yield f"{where}/predictions/{corpus}: there is no protocol '{protocol}'{hint(protocol, tested)}"
-                for path in files:
-                    yield from self.study.places.problems_of_file(f"{where}/predictions", path)
-        for corpus, path in self.training(name).items():
-            if corpus not in corpora:
-                yield f"{where}/training: there is no corpus '{corpus}'{hint(corpus, corpora)}"
-            else:
-                yield from self._problems_of_training(f"{where}/training", path)
-
-    def _problems_of_training(self, where: str, path: str) -> Iterator[str]:
-        missing = list(self.study.places.problems_of_file(where, path))
-        yield from missing
-        if not missing:
-            try:
-                training_fact(self.study.places.file(path), {})
-            except UserError as error:
-                yield f"{where}: {error}"
+        yield from problems(self)
 
     def stored(self, name: str) -> dict[str, dict[str, list[str]]]:
         """Return corpus -> protocol -> files of a system by ``predictions``."""
@@ -415,47 +217,12 @@ class Systems:
         if self.kinds[name].name == "endpoint":
             found |= identity(self.study.language_models.section, settings)
         if self.kinds[name].told and (settings.get("relations") or settings.get("setting") not in (None, "open")):
-            found["described"] = self._described(corpus, trainset)
+            found["described"] = self.described(corpus, trainset)
         return found
 
-    def _described(self, corpus: str, trainset: str) -> dict[str, str]:
+    def described(self, corpus: str, trainset: str = "original-nz") -> dict[str, str]:
+        """Return relation -> description as systems are told them beside a training set."""
         return self.study.data.described(corpus, trainset.rpartition("-")[0])
-
-    # the completion probe
-
-    @cached_property
-    def probed(self) -> list[tuple[str, str]]:
-        """``(corpus, system)`` of every language model that is shown the first halves of test sentences."""
-        asked = [name for name in self.kinds if self.given[name].completion]
-        return [(corpus, name) for corpus in self.study.corpora for name in asked]
-
-    def completion(self, corpus: str, name: str) -> str:
-        """Return where the outcome of the completion probe lies."""
-        return f"{self.study.places.study}/completion/{corpus}/{name}.json"
-
-    def completions(self) -> list[str]:
-        """Return all outcomes of the completion probe."""
-        return [self.completion(*each) for each in self.probed]
-
-    def completion_inputs(self, wildcards: Any) -> dict[str, Any]:
-        """Return what the completion probe reads: test sentences, their variants, training triples, the model."""
-        corpus, endpoint = wildcards.corpus, self.given[wildcards.extractor].endpoint
-        return {
-            "test": self.study.set_file(corpus, "original", "nz", "test"),
-            "augmented": self.study.set_file(corpus, PROBED, "nz", "test"),
-            "train": self.study.set_file(corpus, "original", "nz", "train"),
-            "model": self.study.language_models.served(endpoint),
-        }
-
-    def completion_identity(self, corpus: str, name: str) -> dict[str, Any]:
-        """Return what decides the answers of a language model in the completion probe besides texts."""
-        settings = self.settings(name)
-        decisive = ("completion", "verbalise", "entity_types", "reask", "max_tokens")
-        return {
-            **{key: settings[key] for key in decisive},
-            **answering(self.study.language_models.section, settings["endpoint"], PROMPT),
-            "described": self._described(corpus, "original-nz"),
-        }
 
     def json(self, name: str) -> str:
         """Return the settings for the job."""
@@ -463,7 +230,7 @@ class Systems:
 
     def job(self, corpus: str, name: str, threads: int, trainset: str = "original-nz") -> str:
         """Return what the job needs besides the settings."""
-        described = self._described(corpus, trainset)
+        described = self.described(corpus, trainset)
         job: dict[str, Any] = {"threads": threads, "study": self.study.name, "relations": described}
         if self.kinds[name].name == "endpoint":
             job["section"] = self.study.language_models.section

@@ -48,14 +48,7 @@ class _Training(Section):
 
     preset: Annotated[
         Any,
-        form(
-            "the name of a preset, or one for each corpus",
-            lambda value: (
-                isinstance(value, str)
-                or (isinstance(value, dict) and all(isinstance(name, str) for name in value.values()))
-            ),
-            {"type": ["string", "object"]},
-        ),
+        form("the name of a preset, or one for each corpus", _names, PRESET),
     ] = None
     """Official settings (data/presets.yaml, extractor/preset); one name, or one for each corpus."""
     model: dict[str, Any] = {}

@@ -161,17 +161,31 @@ def to_complete(
     return pairs, counts, Asked(name, settings, shown, named_relations(load_sentences(train), job), (), job)
 
 
+@dataclass(frozen=True)
+class CompletionFiles:
+    """Files of the completion probe of one system.
+
+    Attributes:
+        test, augmented: sentences with triples, and their variants with other names.
+        train: of the lookup, and where the relations come from.
+        out: file to write: counts, and for each sentence what was shown, asked for and said.
+        model, server_log: configuration file of the model that a language model's server runs on, and its output.
+    """
+
+    test: str | Path
+    augmented: str | Path
+    train: str | Path
+    out: str | Path
+    model: Sequence[str] = ()
+    server_log: str | None = None
+
+
 def write_completion(
     name: str,
     settings: Mapping[str, Any],
-    test: str | Path,
-    augmented: str | Path,
-    train: str | Path,
+    files: CompletionFiles,
     job: Mapping[str, Any],
     run_keys: Mapping[str, Any],
-    out: str | Path,
-    model: Sequence[str] = (),
-    server_log: str | None = None,
     attempt: int = 0,
 ) -> None:
     """Write what a language model emits of the hidden halves, and the controls; or why it has lost its row.
@@ -179,17 +193,14 @@ def write_completion(
     Args:
         name: of the system in the study.
         settings: its entry under ``systems``; ``completion`` is the number of test sentences.
-        test, augmented: sentences with triples, and their variants with other names.
-        train: of the lookup, and where the relations come from.
+        files: read and written.
         job: what decides no result: threads, the section ``generative``, the name of the study, descriptions.
         run_keys: of the row, as the scores file names them.
-        out: file to write: counts, and for each sentence what was shown, asked for and said.
-        model, server_log: of a language model that the job serves itself.
         attempt: number of this try after tries that failed.
     """
-    given = {**job, "model": next(iter(model), None), "server_log": server_log}
-    pairs, counts, asked = to_complete(name, settings, test, augmented, train, given)
-    halves, names = halves_of(pairs), lookup(load_sentences(train))
+    given = {**job, "model": next(iter(files.model), None), "server_log": files.server_log}
+    pairs, counts, asked = to_complete(name, settings, files.test, files.augmented, files.train, given)
+    halves, names = halves_of(pairs), lookup(load_sentences(files.train))
     failed, took, rows = None, {}, []
     try:
         task = completion_task(asked)
@@ -204,7 +215,7 @@ def write_completion(
         logger.error("%s: %s", name, error)
     logger.info("%d sentences, %d halves shown", len(rows), len(halves))
     found = {**counts, "took": took, "rows": rows}
-    write_json(out, {"keys": dict(run_keys), "failed": failed, "attempt": attempt, "completion": found})
+    write_json(files.out, {"keys": dict(run_keys), "failed": failed, "attempt": attempt, "completion": found})
 
 
 def _said(results: Sequence[Extraction], halves: Sequence[Half], task: Task) -> list[set[Strings]]:

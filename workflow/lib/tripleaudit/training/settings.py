@@ -89,9 +89,7 @@ class TrainingSettings:
     """Share of all steps with a rising learning rate, before the schedule."""
     restart_epochs: Positive = 2.0
     """Epochs between two warm restarts."""
-    learning_rate_points: Annotated[
-        tuple, form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}}), AsTuple
-    ] = ()
+    learning_rate_points: Annotated[tuple, POINTS, AsTuple] = ()
     """[[epoch, factor], …] of the schedule `steps`: the factor on the learning rate, linear between the points and
     constant after the last."""
     clip: Annotated[str, among(CLIPS)] = "none"

@@ -1,0 +1,169 @@
+"""The section ``protocols`` of the configuration: its keys, for the names of sifted sets and of plugins that it has."""
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from tripleaudit.descriptors import PROTOCOLS
+from tripleaudit.fields import Batch, Count, Number, OrEmpty, Section, Seed, model_from
+from tripleaudit.protocols import rearranged
+
+SIFT = r"^sift-[A-Za-z0-9]+$"
+
+
+class AugmentedOptions(Section):
+    """Rarer options of the augmented test set."""
+
+    k: Number | None = None
+    """Similar entities to draw from."""
+    beams: Number | None = None
+    """Partial candidates kept while an entity of several words is filled."""
+    batch_size: Batch | None = None
+    """Masked sentences at a time."""
+
+
+class Original(Section):
+    """The split as it is; it has no options."""
+
+
+def _refuse_keys_of_another(rule: str, section: Section, keys: Mapping[str, Iterable[str]]) -> None:
+    """Refuse what is said for another rule than the chosen one; ``keys`` are those of each rule."""
+    for other in set(keys) - {rule}:
+        for key in keys[other]:
+            if getattr(section, key) is not None:
+                told = {"key": key, "other": other, "rule": rule}
+                raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", told)
+
+
+class Rearranged(Section):
+    """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/protocols.md)."""
+
+    source: Literal["made", "published"] = "made"
+    """made here by rule, or the published sets, which the registry knows for WebNLG."""
+    rule: Literal["key-triple", "every-triple"] | None = None
+    """key-triple as the published files were made (as if not given), every-triple as the paper's text reads."""
+    max_count: Number | None = None
+    """key-triple: move groups whose key is in at most n sentences; 3, or what fills the sets, if not given."""
+    counts: Literal["corpus", "remaining"] | None = None
+    """every-triple: how rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet
+    moved."""
+    ties: Literal["most-triples", "corpus-order"] | None = None
+    """every-triple: which of equally rare triples goes first; most-triples if not given."""
+    valid_size: Count | None = None
+    """Validation sentences with triples; as many as now if not given."""
+    test_size: Number | None = None
+    """Test sentences with triples; as many as now if not given."""
+    seed: Seed = 0
+    """Of all draws."""
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+
+    @model_validator(mode="after")
+    def _has_keys_of_its_rule_alone(self) -> "Rearranged":
+        _refuse_keys_of_another(self.rule or rearranged.RULES[0], self, rearranged.OPTIONS)
+        return self
+
+
+class Augmented(Section):
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original split."""
+
+    source: Literal["made", "published"] = "made"
+    """made here, or the published test sets, which the registry knows for WebNLG."""
+    roles: Literal["files", "text"] | None = None
+    """What su and us ask of an entity that is subject and object, unseen as in the published files (as if not given) or
+    seen as in the paper's text."""
+    fallback: Literal["files", "text"] | None = None
+    """What a word without a neighbour of the kind asked for becomes, any neighbour as in the published files (as if not
+    given) or itself as in the text."""
+    masked_lm: str | None = None
+    """A masked language model by source; null trains a head on the encoder over the training text."""
+    vectors: str | None = None
+    """Word vectors in GloVe's or word2vec's text form; null derives them from the encoder."""
+    mlm_steps: Number = 300
+    """Steps of the masked-LM head's training."""
+    options: AugmentedOptions = AugmentedOptions()
+    """Candidate counts and tie rules, see docs/protocols.md."""
+    seed: Seed = 0
+    """Seed of the masked-LM training and of the draws."""
+
+
+class Sifted(Section):
+    """Training sentences that hold chosen test triples are dropped (rte-generalization 3.2)."""
+
+    rule: Literal["frequency", "sample"]
+    """frequency as published, sample as the paper's text says."""
+    max_count: Number | None = None
+    """frequency: hide test triples in at most n training sentences."""
+    percent: float | None = Field(None, ge=0, le=100)
+    """sample: hide this share of the unique test triples."""
+    seed: Seed = 0
+    """sample: seed of the draw."""
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+    select_on: Literal["valid", "test"] = "valid"
+    """Sentences on which the best epoch is chosen; the paper used test."""
+
+    @model_validator(mode="after")
+    def _has_the_number_of_its_rule(self) -> "Sifted":
+        needed = "max_count" if self.rule == "frequency" else "percent"
+        if getattr(self, needed) is None:
+            raise PydanticCustomError(
+                "needed", "the rule '{rule}' needs the key '{needed}'", {"rule": self.rule, "needed": needed}
+            )
+        _refuse_keys_of_another(self.rule, self, {"frequency": ("max_count",), "sample": ("percent",)})
+        return self
+
+
+class UnseenRelations(Section):
+    """Relations are held out of training and asked for at test, of systems that read their names."""
+
+    relations: Number = 5
+    """How many relations are held out, frequent and rare ones."""
+    seed: Seed = 0
+    """Of the draw."""
+    descriptions: bool | None = None
+    """Whether systems read what `corpora/<name>/relations` says of relations, in training and at test, or their names
+    alone; null reads what is there."""
+
+
+class _Protocols(Section):
+    """How training and test sets are made from a corpus; `original` always belongs to a study."""
+
+    original: Annotated[Original, OrEmpty] = Original()
+    """The split as it is; it has no options."""
+    rearranged: Annotated[Rearranged, OrEmpty] = Rearranged()
+    """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
+    augmented: Annotated[Augmented, OrEmpty] = Augmented()
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
+    unseen_relations: Annotated[UnseenRelations, OrEmpty] = UnseenRelations()
+    """Relations are held out of training and asked for at test, of systems that read their names."""
+
+
+class Added(Section):
+    """A protocol that a plugin adds, with the options that its descriptor names."""
+
+    model_config = {"extra": "allow"}
+
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
+    select_on: Literal["valid", "test"] = "valid"
+    """Sentences on which the best epoch is chosen."""
+
+
+def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names that stand for sifted sets, or for protocols of plugins."""
+    plugins = [spec for spec in PROTOCOLS.values() if spec.file]
+    chosen = [name for name in names if re.match(SIFT, name) or any(spec.means(name) for spec in plugins)]
+    return tuple(sorted(chosen))
+
+
+@functools.cache
+def protocols_model(names: Sequence[str]) -> type[Section]:
+    """Return the model of a section with these names of sifted sets and plugins beside the other protocols."""
+    sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
+    added = (Annotated[Added, OrEmpty], Added())
+    return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)

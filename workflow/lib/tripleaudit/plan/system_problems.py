@@ -1,0 +1,104 @@
+"""What cannot work of a study's systems, before anything runs."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripleaudit.descriptors import BASELINES, EXTRACTORS, SYSTEM_KINDS
+from tripleaudit.errors import UserError, hint
+from tripleaudit.plan.probe import PROBED
+from tripleaudit.plan.relations import problems_of_names
+from tripleaudit.plan.system_section import FOR_ALL
+from tripleaudit.plan.training import CLASSIFIER
+from tripleaudit.systems.facts import training_fact
+
+if TYPE_CHECKING:
+    from tripleaudit.plan.systems import Systems
+
+
+def problems(systems: "Systems") -> Iterator[str]:
+    """Yield one sentence for each thing that cannot work, before anything runs."""
+    ways = ["trained", *SYSTEM_KINDS]
+    for name, each in systems.all.items():
+        where, given = f"systems/{name}", each.given()
+        said = [key for key in ways if key in given]
+        if len(said) != 1:
+            found = f"{' and '.join(said)} are several" if said else "none of them is given"
+            yield f"{where}: expected exactly one of {', '.join(ways)}; {found}"
+        elif said == ["trained"]:
+            yield from _problems_of_trained(systems, where, name, given)
+        else:
+            yield from _problems_of_kind(systems, where, name, given)
+
+
+def _problems_of_trained(systems: "Systems", where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+    known = [*(one for one, spec in EXTRACTORS.items() if not spec.classifier), *systems.study.typed.own_extractors]
+    if name not in known:
+        yield f"{where}/trained: unknown extractor '{name}'{hint(name, known)}"
+    if name in systems.study.typed.extractors:
+        yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
+    for key in given:
+        if key != "trained":
+            yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
+
+
+def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+    kind, settings = systems.kinds[name], systems.settings(name)
+    taken = (*EXTRACTORS, *BASELINES, *systems.study.typed.own_extractors)
+    if kind.name == "predictions":  # those of an extractor have its name and its published values
+        taken = (*systems.study.extractors, *BASELINES)
+    if name in taken or name.startswith(CLASSIFIER):
+        yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
+    allowed = (kind.name, *kind.options, *FOR_ALL)
+    for key in given:
+        if key not in allowed:
+            yield f"{where}/{key}: a system by '{kind.name}' has no such key{hint(key, allowed)}"
+    if given[kind.name] is None:
+        yield f"{where}/{kind.name}: nothing stands there; expected a value"
+        return
+    if kind.name == "endpoint":
+        yield from systems.study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
+        named = settings["verbalise"]
+        yield from problems_of_names(systems.study.data, f"{where}/verbalise", named, systems.study.corpora)
+        if settings["completion"] and PROBED not in systems.study.protocols:
+            yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
+    if kind.name == "predictions":
+        yield from _problems_of_stored(systems, where, name)
+    for sentence in kind.problems(settings):
+        yield f"{where}/{sentence}"
+    for protocol in systems.given[name].protocols or ():
+        if protocol not in systems.study.protocols:
+            yield f"{where}/protocols: there is no protocol '{protocol}'{hint(protocol, systems.study.protocols)}"
+    for path in settings.get("files") or ():
+        if not Path(path).is_file():
+            yield f"{where}/files: {path}: no such file"
+
+
+def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[str]:
+    given = systems.given[name].predictions
+    corpora, tested = systems.study.corpora, ["original", *(p for p in systems.study.protocols if p != "original")]
+    if not isinstance(given, dict) and len(corpora) != 1:
+        yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
+    for corpus, paths in systems.stored(name).items():
+        if corpus not in corpora:
+            yield f"{where}/predictions: there is no corpus '{corpus}'{hint(corpus, corpora)}"
+        for protocol, files in paths.items():
+            if protocol not in tested:
+                yield f"{where}/predictions/{corpus}: there is no protocol '{protocol}'{hint(protocol, tested)}"
+            for path in files:
+                yield from systems.study.places.problems_of_file(f"{where}/predictions", path)
+    for corpus, path in systems.training(name).items():
+        if corpus not in corpora:
+            yield f"{where}/training: there is no corpus '{corpus}'{hint(corpus, corpora)}"
+        else:
+            yield from _problems_of_training(systems, f"{where}/training", path)
+
+
+def _problems_of_training(systems: "Systems", where: str, path: str) -> Iterator[str]:
+    missing = list(systems.study.places.problems_of_file(where, path))
+    yield from missing
+    if not missing:
+        try:
+            training_fact(systems.study.places.file(path), {})
+        except UserError as error:
+            yield f"{where}: {error}"

@@ -1,0 +1,125 @@
+"""A system in the configuration: the keys of the section ``systems``."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from tripleaudit.corpora.readers.records import Columns
+from tripleaudit.descriptors import SYSTEM_KINDS
+from tripleaudit.fields import Count, Number, OrEmpty, Positive, Runtime, Section, Text, form, one_of
+from tripleaudit.plan.corpora import format_names
+from tripleaudit.plan.training import Training
+
+WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
+FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit")
+
+
+def _paths(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+
+
+def _stored(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return _paths(value)
+    return all(_paths(one) or (isinstance(one, dict) and all(map(_paths, one.values()))) for one in value.values())
+
+
+def _by_corpus(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(one, str) for one in value.values())
+    return value is None or isinstance(value, str)
+
+
+def _command(value: Any) -> bool:
+    return _paths(value) and bool(value)
+
+
+class System(Section):
+    """A system; one key says how it comes into the study, the others belong to that way (docs/systems.md)."""
+
+    trained: Annotated[Training | None, OrEmpty] = None
+    """An extractor that the study trains; the same as an entry of `extractors`, with its settings."""
+    predictions: Annotated[
+        Any,
+        form(
+            "a path, a list of paths, or these by corpus, or by corpus and protocol",
+            _stored,
+            {"type": ["string", "array", "object"]},
+        ),
+    ] = None
+    """Stored outputs in any format that is read, by corpus and protocol; a path alone is the only corpus's test set."""
+    command: Annotated[
+        Any, form("a command, as a text or a list of words", _command, {"type": ["string", "array"]})
+    ] = None
+    """A program that reads JSON lines on standard input and answers in JSON lines on standard output."""
+    python: Text | None = None
+    """A class, file.py:Class, whose `extract(texts)` returns for each text a list of triples."""
+    endpoint: Text | None = None
+    """A language model, one of `generative/endpoints` by name; cache, budget and prices are those of `generative`."""
+    address: Text | None = None
+    """A service that is sent the JSON of a program by POST, one text at a time, and answers with it."""
+    setting: Literal["closed", "semi-open", "open"] = "closed"
+    """What a language model is given: the corpus's relations with their descriptions, these with types, or nothing."""
+    prompt: Text | None = None
+    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
+    entity_types: list[Text] = []
+    """Types of things that relations link (semi-open)."""
+    verbalise: dict[str, Text] = {}
+    """Plain names of relations for prompts, as under `generative/datasets/<name>/verbalise`."""
+    reask: bool = True
+    """Ask a language model once more where its answer cannot be read."""
+    max_tokens: Number | None = None
+    """Most tokens of an answer, instead of the endpoint's."""
+    examples: Count = 0
+    """How many training sentences a language model is shown with their gold triples before the text."""
+    examples_seed: Count = 0
+    """Seed of the draw of examples."""
+    completion: Count = 0
+    """Show a language model the first half of so many test sentences, and of their augmented variants, and look for the
+    triples of the whole (table `completion`); needs the protocol `augmented`."""
+    headers: dict[str, str] = {}
+    """Headers of every request to an address; `env:NAME` takes a value from the environment variable NAME."""
+    concurrency: Number = 1
+    """Requests to an address at the same time."""
+    format: Annotated[str, one_of(format_names, "format")] | None = None
+    """Format of stored predictions; null looks at their content."""
+    columns: Columns | None = None
+    """Which column of stored predictions is what, as under `corpora/<name>/columns`."""
+    training: Annotated[
+        Any, form("a path, or a path by corpus", _by_corpus, {"type": ["string", "object", "null"]})
+    ] = None
+    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` beside it."""
+    options: dict[str, Any] = {}
+    """Keyword arguments of the class."""
+    batch_size: Number = 1
+    """Texts that the class gets at a time."""
+    relations: bool = False
+    """Tell it the relations of the corpus: those of the training set, with their descriptions."""
+    files: list[Text] = []
+    """Further files that its answers depend on; a change of one asks it anew."""
+    timeout: Positive = 60
+    """Seconds within which every answer must come; of a class, for each text of a batch."""
+    restarts: Count = 2
+    """How often it is started again after it ended, or was stopped, before its last answer."""
+    protocols: list[Text] | None = None
+    """Protocols on whose test sets it is asked; null is all."""
+    limit: Number | None = None
+    """Ask it about so many sentences of each test set, spread evenly; its row is about these alone."""
+    threads: Number = 1
+    """CPU threads that it may use (OMP_NUM_THREADS)."""
+    gpus: int = Field(0, ge=0)
+    """GPUs that it uses; with 0 it sees none."""
+    mem_mb: int = Field(4000, ge=100)
+    """Memory that a cluster job asks for."""
+    runtime: Runtime = "4h"
+    """Time that a cluster job asks for, minutes or '4h'."""
+
+    @model_serializer(mode="wrap")
+    def _said(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the keys of the ways in that it does not take, so that what is written reads the same."""
+        said = [name for name in ("trained", *SYSTEM_KINDS) if name in self.model_fields_set]
+        values = dump(self)
+        if len(said) != 1:
+            return values
+        known = said if said == ["trained"] else [*said, *SYSTEM_KINDS[said[0]].options, *FOR_ALL]
+        return {name: value for name, value in values.items() if name in {*known, *self.model_fields_set}}
