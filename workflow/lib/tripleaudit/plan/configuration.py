@@ -32,7 +32,7 @@ from tripleaudit.fields import (
 from tripleaudit.machine.devices import SHARES
 from tripleaudit.plan.collections import Collection
 from tripleaudit.plan.corpora import Corpus, Encoder
-from tripleaudit.plan.grescores import Grescores
+from tripleaudit.plan.gre_section import Grescores
 from tripleaudit.plan.language_models import Generative
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.protocol_section import SIFT, named_protocols, protocols_model

@@ -1,11 +1,11 @@
-"""The tables of MINEA about needles (tables 3 to 6), and of triples as needles."""
+"""The tables of MINEA about needles (tables 3 to 6)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tripleaudit.descriptors import Headline, TableSpec
-from tripleaudit.files import read_json, read_jsonl
-from tripleaudit.tables import labels, reported
+from tripleaudit.files import read_jsonl
+from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import FEW, leader
@@ -294,71 +294,9 @@ def llm_comparison(inputs: TableInputs) -> Table:
     )
 
 
-CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
-
-
-def triple_needles(inputs: TableInputs) -> Table:
-    """Build from the scores of infused triples: overall, by position in the document, and by relation."""
-    digits = inputs.digits(3)
-    runs = runs_of(inputs, "triple-needles")
-    rows = []
-    for run in runs:
-        found = strata_of(inputs, run, "", "needles")
-        order = [s for kind in ("all", "position:", "relation:") for s in found if s.startswith(kind)]
-        for stratum in order:
-            cells = [
-                rate_of(inputs, run, stratum, "max", "minea", digits),
-                *(rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
-                cell_of(inputs, run, stratum, "", "needles", 0),
-            ]
-            rows.append(Row(_name(stratum), tuple(cells), _system(run)))
-    spurious = [
-        f"{_system(run)} {value.value:.3f}"
-        for run in runs
-        if (value := cell_of(inputs, run, "all", "", "spurious", 3)).value is not None
-    ]
-    return Table(
-        "triple-needles",
-        inputs.caption("MINEA of triples: share of infused triples that an extractor finds."),
-        [Column("MINEA"), *(Column(text, "Criterion") for text in CRITERIA.values()), Column("Needles")],
-        rows,
-        row_header="Needles",
-        group_header="Extractor",
-        notes=chosen(
-            "A triple counts as found if the predictions for its document hold it. Exact: all three equal; partial: "
-            "relation and last words of the entities equal; as words: equal without case, articles and separators; "
-            "pair only: both entities, whatever the relation. MINEA: the best of the first three by relation.",
-            "Positions divide the documents into equal parts, the first one at the beginning.",
-            f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
-            WILSON,
-            small_note(rows),
-            "This measure is the project's own; no paper reports it.",
-            *_failed(inputs),
-        ),
-    )
-
-
-def _failed(inputs: TableInputs) -> list[str]:
-    """Name the systems that did not answer (files of the kind ``report``), with the reason."""
-    reports = map(read_json, inputs.files.get("report", []))
-    return [f"{report['system']} has no scores: {report['failed']}." for report in reports if report["failed"]]
-
-
-def _system(run: RunKey) -> str:
-    setting = f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else ""
-    return labels.extractor(run.extractor, run.noise) + setting
-
-
-def _name(stratum: str) -> str:
-    kind, _, name = stratum.partition(":")
-    return {"all": "All", "position": f"Position {name}", "relation": name}[kind]
-
-
 def told_minea(inputs: TableInputs) -> str:
     runs = runs_of(inputs, "needles")
-    return _shares(
-        [(model_label(run, runs), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs], "needles"
-    )
+    return shares([(model_label(run, runs), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs], "needles")
 
 
 def told_criteria(inputs: TableInputs) -> str:
@@ -379,7 +317,7 @@ def told_criteria(inputs: TableInputs) -> str:
     return f"The rates of the criteria reach — {several(found)}." + LITTLE * few if found else NOT_MEASURED
 
 
-def _shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
+def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
     """Say what share of the needles each system finds, with their number and interval."""
     found = [
         f"{name} {cell.shown}"
@@ -405,12 +343,6 @@ def told_comparison(inputs: TableInputs) -> str:
     if not told:
         return NOT_MEASURED
     return f"{told}. The paper's models read other documents, so nothing ranks them against this study's."
-
-
-def told_triple_needles(inputs: TableInputs) -> str:
-    runs = runs_of(inputs, "triple-needles")
-    cells = [(_system(run), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs]
-    return _shares(cells, "infused triples")
 
 
 def _has_models(study) -> bool:
@@ -456,14 +388,4 @@ LLM_COMPARISON = TableSpec(
     question="How do language models compare with one another?",
     answer=told_comparison,
     glance=None,
-)
-TRIPLE_NEEDLES = TableSpec(
-    name="triple-needles",
-    order=29.5,
-    build=triple_needles,
-    needs="needles",
-    possible=lambda study: bool(study.config["needles"].get("triples")),
-    question="How many of the triples that were put into texts are found?",
-    answer=told_triple_needles,
-    glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )

@@ -1,18 +1,15 @@
-"""The tables about zero-triple sentences (zero-cardinality, tables 3 to 5)."""
+"""``end-to-end``: extraction with and without zero-triple sentences (zero-cardinality, table 3)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from statistics import fmean
 
-from tripleaudit.descriptors import BASELINES, Headline, TableSpec
+from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
-from tripleaudit.scoring.rows import split_two_step, two_step_name
-from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.generalisation import base_runs, name_of, pair_of
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, best, contrast, not_beaten
+from tripleaudit.tables.gates import contrast
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -20,30 +17,19 @@ from tripleaudit.tables.grid import (
     ScoreColumn,
     ScoreRow,
     as_columns,
-    as_rows,
     extracts,
     notes,
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey
-from tripleaudit.tables.words import NOT_MEASURED, sentences
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import sentences
 
 PARTIAL = "partial-last"
-PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
 PARTIAL_EXTRACTOR = "pfn"
 PARTIAL_NOTE = (
     "PFN*: partial matching, as the paper scores it: entities are compared by their last word. It is not compared with "
     "the other rows."
-)
-SAVED = ("Asked (%)", "Money / 1,000", "Saved (%)")
-SAVED_NOTE = (
-    "Asked: the share of sentences that the classifier lets through. Systems without training were asked about all "
-    "sentences, for the tables without a classifier; behind it, these would do."
-)
-PAID_NOTE = (
-    "Money: of the answers about these sentences at the endpoint's prices, for 1,000 sentences of the test set; saved: "
-    "the share that the other answers cost."
 )
 SETTINGS_NOTE = (
     "NZ: sentences with triples only; WZ: with zero-triple sentences too. Zero-triple sentences can add wrong triples "
@@ -182,157 +168,6 @@ def _reported_drop(row: ScoreRow, setting: str) -> str | None:
     return reported.cardinality(3, run.corpus, setting, "F1_drop_points", model=run.extractor, variant=variant)
 
 
-def zcc(inputs: TableInputs) -> Table:
-    """Build from scores of the classifiers, trained and tested on WZ."""
-    index = inputs.scores
-    runs = [run for run in index.runs if CLASSIFICATION in index.matchings(run)]
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    classifiers = inputs.names("classifiers", [run.extractor for run in runs], labels.cardinality_order())
-    rows = [
-        ScoreRow(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
-        for name in classifiers
-    ]
-    columns = [
-        column
-        for corpus in corpora
-        for column in prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
-    ]
-    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
-    grid = score_grid(index, rows, columns, reported=_reported_zcc, **shape)
-    return Table(
-        "zcc",
-        inputs.caption("The zero-cardinality classifier (ZCC): does a sentence have triples?"),
-        as_columns(columns),
-        as_rows(rows, grid),
-        row_header="Classifier",
-        notes=notes(
-            (cell for cells in grid for cell in cells),
-            None,
-            "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
-            "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
-            *row_notes(inputs, rows, "original"),
-        ),
-    )
-
-
-def _reported_zcc(row: ScoreRow, column: ScoreColumn) -> str | None:
-    run = column.of(row.run)
-    return reported.cardinality(
-        4,
-        run.corpus,
-        "train WZ / test WZ",
-        reported.METRICS[column.metric],
-        model=run.extractor,
-        variant="zero-cardinality classification",
-    )
-
-
-def two_step(inputs: TableInputs) -> Table:
-    """Build from scores of two-step extraction on WZ test sets, with the change against end-to-end WZ training."""
-    runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0]]
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    pairs = [split_two_step(run.extractor) for run in runs]
-    classifiers = inputs.names("classifiers", [one for one, _ in pairs], labels.cardinality_order())
-    noises = inputs.names("noises", ["none"])
-    rows: list[ScoreRow] = []
-    for classifier in classifiers:
-        found = [extractor for one, extractor in pairs if one == classifier]
-        extractors = inputs.names("extractors", found, labels.cardinality_order())
-        for noise in noises:
-            for row in rows_of(
-                inputs,
-                extractors,
-                lambda name, noise=noise: RunKey("", "original", "nz", "wz", name, noise),
-                labels.extractor(classifier),
-                noise=noise,
-            ):
-                name = two_step_name(classifier, row.run.extractor)
-                rows.append(replace(row, run=row.run._replace(extractor=name)))
-    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
-    columns: list[Column] = []
-    cells: list[list[Cell]] = [[] for _ in rows]
-    untrained = any(split_two_step(row.run.extractor)[1] in inputs.untrained for row in rows)
-    paid = untrained and any(inputs.scores.values(run, "all", "", "money_ungated") for run in runs)
-    for corpus in corpora:
-        scores = prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
-        grid = score_grid(inputs.scores, rows, scores, reported=_reported_two_step, **shape)
-        columns += [Column(column.label, column.group) for column in scores]
-        more = ("Change (points)", *(SAVED if paid else SAVED[:1] if untrained else ()))
-        columns += [Column(label, labels.corpus(corpus)) for label in more]
-        for row, row_cells, whole in zip(rows, grid, cells, strict=True):
-            whole += [*row_cells, _change(inputs, row, corpus), *_saved(inputs, row, corpus)][
-                : len(row_cells) + len(more)
-            ]
-    table_rows = [Row(row.label, tuple(whole), row.group) for row, whole in zip(rows, cells, strict=True)]
-    return Table(
-        "two-step",
-        inputs.caption(
-            "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted."
-        ),
-        columns,
-        table_rows,
-        row_header="Model",
-        group_header="Classifier",
-        notes=notes(
-            (cell for whole in cells for cell in whole),
-            inputs.matching,
-            "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
-            "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
-            "that the paper heads with %)"
-            + ("; of a system without training, minus its own F1 without a classifier." if untrained else "."),
-            PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
-            *([SAVED_NOTE] if untrained else []),
-            *([PAID_NOTE] if paid else []),
-            *row_notes(inputs, [_alone(row) for row in rows], "original"),
-        ),
-    )
-
-
-def _setting(row: ScoreRow) -> str:
-    head = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], "")
-    return f"two-step: {head} classifier, extractor trained NZ, test WZ"
-
-
-def _paper_two_step(row: ScoreRow, corpus: str, metric: str) -> str | None:
-    variant = variant_of(row)
-    if variant is None:
-        return None
-    extractor = split_two_step(row.run.extractor)[1]
-    return reported.cardinality(5, corpus, _setting(row), metric, model=extractor, variant=variant)
-
-
-def _reported_two_step(row: ScoreRow, column: ScoreColumn) -> str | None:
-    return _paper_two_step(row, column.of(row.run).corpus, reported.METRICS[column.metric])
-
-
-def _alone(row: ScoreRow) -> ScoreRow:
-    """Return the row of the extractor or system without its classifier."""
-    return replace(row, run=row.run._replace(extractor=split_two_step(row.run.extractor)[1]))
-
-
-def _saved(inputs: TableInputs, row: ScoreRow, corpus: str) -> list[Cell]:
-    """Return what remains to be asked behind the classifier: of the sentences, of the money, and the share saved."""
-    run = row.run._replace(corpus=corpus)
-    cases = inputs.scores.cases(run, "all", row.matching)
-    asked, paid, whole = (
-        list(inputs.scores.values(run, "all", "", name).values()) for name in ("let_through", "money", "money_ungated")
-    )
-    if not cases or not asked:
-        return [Cell()] * len(SAVED)
-    share = Cell(100 * fmean(asked) / cases, 1)
-    if not paid or not fmean(whole):
-        return [share, Cell(), Cell()]
-    return [share, Cell(1000 * fmean(paid) / cases, 4), Cell(100 * (1 - fmean(paid) / fmean(whole)), 1)]
-
-
-def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
-    run = row.run._replace(corpus=corpus)
-    alone = split_two_step(run.extractor)[1]
-    end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
-    gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
-    return replace(gain, reported=_paper_two_step(row, corpus, "F1_gain_points"))
-
-
 def told_end_to_end(inputs: TableInputs) -> str:
     runs = [run for run in base_runs(inputs) if run.noise == "none"]
     tested = [run._replace(testing="wz") for run in runs]
@@ -349,72 +184,6 @@ def told_end_to_end(inputs: TableInputs) -> str:
     return sentences(first, second)
 
 
-def told_zcc(inputs: TableInputs) -> str:
-    found, floors = [], {}
-    for run in inputs.scores.runs:
-        if CLASSIFICATION in inputs.scores.matchings(run):
-            cell = inputs.scores.cell(run, "f1", matching=CLASSIFICATION)
-            if run.extractor in BASELINES:
-                floors.setdefault(run.corpus, []).append((labels.extractor(run.extractor), cell))
-            elif cell.value is not None:
-                found.append((f"{labels.extractor(run.extractor)} on {labels.corpus(run.corpus)}", cell, run))
-    if not found:
-        return NOT_MEASURED
-    name, cell, run = max(found, key=lambda item: (item[1].value, item[0]))
-    if cell.cases is not None and cell.cases < FEW:
-        return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences."
-    if not cell.value:
-        return f"No classifier lets a sentence with triples through: F1 is 0 ({name})."
-    trivial, floor = best(floors.get(run.corpus, []))
-    if not_beaten(cell, floor):
-        return (
-            f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
-            f"({name}), and the baseline “{trivial}” has {floor.shown} %."
-        )
-    recall = inputs.scores.cell(run, "recall", matching=CLASSIFICATION)
-    lost = "" if recall.value is None else f"; it lets {recall.shown} % of the sentences with triples through"
-    least = min(one.value for _, one, _ in found)
-    lowest = f", the lowest {number(least, 1)} %" if len(found) > 1 else ""
-    against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
-    unfinished = f" Its training had not converged ({UNFINISHED})." if UNFINISHED in cell.mark else ""
-    if UNSETTLED in cell.mark:
-        unfinished += f" There were too few evaluations to know whether its training had converged ({UNSETTLED})."
-    unmeasured = "" if against else " No trivial baseline was measured beside it."
-    best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
-    return best_of + unfinished + unmeasured
-
-
-def told_two_step(inputs: TableInputs) -> str:
-    runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0] and run.noise == "none"]
-    pairs = []
-    for run in runs:
-        gate, extractor = split_two_step(run.extractor)
-        if extractor in inputs.untrained:
-            continue
-        alone = run._replace(training="wz", extractor=extractor)
-        pairs.append(pair_of(inputs, f"{name_of(alone, runs)} behind {labels.extractor(gate)}", alone, run))
-    trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
-    return sentences(trained if pairs else "", _told_saved(inputs, runs))
-
-
-def _told_saved(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
-    """Say what the classifier saves of the system without training that costs most, or of the first one."""
-    found = []
-    for run in runs:
-        gate, system = split_two_step(run.extractor)
-        if system in inputs.untrained:
-            row = ScoreRow("", run, inputs.matching)
-            share, money, saved = _saved(inputs, row, run.corpus)
-            if share.value is not None:
-                found.append((money.value or 0.0, run, gate, system, share, saved, _change(inputs, row, run.corpus)))
-    if not found:
-        return ""
-    _, run, gate, system, share, saved, change = max(found, key=lambda one: one[0])
-    less = f" and saves {saved.shown} % of its money" if saved.value is not None else ""
-    points = f"; its F1 changes by {number(change.value, 1)} points" if change.value is not None else ""
-    return f"{labels.extractor(gate)} leaves {labels.extractor(system)} {share.shown} % of the sentences{less}{points}."
-
-
 END_TO_END = TableSpec(
     name="end-to-end",
     order=10,
@@ -426,22 +195,4 @@ END_TO_END = TableSpec(
         Headline(f"trained {setting.upper()}", {"training": setting, "testing": "wz", "metric": "f1"})
         for setting in labels.SETTINGS
     ),
-)
-ZCC = TableSpec(
-    name="zcc",
-    order=11,
-    build=zcc,
-    possible=lambda study: bool(study.classifiers),
-    question="Can a classifier tell the sentences that have triples from those that have none?",
-    answer=told_zcc,
-    glance=(Headline("F1", {"metric": "f1"}),),
-)
-TWO_STEP = TableSpec(
-    name="two-step",
-    order=12,
-    build=two_step,
-    possible=lambda study: bool(study.two_step_runs or study.two_step_systems),
-    question="Does a classifier before the extractor beat training it with zero-triple sentences?",
-    answer=told_two_step,
-    glance=(Headline("F1", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": "Change (points)"})),
 )

@@ -1,0 +1,87 @@
+"""``triple-needles``: which of the triples that were put into texts a system finds."""
+
+from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.files import read_json
+from tripleaudit.tables import labels
+from tripleaudit.tables.builders.found_needles import WILSON, cell_of, rate_of, runs_of, shares, small_note, strata_of
+from tripleaudit.tables.cells import Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.words import chosen
+
+CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
+
+
+def triple_needles(inputs: TableInputs) -> Table:
+    """Build from the scores of infused triples: overall, by position in the document, and by relation."""
+    digits = inputs.digits(3)
+    runs = runs_of(inputs, "triple-needles")
+    rows = []
+    for run in runs:
+        found = strata_of(inputs, run, "", "needles")
+        order = [s for kind in ("all", "position:", "relation:") for s in found if s.startswith(kind)]
+        for stratum in order:
+            cells = [
+                rate_of(inputs, run, stratum, "max", "minea", digits),
+                *(rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
+                cell_of(inputs, run, stratum, "", "needles", 0),
+            ]
+            rows.append(Row(_name(stratum), tuple(cells), _system(run)))
+    spurious = [
+        f"{_system(run)} {value.value:.3f}"
+        for run in runs
+        if (value := cell_of(inputs, run, "all", "", "spurious", 3)).value is not None
+    ]
+    return Table(
+        "triple-needles",
+        inputs.caption("MINEA of triples: share of infused triples that an extractor finds."),
+        [Column("MINEA"), *(Column(text, "Criterion") for text in CRITERIA.values()), Column("Needles")],
+        rows,
+        row_header="Needles",
+        group_header="Extractor",
+        notes=chosen(
+            "A triple counts as found if the predictions for its document hold it. Exact: all three equal; partial: "
+            "relation and last words of the entities equal; as words: equal without case, articles and separators; "
+            "pair only: both entities, whatever the relation. MINEA: the best of the first three by relation.",
+            "Positions divide the documents into equal parts, the first one at the beginning.",
+            f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
+            WILSON,
+            small_note(rows),
+            "This measure is the project's own; no paper reports it.",
+            *_failed(inputs),
+        ),
+    )
+
+
+def _failed(inputs: TableInputs) -> list[str]:
+    """Name the systems that did not answer (files of the kind ``report``), with the reason."""
+    reports = map(read_json, inputs.files.get("report", []))
+    return [f"{report['system']} has no scores: {report['failed']}." for report in reports if report["failed"]]
+
+
+def _system(run: RunKey) -> str:
+    setting = f" ({labels.SETTINGS[run.training]})" if run.training in labels.SETTINGS else ""
+    return labels.extractor(run.extractor, run.noise) + setting
+
+
+def _name(stratum: str) -> str:
+    kind, _, name = stratum.partition(":")
+    return {"all": "All", "position": f"Position {name}", "relation": name}[kind]
+
+
+def told_triple_needles(inputs: TableInputs) -> str:
+    runs = runs_of(inputs, "triple-needles")
+    cells = [(_system(run), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs]
+    return shares(cells, "infused triples")
+
+
+TRIPLE_NEEDLES = TableSpec(
+    name="triple-needles",
+    order=29.5,
+    build=triple_needles,
+    needs="needles",
+    possible=lambda study: bool(study.config["needles"].get("triples")),
+    question="How many of the triples that were put into texts are found?",
+    answer=told_triple_needles,
+    glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
+)
