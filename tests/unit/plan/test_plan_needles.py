@@ -66,6 +66,7 @@ def test_tables_follow_the_section():
         ({"criteria": ["k0.9"]}, "unknown criterion 'k0.9'"),
         ({"triples": {"corpus": "nyt"}}, "needles/triples/corpus: unknown corpus 'nyt'"),
         ({"triples": {"corpus": "demo"}}, "need the setting wz"),
+        ({"triples": {"corpus": "demo", "new_facts": 10**6}}, "needles/triples/new_facts: 1000000, but there are "),
     ],
 )
 def test_what_cannot_work(changes, message):

@@ -102,9 +102,11 @@ def test_all_problems_are_named_at_once(tmp_path):
         "novel": {"trained": {}},
         "h": {"command": 5, "timeout": 0},
         "i": {"command": "python 'unclosed"},
+        "k": {"endpoint": "e", "examples": 9999},
     }
+    served = {"endpoints": {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}}
     with pytest.raises(UserError) as refused:
-        study(tmp_path, systems)
+        study(tmp_path, systems, generative=served)
     found = str(refused.value)
     for sentence in (
         "systems/a: expected exactly one of trained, predictions, command, python",
@@ -123,6 +125,7 @@ def test_all_problems_are_named_at_once(tmp_path):
         "systems/h/command: expected a command, as a text or a list of words, got 5",
         "systems/h/timeout: expected more than 0",
         "systems/i/command: cannot be split into words",
+        "systems/k/examples: 9999 sentences, but the training split of webnlg has 5019",
     ):
         assert sentence in found, sentence
 

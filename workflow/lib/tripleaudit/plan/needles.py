@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique, model_of
 from tripleaudit.needles.haystack import document_files, read_document
 from tripleaudit.needles.plan import RATING, Plan
 from tripleaudit.plan.systems import INFUSED
-from tripleaudit.shipped import shipped
+from tripleaudit.shipped import DATA, shipped
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Run, Study
@@ -183,6 +184,8 @@ class NeedleStudies:
         if not triples.minimum <= triples.target <= triples.maximum:
             shares = f"{triples.minimum}, {triples.target} and {triples.maximum}"
             yield f"{where}: the shares must obey minimum <= target <= maximum, got {shares}"
+        if triples.new_facts is not None and triples.new_facts > (has := len(load_sentences(DATA / "new_facts.jsonl"))):
+            yield f"{where}/new_facts: {triples.new_facts}, but there are {has}; expected at most these"
         yield from self._problems_of_files("triples/text", triples.text or [])
 
     def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:

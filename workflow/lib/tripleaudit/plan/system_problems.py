@@ -43,10 +43,10 @@ def _problems_of_trained(systems: "Systems", where: str, name: str, given: Mappi
 
 
 def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
-    kind, settings = systems.kinds[name], systems.settings(name)
-    taken = (*EXTRACTORS, *BASELINES, *systems.study.typed.own_extractors)
+    kind, settings, study = systems.kinds[name], systems.settings(name), systems.study
+    taken = (*EXTRACTORS, *BASELINES, *study.typed.own_extractors)
     if kind.name == "predictions":  # those of an extractor have its name and its published values
-        taken = (*systems.study.extractors, *BASELINES)
+        taken = (*study.extractors, *BASELINES)
     if name in taken or name.startswith(CLASSIFIER):
         yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
     allowed = (kind.name, *kind.options, *FOR_ALL)
@@ -57,18 +57,23 @@ def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[
         yield f"{where}/{kind.name}: nothing stands there; expected a value"
         return
     if kind.name == "endpoint":
-        yield from systems.study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
+        yield from study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
         named = settings["verbalise"]
-        yield from problems_of_names(systems.study.data, f"{where}/verbalise", named, systems.study.corpora)
-        if settings["completion"] and PROBED not in systems.study.protocols:
+        yield from problems_of_names(study.data, f"{where}/verbalise", named, study.corpora)
+        for corpus in study.corpora:
+            has = study.data.sizes(corpus).get("train", settings["examples"])
+            if settings["examples"] > has:
+                told = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
+                yield f"{where}/examples: {told}"
+        if settings["completion"] and PROBED not in study.protocols:
             yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
     if kind.name == "predictions":
         yield from _problems_of_stored(systems, where, name)
     for sentence in kind.problems(settings):
         yield f"{where}/{sentence}"
     for protocol in systems.given[name].protocols or ():
-        if protocol not in systems.study.protocols:
-            yield f"{where}/protocols: there is no protocol '{protocol}'{hint(protocol, systems.study.protocols)}"
+        if protocol not in study.protocols:
+            yield f"{where}/protocols: there is no protocol '{protocol}'{hint(protocol, study.protocols)}"
     for path in settings.get("files") or ():
         if not Path(path).is_file():
             yield f"{where}/files: {path}: no such file"
