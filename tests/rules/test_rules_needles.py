@@ -95,6 +95,7 @@ SCORES = "results/own/needles/scores.csv"
 def test_a_further_system_is_shown_triple_needles_alone(study):
     row = json.dumps({"text": "Ann met Bo.", "triples": [["Ann", "met", "Bo"]]}) + "\n"
     triples = {"corpus": "tiny", "text": ["notes"], "documents": 1, "new_facts": 8, "models": []}
+    triples |= {"target": 0.02, "minimum": 0.001}
     dry_run = ("-n", "--quiet", "rules", "--", SCORES)
 
     def write(url, **systems):
