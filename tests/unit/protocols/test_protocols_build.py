@@ -180,3 +180,23 @@ def test_protocols_stand_in_the_order_of_the_papers():
     assert [name for name, spec in PROTOCOLS.items() if spec.published] == ["rearranged", "augmented"]
     assert [name for name, spec in PROTOCOLS.items() if spec.told] == ["unseen_relations"]
     assert [name for name, spec in PROTOCOLS.items() if not spec.train] == ["augmented"]
+
+
+def test_a_rule_that_is_given_takes_nothing_from_the_name():
+    with pytest.raises(UserError, match="rule 'frequency' needs max_count"):
+        build_protocol("sift-1", SPLITS, {"rule": "frequency"})
+    assert build_protocol("sift-1", SPLITS, {"max_count": 1})[1]["options"] == {"rule": "frequency", "max_count": 1}
+
+
+@pytest.mark.parametrize(("options", "seed"), [({}, 0), ({"seed": 3}, 3)])
+def test_the_masked_language_model_has_the_seed_of_the_protocol(tiny_encoder, monkeypatch, options, seed):
+    class Asked(Exception):
+        pass
+
+    def train(encoder, sentences, out, settings):
+        raise Asked(settings.seed, settings.steps, settings.layers)
+
+    monkeypatch.setattr("tripleaudit.protocols.augmented.train_mlm.train_masked_lm", train)
+    with pytest.raises(Asked) as caught:
+        build_protocol("augmented", SPLITS, {"mlm_steps": 9, "mlm_layers": 1, **options}, encoder=tiny_encoder)
+    assert caught.value.args == (seed, 9, 1)

@@ -149,3 +149,17 @@ def test_three_examples_of_each_kind_are_shown() -> None:
     assert (said["several-relations"].count, len(said["several-relations"].examples)) == (12, 3)
     assert (said["repeated"].count, len(said["repeated"].examples)) == (4, 3)
     assert (said["contradictory-copies"].count, len(said["contradictory-copies"].examples)) == (4, 3)
+
+
+@pytest.mark.parametrize(("relations", "objects", "said"), [(3, 1, True), (3, 2, False), (2, 1, False)])
+def test_half_of_the_triples_are_neither_most_nor_few(relations: int, objects: int, said: bool) -> None:
+    rows = []
+    for number in range(4):
+        strings = f"s{number}", f"R{number}", f"o{number}"
+        present = [strings[0], *[strings[1]] * (number < relations), *[strings[2]] * (number < objects)]
+        rows.append((" ".join(present), [strings]))
+    assert ("order" in found(*rows)) is said
+
+
+def test_nothing_is_said_of_a_corpus_without_faults() -> None:
+    assert found(*people("r", 5)) == {}

@@ -78,3 +78,9 @@ def test_the_sentences_that_stay_are_the_unchanged_ones_of_the_published_files(r
     for number, row in enumerate(original):
         unchanged = all(part[number].text == row.text for part in parts)
         assert unchanged == (lay_out(row).stays is not None), row.text
+
+
+def test_entities_that_touch_can_change():
+    row = Sentence("s", "aa-bb leads", (Triple(Span(0, 2, "aa"), "r", Span(2, 5, "-bb")),))
+    assert lay_out(row).stays is None
+    assert rewrite(lay_out(row), {"aa": ("ccc",), "-bb": ("-d",)}, "x").text == "ccc-d leads"

@@ -184,8 +184,10 @@ def test_curve_joins_equal_scores_and_keeps_its_ends() -> None:
 
 def test_counts_file_round_trip(tmp_path: Path) -> None:
     tables = {"exact-string": np.array([[1, 2, 3], [0, 0, 0]]), "partial-last": np.array([[1, 1, 3], [0, 1, 0]])}
-    counts = SentenceCounts({"corpus": "c,\n1"}, ['a"b', "é"], ["unseen", None], tables)
+    counts = SentenceCounts({"study": "é", "corpus": "c,\n1"}, ['a"b', "é"], ["unseen", None], tables)
     counts.save(tmp_path / "counts.csv")
+    first = (tmp_path / "counts.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert first == r'# {"corpus": "c,\n1", "study": "\u00e9"}'  # the same keys always make the same line
     again = load_counts(tmp_path / "counts.csv")
     assert (again.keys, again.ids, again.strata) == (counts.keys, counts.ids, counts.strata)
     assert all((again.counts[name] == tables[name]).all() for name in tables)
@@ -321,6 +323,27 @@ def test_a_curve_keeps_its_ends_and_six_digits() -> None:
 
 def test_resampling_is_that_of_intervals_with_the_seed_0() -> None:
     assert Resampling() == Resampling(replicates=1000, seed=0)
+
+
+def test_a_system_that_was_asked_about_some_sentences_is_scored_on_these(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    report = tmp_path / "report.json"
+    save_sentences(files["predictions"], PREDICTIONS[:3])
+    report.write_text(json.dumps({"failed": None, "asked": 3, "of": 5}))
+    assert scored(files, tmp_path, report=report)["all", "exact-string", "sentences"].value == 3
+    report.write_text(json.dumps({"failed": None, "asked": 5, "of": 5}))
+    with pytest.raises(UserError, match="3 predictions for the 5 sentences"):  # two were lost
+        scored(files, tmp_path, report=report)
+
+
+def test_repeated_texts_are_said_once_they_are_matched_by_text(caplog: pytest.LogCaptureFixture) -> None:
+    gold = [Sentence("a", "one"), Sentence("b", "two"), Sentence("c", "one")]
+    assert align(gold[:2], [Sentence("x", "two"), Sentence("y", "one")], "g", "p")[0].id == "y"
+    assert not caplog.messages
+    guess = [Sentence("x", "two"), Sentence("y", "one"), Sentence("z", "one")]
+    assert [row.id for row in align(gold, guess, "g", "p")] == ["y", "x", "z"]
+    assert "some texts stand several times" in caplog.text
 
 
 def test_equal_texts_up_to_accents_are_told_apart_by_their_ids() -> None:
