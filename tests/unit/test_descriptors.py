@@ -101,6 +101,7 @@ def test_an_installed_package_adds_by_its_entry_point(tmp_path, monkeypatch):
     use_plugins(["folding"])
     assert MATCHINGS["folded"].file == str(tmp_path / "folding_rules.py")
     assert os.environ[VARIABLE] == "folding"
+    assert plugin_files() == [str(tmp_path / "folding_rules.py")]
     with pytest.raises(
         UserError, match=r"plugin 'holding': no file and no installed entry point .* installed are .*fold"
     ):

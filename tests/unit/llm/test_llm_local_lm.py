@@ -84,6 +84,13 @@ def test_a_model_that_does_not_load_is_one_sentence_with_the_servers_last_words(
         LocalServer(tmp_path, "broken", device="cpu").start()
 
 
+def test_a_library_that_the_server_lacks_is_named_with_what_installs_it(tiny_lm, tmp_path, monkeypatch):
+    (tmp_path / "transformers.py").write_text("raise ModuleNotFoundError(\"No module named 'uvicorn'\")\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UserError, match=r"uvicorn is not installed; expected .*: pip install 'tripleaudit\[serve\]'"):
+        LocalServer(tiny_lm, "lacking", device="cpu").start()
+
+
 def test_only_gguf_is_converted(tmp_path):
     path = tmp_path / "model.gguf"
     with pytest.raises(UserError, match="no such file"):

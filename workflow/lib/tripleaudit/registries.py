@@ -162,7 +162,8 @@ def plugin_files(*kinds: type[Descriptor]) -> list[str]:
     What such a file holds decides results like the code of the package.
     """
     _load_named_plugins()
-    return [file for file, added in _plugins.items() if not kinds or any(isinstance(one, kinds) for one in added)]
+    files = {file: added for file, added in _plugins.items() if _is_path(file)}  # besides names of entry points
+    return [file for file, added in files.items() if not kinds or any(isinstance(one, kinds) for one in added)]
 
 
 def _load_named_plugins() -> None:

@@ -225,7 +225,13 @@ def _start(
             stop.wait(0.1)
         if "address already in use" not in _tail(log_file, 4000):
             break
-    raise UserError(f"the language-model server did not start (status {server.returncode}): {_tail(log_file)}")
+    said = _tail(log_file)
+    if missing := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", said):
+        raise UserError(
+            f"the language-model server: {missing[1]} is not installed; expected what this brings: "
+            "pip install 'tripleaudit[serve]'"
+        )
+    raise UserError(f"the language-model server did not start (status {server.returncode}): {said}")
 
 
 def _healthy(port: int) -> bool:
