@@ -299,10 +299,13 @@ def test_a_probability_of_exactly_a_half_is_none(which):
         assert len(rows) == count
 
 
-def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder):
+def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder, monkeypatch):
     """Xavier's uniform bound for one output each (subject head, tail), for R outputs each (object heads, tails)."""
+    start, started = torch.nn.init.xavier_uniform_, []
+    monkeypatch.setattr(torch.nn.init, "xavier_uniform_", lambda own: started.append(tuple(own.shape)) or start(own))
     torch.manual_seed(0)
     model = build(CasRel, tiny_encoder)
+    assert started == [(1, 32), (1, 32), (4, 32), (4, 32)]
     width, relations = model.hidden_size, len(model.config.relations)
     for layer, outputs in ((model.subject, 1), (model.object, relations)):
         assert not layer.bias.any()

@@ -230,3 +230,8 @@ def test_an_eager_model_follows_up_64_entities_and_512_pairs_of_a_sentence():
         own = rows[rows[:, 0] == number].tolist()
         assert len({(*row[1:3], *row[4:]) for row in own}) == 512 and len(own) == 3 * 512
         assert len({tuple(row[4:]) for row in own}) == 64
+
+
+def test_of_too_many_the_surest_of_every_sentence_are_followed_up_the_first_of_equal_ones():
+    sentences, scores = torch.tensor([0, 0, 0, 0, 1]), torch.tensor([0.1, 0.5, 0.9, 0.5, 0.2])
+    assert unirel._surest(sentences, scores, 2).tolist() == [2, 1, 4]
