@@ -66,3 +66,18 @@ def test_what_alters_no_result_does_not_decide_it() -> None:
         "precision": "bf16",
     }
     assert deciding(values) == {"epochs": 3, "precision": "bf16"}
+
+
+@pytest.mark.parametrize(
+    ("values", "idle"),
+    [
+        ({}, {"learning_rate_points", "restart_epochs", "clip_norm"}),
+        ({"schedule": "steps", "learning_rate_points": [[0, 1]], "clip": "global"}, {"restart_epochs"}),
+        ({"head_schedule": "cosine_restarts", "clip": "parameter"}, {"learning_rate_points"}),
+    ],
+)
+def test_what_nothing_reads_is_known_with_what_would(values: dict, idle: set[str]) -> None:
+    found = dict(checked(TrainingSettings, values, "training").idle())
+    assert found.keys() == idle
+    assert found.get("learning_rate_points", "schedule: steps") == "schedule: steps"
+    assert found.get("restart_epochs", "schedule: cosine_restarts") == "schedule: cosine_restarts"
