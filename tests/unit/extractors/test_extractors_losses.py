@@ -103,7 +103,7 @@ def test_what_hangs_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
 
 @pytest.mark.parametrize("autocast", [False, True])
 def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(autocast):
-    """With autocast to bfloat16 around them and without: in float32 they are those of float64 to six digits."""
+    """With autocast to bfloat16 around them and without: in float32 they are those of float64 but for rounding."""
     draw = torch.Generator().manual_seed(0)
     left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
     weight, bias = torch.randn(8, 2, 8, generator=draw), torch.randn(8, 2, generator=draw)
@@ -133,7 +133,7 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         found = list(everything(torch.float32))
     for one, exact in zip(found, everything(torch.float64), strict=True):
-        torch.testing.assert_close(one.double(), exact, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(one.double(), exact, rtol=1e-4, atol=1e-4)  # bfloat16 is off by 1e-3
 
 
 def test_the_first_spans_of_a_row_are_kept():
