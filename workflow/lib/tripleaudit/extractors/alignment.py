@@ -133,7 +133,9 @@ class Aligner:
         if not strings:
             return []
         encoded = self.tokenizer(
-            [f" {each}" for each in strings], add_special_tokens=False, return_attention_mask=False
+            [f" {each}" for each in strings],
+            add_special_tokens=False,
+            return_attention_mask=False,
         )
         return [len(ids) for ids in encoded["input_ids"]]
 
