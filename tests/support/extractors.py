@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
@@ -259,6 +261,26 @@ def random_batch(seed: int, *, sentences: int = 3, relations: int = 3, triples: 
 
 
 # Checks of whole models
+
+
+def check_portions(patch: pytest.MonkeyPatch, oracle: Callable, module: ModuleType, most: int, *names: str) -> None:
+    """Check that an extractor with perfect scores decodes in small portions what it decodes at once.
+
+    Args:
+        patch: of the test.
+        oracle: batch, number of relations -> decoded rows [n, 6] and their scores [n].
+        module: the extractor's, whose constants ``names`` say how much is decoded at once.
+        most: what they become.
+    """
+    batches = [random_batch(seed, triples=9) for seed in range(6)]
+    expected = [oracle(batch, 3) for batch in batches]
+    assert sum(len(rows) for rows, _ in expected) > 20
+    for name in names:
+        patch.setattr(module, name, most)
+    for batch, (rows, scores) in zip(batches, expected, strict=True):
+        found, likely = oracle(batch, 3)
+        assert torch.equal(found, rows)
+        torch.testing.assert_close(likely, scores)
 
 
 def check_overfit(

@@ -13,6 +13,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     check_loss,
+    check_portions,
     dense,
     f1,
     gold,
@@ -316,11 +317,4 @@ def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder, monkeypatch):
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    batches = [random_batch(seed, triples=9) for seed in range(6)]
-    expected = [oracle(batch, 3) for batch in batches]
-    assert sum(len(rows) for rows, _ in expected) > 20
-    monkeypatch.setattr(casrel, "ROWS_AT_ONCE", at_once)
-    for batch, (rows, scores) in zip(batches, expected, strict=True):
-        found, likely = oracle(batch, 3)
-        assert torch.equal(found, rows)
-        torch.testing.assert_close(likely, scores)
+    check_portions(monkeypatch, oracle, casrel, at_once, "ROWS_AT_ONCE")

@@ -14,6 +14,7 @@ from support.extractors import (
     check_determinism,
     check_overfit,
     check_padding_invariance,
+    check_portions,
     check_save_and_load,
     check_zero_triple_batch,
     random_batch,
@@ -236,14 +237,7 @@ def test_the_refining_block_is_one_of_bert(tiny_encoder, monkeypatch):
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    batches = [random_batch(seed, triples=9) for seed in range(6)]
-    expected = [oracle(batch, 3) for batch in batches]
-    assert sum(len(rows) for rows, _ in expected) > 20
-    monkeypatch.setattr(grte, "CANDIDATES", at_once)
-    for batch, (rows, scores) in zip(batches, expected, strict=True):
-        found, likely = oracle(batch, 3)
-        assert torch.equal(found, rows)
-        torch.testing.assert_close(likely, scores)
+    check_portions(monkeypatch, oracle, grte, at_once, "CANDIDATES")
 
 
 def test_products_of_more_pairs_than_short_integers_count_equal_dense_ones():

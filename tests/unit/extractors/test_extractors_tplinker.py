@@ -13,6 +13,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     check_loss,
+    check_portions,
     one_word,
     random_batch,
     toy_sentences,
@@ -188,11 +189,4 @@ def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    batches = [random_batch(seed, triples=9) for seed in range(6)]
-    expected = [oracle(batch, 3) for batch in batches]
-    assert sum(len(rows) for rows, _ in expected) > 20
-    monkeypatch.setattr(tplinker, "JOINED_AT_ONCE", at_once)
-    for batch, (rows, scores) in zip(batches, expected, strict=True):
-        found, likely = oracle(batch, 3)
-        assert torch.equal(found, rows)
-        torch.testing.assert_close(likely, scores)
+    check_portions(monkeypatch, oracle, tplinker, at_once, "JOINED_AT_ONCE")

@@ -11,6 +11,7 @@ from support.extractors import (
     ceiling,
     check_extractor,
     check_loss,
+    check_portions,
     dense,
     one_word,
     random_batch,
@@ -338,15 +339,7 @@ def test_at_most_a_hundred_relations_of_a_sentence_are_followed_up():
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    batches = [random_batch(seed, triples=9) for seed in range(6)]
-    expected = [oracle(batch, 3) for batch in batches]
-    assert sum(len(rows) for rows, _ in expected) > 20
-    monkeypatch.setattr(prgc, "CELLS_AT_ONCE", at_once)
-    monkeypatch.setattr(prgc, "PAIRS_AT_ONCE", at_once)
-    for batch, (rows, scores) in zip(batches, expected, strict=True):
-        found, likely = oracle(batch, 3)
-        assert torch.equal(found, rows)
-        torch.testing.assert_close(likely, scores)
+    check_portions(monkeypatch, oracle, prgc, at_once, "CELLS_AT_ONCE", "PAIRS_AT_ONCE")
 
 
 def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing():
