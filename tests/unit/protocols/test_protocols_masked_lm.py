@@ -40,8 +40,9 @@ def test_training_learns_the_text_and_saves_safetensors_alone(trained):
 def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
     sums = []
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
-        train_masked_lm(tiny_encoder, TRAIN, tmp_path / name, MaskedLm(steps=3, batch_size=4, seed=seed))
-        model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / name)
+        out = tmp_path / name / "model"  # in a folder that is not there yet
+        train_masked_lm(tiny_encoder, TRAIN, out, MaskedLm(steps=3, batch_size=4, seed=seed))
+        model = transformers.AutoModelForMaskedLM.from_pretrained(out)
         sums.append(torch.cat([parameter.flatten() for parameter in model.parameters()]))
     assert torch.equal(sums[0], sums[1])
     assert not torch.equal(sums[0], sums[2])

@@ -49,7 +49,7 @@ def most_frequent(train: Iterable[Sentence]) -> dict[frozenset[str], Strings]:
     counted: dict[frozenset[str], Counter[Strings]] = defaultdict(Counter)
     for sentence in train:
         for triple in distinct_triples(sentence):
-            counted[frozenset((triple[0], triple[2]))].update((triple,))
+            counted[frozenset((triple[0], triple[2]))][triple] += 1
     return {pair: max(triples, key=triples.__getitem__) for pair, triples in counted.items()}
 
 

@@ -166,7 +166,7 @@ def _optimizer(model: Any, settings: MaskedLm) -> Any:
         for parameter in groups[1][0]:
             parameter.requires_grad_(False)
     active = [{"params": parameters, "lr": rate} for parameters, rate in groups if parameters and rate]
-    return torch.optim.AdamW(active, fused=True)
+    return torch.optim.AdamW(active, weight_decay=0.01, fused=True)
 
 
 def _save(model: Any, tokenizer: Any, out: Path) -> None:
@@ -176,7 +176,7 @@ def _save(model: Any, tokenizer: Any, out: Path) -> None:
     with storage.whole_folder(fresh):
         model.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
-        out.mkdir(exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
         for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
             path.replace(out / path.name)
         fresh.rmdir()
