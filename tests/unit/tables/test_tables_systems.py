@@ -214,7 +214,8 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     table = build_table("trainings", inputs)
     assert [row.label for row in table.rows] == ["CasRel", "PFN"] and table.rows[0].group == "Demo, Ori., NZ"
     shown = [cell.shown for cell in table.rows[0].cells]
-    assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", "1.25", "1 of 2", "2.0", "NVIDIA H100"]
+    verdict = ["no, 1 of 2 alone"]  # the one that was stopped rises no more: 0 and 1.25 points, 0.625 in the mean
+    assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", "1.25", *verdict, "2.0", "NVIDIA H100"]
     assert table.cell("PFN", "Converged").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
     assert TABLES["trainings"].answer(inputs) == (
         "Of 3 trainings, 1 had converged when they ended. Of 1 that is not known: they were evaluated too rarely."

@@ -13,6 +13,7 @@ from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables import labels
 from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.training.convergence import RISE
 
 OPTIONS = ("matching", "digits", "caption", "style", "corpora", "protocols", "extractors", "noises", "classifiers")
 
@@ -144,15 +145,37 @@ def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
             yield run
 
 
+def at_rest(said: Sequence[Mapping[str, Any]]) -> bool | None:
+    """Say of trainings that differ in their seed alone whether they had converged, None where that is not known.
+
+    A row shows their mean, and their mean slope decides. The slope of one training is that of few evaluations on few
+    sentences: where all have come to rest, the more seeds there are the more likely does one seem to rise still. One
+    that was stopped rises no more, however its last evaluations lie; one that has learnt nothing decides for all.
+
+    Args:
+        said: of each training what :func:`~tripleaudit.training.convergence.convergence` returns.
+    """
+    verdicts = [each.get("converged") for each in said]
+    if None in verdicts or len(set(verdicts)) == 1:
+        return None if None in verdicts else verdicts[0]
+    slopes = [each.get("slope") or 0.0 for each in said]
+    if any(not converged and slope <= RISE for converged, slope in zip(verdicts, slopes, strict=True)):
+        return False
+    stopped = [converged and slope > RISE for converged, slope in zip(verdicts, slopes, strict=True)]
+    return fmean(0.0 if still else slope for still, slope in zip(stopped, slopes, strict=True)) <= RISE
+
+
 def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
-    """Yield the runs, without a testing setting, that have a training of which this is known about its convergence.
+    """Yield the runs, without a testing setting, of whose trainings together this is known about their convergence.
 
     None stands for too few evaluations to know; of a training without such facts nothing is said.
     """
+    found: dict[RunKey, list[Mapping[str, Any]]] = {}
     for fact in facts:
-        said = fact.get("convergence")
-        if said and said.get("converged") is converged:
-            run = _trained(fact)
+        if said := fact.get("convergence"):
+            found.setdefault(_trained(fact), []).append(said)
+    for run, trainings in found.items():
+        if at_rest(trainings) is converged:
             yield run
             if run.protocol == "original" and run.training == "nz":  # its tests on sets without a training set
                 yield run._replace(protocol="augmented")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.evidence import TableInputs, at_rest
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
 from tripleaudit.training.convergence import FEWEST, RISE
 
@@ -70,7 +70,9 @@ def trainings(inputs: TableInputs) -> Table:
             "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
             "update.",
             "Best step: of the weights that are used. Minutes: the whole training with its validations.",
-            any(len(each) > 1 for each in found.values()) and "Means over seeds.",
+            any(len(each) > 1 for each in found.values())
+            and "Means over seeds; the mean slope decides, and what each training would be alone is told where they "
+            "differ.",
             gaps_note(cells),
         ),
     )
@@ -90,8 +92,8 @@ def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     yield _percent(_mean(fact.get("best_f1") for fact in facts), 1)
     yield _percent(_mean(each.get("slope") for each in came_to), 2)
     verdicts = [each.get("converged") for each in came_to]
-    same = len(set(verdicts)) == 1
-    yield Cell(text=VERDICTS[verdicts[0]] if same else f"{verdicts.count(True)} of {len(verdicts)}")
+    alone = f", {verdicts.count(True)} of {len(verdicts)} alone" if len(set(verdicts)) > 1 else ""
+    yield Cell(text=VERDICTS[at_rest(came_to)] + alone)
     seconds = _mean(fact.get("seconds") for fact in facts)
     yield Cell(None if seconds is None else seconds / 60, 1)
     yield Cell(text=", ".join(sorted({labels.device(str(fact["device"])) for fact in facts})))
