@@ -280,9 +280,13 @@ def gpu() -> list:
         for cell in t.column(F1_TABLE, "Unseen", but=(LOOKUP, "Nothing"))
         if cell.value
     ]
+    seen, *others = (t.column(F1_TABLE, name, but=(LOOKUP, "Nothing")) for name in ("Entire", "Partial", "Unseen"))
+    above = [[a - b for a, b in zip(values(seen), values(each), strict=True)] for each in others]
     lookup = t(F1_TABLE, LOOKUP, "F1")
     rest = [names[-1] for names, row in t.tables["trainings"] if row["Converged"].text == "yes"]
     return [
+        *ends(above[0]),
+        *ends(above[1]),
         WEBNLG("strata-sizes", "Unseen", "Ori."),
         min(widths),
         lookup,

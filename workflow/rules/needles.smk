@@ -177,6 +177,7 @@ rule needle_table:
         scores="<study>/needles/scores.csv",
         criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.runs],
         report=[f"{NEEDLES.answers(name).removesuffix('.jsonl')}.report.json" for name in NEEDLES.triple_systems],
+        runs=lambda wildcards: NEEDLES.trainings(wildcards.needle_table),
     output:
         csv="<study>/tables/{needle_table}.csv",
         md="<study>/tables/{needle_table}.md",
@@ -205,8 +206,9 @@ rule needle_table:
             for part in ("--file", f"{kind}={path}")
         ],
     shell:
-        "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} {params.files:q} "
-        "--options {params.options:q} --out-prefix $(dirname {output.md:q})/{wildcards.needle_table} > {log:q} 2>&1"
+        "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} --runs {input.runs:q} "
+        "{params.files:q} --options {params.options:q} "
+        "--out-prefix $(dirname {output.md:q})/{wildcards.needle_table} > {log:q} 2>&1"
 
 
 rule needle_plot:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
+from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits
@@ -29,7 +30,7 @@ from tripleaudit.needles.triples import (
 )
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import ScoreIndex
+from tripleaudit.tables.score_index import RunKey, ScoreIndex
 
 
 def sentence(number, relation="lives_in"):
@@ -172,6 +173,13 @@ def test_language_model_and_extractor_share_a_table(tmp_path):
     assert table.cell("All", "MINEA", row_group="CasRel").value == 1
     assert table.cell("All", "Exact", row_group="m").value == pytest.approx(hit / len(pieces.needles))
     assert table.cell("All", "Needles", row_group="m").value == len(whole.needles)
+    late = ScoreIndex(scores)
+    late.unfinished = {RunKey("demo", "original", "nz", "", "casrel", "none")}
+    marked = build_table("triple-needles", TableInputs(scores=late))
+    assert marked.cell("All", "MINEA", row_group="CasRel").mark.startswith("†")
+    assert "†" not in marked.cell("All", "MINEA", row_group="m").mark
+    assert any(note.startswith("†: the training had not converged") for note in marked.notes)
+    assert TABLES["triple-needles"].answer(TableInputs(scores=late)).endswith("had not converged (†).")
     coverage = next(s for s in scores if s.metric == "coverage")
     assert coverage.value == pytest.approx(len(readable) / len(pieces.records))
     located = [t for record in predictions for t in record.triples if t.relation in ("born_in", "lives_in")]

@@ -64,12 +64,12 @@ OFFICIAL = {
         "model": {"max_length": 120, "neg_samples": 2, "max_sample_triples": 0, "translation_weight": 5.0},
         "webnlg": {"epochs": 300, "neg_samples": 5, "max_sample_triples": 5},
     },
-    "prgc": {  # lines 391-394 (0.3), 404-407 (0.1, 0.5), 410-414
+    "prgc": {  # lines 391-394 (0.3), 404-407 (0.1, 0.5), 410-414; train.py validates after every epoch
         "rates": (1e-4, 1e-3),
         "training": {
             **RANDOM, **ADAMW, "unit": "instances", "weight_decay": 0.01, "adam_epsilon": 1e-6,
             "adam_bias_correction": False, "schedule": "cosine", "warmup": 0.1, "clip": "parameter", "clip_norm": 2.0,
-            "batch_size": 64, "accumulation": 2, "epochs": 100, "patience": 20, "evaluate_from": 21, "min_delta": 1e-5,
+            "batch_size": 64, "accumulation": 2, "epochs": 100, "patience": 20, "evaluate_from": 1, "min_delta": 1e-5,
         },
         "model": {"dropout": 0.3, "relation_threshold": 0.1, "pair_threshold": 0.5, "fallback": True,
                   "max_length": 102},

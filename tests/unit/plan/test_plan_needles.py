@@ -106,3 +106,24 @@ def test_infused_documents_are_a_test_set_of_every_system_that_is_asked_about_al
     assert plan.systems.inputs(wildcards)["test"] == "results/s/needles/triples/sentences.jsonl"
     left_out = {"triples": {"corpus": "demo", "extractors": False}}
     assert Study({"study": "s", **sections, "systems": systems, "needles": left_out}).needles.triple_systems == []
+
+
+def test_tables_about_trained_extractors_know_how_far_their_trainings_came():
+    triples = {"corpus": "demo", "text": ["d.txt"]}
+    generative = {"endpoints": ENDPOINTS}
+    sections = {"corpora": CORPORA, "generative": generative, "needles": {"triples": triples}}
+    plan = Study({"study": "s", **sections, "extractors": {"casrel": {}}})
+    assert plan.needles.trainings("triple-needles") == ["results/s/trainings.json"]
+    assert plan.needles.trainings("minea") == []
+    assert Study({"study": "s", **sections}).needles.trainings("triple-needles") == []
+    scored = {"datasets": {"texts": {"corpus": "demo", "level": "sentence"}}}
+    inputs = {
+        name: Study({"study": "s", **sections, "extractors": extractors, "grescores": scored}).report.table_inputs(
+            SimpleNamespace(table="gre-sentence")
+        )["runs"]
+        for name, extractors in (("trained", {"casrel": {}}), ("none", {}))
+    }
+    assert inputs == {"trained": ["results/s/trainings.json"], "none": []}
+    plots = Study({"study": "s", **sections, "extractors": {"casrel": {}}}).report.plot_inputs
+    for name in ("type-f1", "cardinality-drop", "f1-cost"):
+        assert plots(SimpleNamespace(plot=name))["runs"][0] == "results/s/trainings.json"

@@ -12,7 +12,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.report.browser import browser_data, error_counts
-from tripleaudit.report.glance import matrix
+from tripleaudit.report.glance import differences, matrix
 from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json
@@ -184,6 +184,19 @@ def test_two_studies_share_a_page_with_their_differences(study, tmp_path, capsys
     assert {address[1:].partition("?")[0] for address in outline.addresses} <= set(outline.ids)
     assert main(["report", str(study), str(study), "--out", str(tmp_path / "x.html")]) != 0
     assert "two studies are called small" in capsys.readouterr().err
+
+
+def test_a_difference_of_studies_carries_the_marks_of_both_values():
+    notes = {"†": "†: the training had not converged.", "§": "§: too few evaluations."}
+
+    def of(mark, value):
+        cell = Cell(value, low=value - 1, high=value + 1, mark=mark)
+        table = Table("type-f1", "F1.", [Column("F1")], [Row("CasRel", (cell,))], notes=[notes[mark]])
+        return TableFile(Path("type-f1.json"), table)
+
+    (beside,) = differences([("a", of("†", 10.0)), ("b", of("§", 20.0))])
+    assert [cell.mark for cell in beside.rows[0].cells] == ["†", "§", "§†*"]
+    assert set(notes.values()) <= set(beside.notes)
 
 
 def test_raw_answers_of_a_language_model_stand_beside_their_text(study, tmp_path):

@@ -11,6 +11,7 @@ from tripleaudit.tables.builders import build_table, make_table
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs, load_inputs
 from tripleaudit.tables.grid import notes
+from tripleaudit.tables.render import to_csv
 from tripleaudit.tables.score_index import RunKey
 
 OWN = (
@@ -347,6 +348,49 @@ def facts_of(training: str, *, sentences: int, zero: int, epochs: float, converg
     }
     counts = {"sentences": sentences, "zero": zero}
     return {"keys": keys, "epochs": epochs, "counts": counts, "convergence": {"converged": converged}}
+
+
+NO_SCORES = ("Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "p")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in OWN if TABLES[name].needs == "scores"] + ["efficiency", "contamination"]
+)
+def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(results: Results, name: str) -> None:
+    inputs = load_inputs(scores=results.scores, counts=results.counts)
+    index = inputs.scores
+    index.unfinished = {
+        run._replace(testing="", training="nz" if run.training == "" else run.training)
+        for run in index.runs
+        if run.extractor in ("prgc", "pfn", "zcc-mcml") and run.protocol != "augmented"
+    }
+    took = {"seconds": 1.0, "sentences": 40, "peak_mb": 9, "device": "a CPU"}
+    inputs.runs += [
+        {"keys": {**run._asdict(), "seed": "1"}, "predicted": took} for run in index.runs if "+" not in run.extractor
+    ]
+    table = build_table(name, inputs)
+    marked = 0
+    for row in table.rows:
+        for cell, column in zip(row.cells, table.columns, strict=True):
+            if cell.value is None or cell.of is None or column.label in NO_SCORES:
+                continue
+            late = any(part in ("prgc", "pfn", "zcc-mcml") for part in cell.of["extractor"].split("+"))
+            assert ("†" in cell.mark) == late, (row.group, row.label, column)
+            marked += late
+    assert marked or name not in ("type-f1", "augmented", "rearranged", "sifted", "end-to-end", "two-step", "zcc")
+    assert sum(note.startswith("†: the training had not converged") for note in table.notes) == bool(marked)
+    assert ("†" in to_csv(table)) == bool(marked)
+    if name == "efficiency":
+        assert "had not converged (†)" in TABLES[name].answer(inputs)
+
+
+def test_a_change_carries_the_mark_of_either_training(results: Results) -> None:
+    inputs = load_inputs(scores=results.scores, counts=results.counts)
+    late = RunKey("webnlg", "sift-1", "nz", "", "prgc", "none")
+    inputs.scores.unfinished = {late}
+    rows = {row.label: row.cells for row in build_table("sifted", inputs).rows if row.group == "PRGC"}
+    assert rows["Sift-1"][0].mark == rows["Sift-1+EN"][0].mark == "†"
+    assert rows["Original"][0].mark == rows["Original+EN"][0].mark == ""
 
 
 def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(results: Results, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.score_index import RunKey
 
 
 def rows(corpus, level, setting, system, mode="official", **values):
@@ -67,6 +68,31 @@ def test_trained_extractors_come_last_and_are_averaged_over_seeds(inputs):
     assert [row.label for row in table.rows] == ["a-model", "CasRel (NZ)", "CasRel+EN (NZ)"]
     cell = table.cell("CasRel (NZ)", "US")
     assert (cell.shown, cell.seeds, round(cell.sd, 2)) == ("65.0", 2, 7.07)
+
+
+def test_scores_of_trainings_that_had_not_converged_are_marked_whatever_the_data_set_is_called(inputs, tmp_path):
+    systems = (("casrel", "nz"), ("casrel", "wz"), ("prgc", "nz"))
+    parts = [
+        rows(corpus, "sentence", "trained", name, training=training, coverage=1, texts=60, cs=0.5, ntri=2)
+        for corpus in ("webnlg", "texts-of-webnlg")
+        for name, training in systems
+    ]
+    parts += [rows("webnlg", "sentence", "open", "gpt-4", coverage=1, texts=60, cs=0.4, ntri=2)]
+    found = inputs(*parts)
+    late = RunKey("webnlg", "original", "nz", "", "casrel")
+    found.scores.trained = {late, late._replace(training="wz"), late._replace(extractor="prgc")}
+    found.scores.unfinished = {late}
+    for name in ("gre-sentence", "gre-hard-matching"):
+        table = build_table(name, found)
+        marks = {
+            (cell.of["extractor"], cell.of["training"]): cell.mark
+            for row in table.rows
+            for cell in row.cells
+            if cell.of
+        }
+        assert marks == {("casrel", "nz"): "†", ("casrel", "wz"): "", ("prgc", "nz"): "", ("gpt-4", ""): ""}
+        assert any(note.startswith("†: the training had not converged") for note in table.notes)
+        assert "had not converged (†)" in TABLES["gre-sentence"].answer(found)
 
 
 def test_names_of_systems_cannot_break_a_table(inputs, tmp_path):

@@ -22,6 +22,7 @@ from tripleaudit.tables.plots import (
     zcc_curves,
 )
 from tripleaudit.tables.plots.time_memory import benchmarks_of
+from tripleaudit.tables.score_index import RunKey
 
 OWN = ("cardinality-drop", "f1-cost", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"
@@ -243,6 +244,15 @@ def test_two_test_sets_and_the_drop_between_them(results: Results) -> None:
     drops = {row["row"]: row["shown"] for row in rows_of(panel["layer"][-1])}
     for name in ("CasRel", "PRGC"):
         assert float(drops[name]) == pytest.approx(values[name, "tested on NZ"] - values[name, "tested on WZ"], abs=0.1)
+    late = load_inputs(scores=results.scores, counts=results.counts)
+    late.scores.unfinished = {RunKey("demo", "original", "nz", "", "casrel")}
+    late.scores.unfinished |= {RunKey("demo", "original", "wz", "", "zcc-binary")}
+    shown = {row["row"]: row["shown"] for row in rows_of(cardinality_drop.draw(late)["concat"][0]["layer"][-1])}
+    assert shown["CasRel†"].endswith("†") and float(shown["PRGC"])
+    named = {row["row"] for panel in type_f1.draw(late)["concat"] for row in rows_of(panel)}
+    assert {"CasRel†", "PRGC", "PRGC+EN", "CasRel+EN"} <= named and "CasRel" not in named
+    late.files = {"curves": results.curves}
+    assert "ZCC binary†, AP" in json.dumps(zcc_curves.draw(late), ensure_ascii=False)
 
 
 def test_unknown_plot(tmp_path: Path) -> None:

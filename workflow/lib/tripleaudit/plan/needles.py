@@ -276,6 +276,10 @@ class NeedleStudies:
         """Return the options of one table as JSON."""
         return json.dumps((self.study.report.asked or {}).get(name, {}))
 
+    def trainings(self, table: str) -> list[str]:
+        """Return the facts of the trainings behind a table's rows."""
+        return [f"{self.study.places.study}/trainings.json"] if table == "triple-needles" and self.triple_runs else []
+
     def infused(self) -> list[str]:
         """Return the predictions about infused triples: of the first seed of every run, of models, and of systems."""
         runs = [run for run in self.triple_runs if run.seed == self.study.seeds[0]]

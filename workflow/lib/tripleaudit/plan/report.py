@@ -11,7 +11,7 @@ from pydantic import Field
 from tripleaudit.descriptors import BASELINES, TABLES, TableSpec
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Section, one_of
-from tripleaudit.plan.grescores import SYSTEM
+from tripleaudit.plan.grescores import SYSTEM, TRAINED
 from tripleaudit.plan.needles import LENGTH_TABLE
 from tripleaudit.provenance import digest
 from tripleaudit.scoring.matching import matching_names
@@ -107,10 +107,13 @@ class Report:
         return {"gre": self._asked, "completion": self.study.systems.probe.files}.get(needs, list)()
 
     def _asked(self) -> list[str]:
-        """Return the facts of systems, where data sets with GREScores have some of them."""
+        """Return the facts of systems and of trainings, where data sets with GREScores have some of them."""
         planned = [each for systems in self.study.grescores.planned.values() for each in systems.values()]
-        asked = any(each.keys["setting"] == SYSTEM for each in planned)
-        return [f"{self.study.places.study}/systems.json"] if asked else []
+        settings = {each.keys["setting"] for each in planned}
+        folder, found = self.study.places.study, []
+        if self.trainings and settings & {SYSTEM, TRAINED}:
+            found.append(f"{folder}/trainings.json")
+        return found + ([f"{folder}/systems.json"] if SYSTEM in settings else [])
 
     def runs(self) -> list[str]:
         """Return the facts of trainings, and of systems that need none."""
@@ -165,7 +168,11 @@ class Report:
             if plot in WITH_SCORES
             else [],
             "counts": study.score_files("counts") if plot in WITH_SCORES else [],
-            "runs": self.runs() if plot == "f1-cost" else [],
+            "runs": self.runs()
+            if plot in (*WITH_SCORES, "zcc-curves")
+            else self._asked()
+            if plot == "gre-scores"
+            else [],
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
             "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
             # the benchmark files beside these are read where they exist: a lost one must not train anything again

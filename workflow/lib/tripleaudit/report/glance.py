@@ -199,7 +199,8 @@ def _beside(name: str, of: Sequence[tuple[str, Table]]) -> Table:
                 cells += [cell, _minus(cell, before)]
         if any(cell.value is not None for cell in cells):
             rows.append(Row(label, tuple(cells), group))
-    notes = ["*: the 95 % intervals of the two values do not overlap.", *base.notes]
+    said = dict.fromkeys(note for _, table in of for note in table.notes)
+    notes = ["*: the 95 % intervals of the two values do not overlap.", *said]
     return Table(
         name, f"{base.caption} Differences to {first}.", columns, rows, base.row_header, base.group_header, notes
     )
@@ -210,9 +211,10 @@ def _place(table: Table, column: Column) -> int | None:
 
 
 def _minus(cell: Cell, base: Cell) -> Cell:
-    """A difference, marked where the intervals of the two values do not overlap."""
+    """A difference with the marks of both values, and one more where their intervals do not overlap."""
     if cell.value is None or base.value is None:
         return Cell(digits=base.digits)
     bounds = (cell.low, cell.high, base.low, base.high)
     apart = None not in bounds and (cell.low > base.high or cell.high < base.low)
-    return Cell(cell.value - base.value, base.digits, mark="*" if apart else "")
+    marks = "".join(dict.fromkeys(cell.mark + base.mark))
+    return Cell(cell.value - base.value, base.digits, mark=marks + "*" * apart)

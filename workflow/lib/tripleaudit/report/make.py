@@ -26,7 +26,7 @@ class Evidence:
 
     Attributes:
         extraction: scores of extractors, audits and facts of trainings.
-        gre, needles: GREScores, scores about needles.
+        gre, needles: GREScores, scores about needles, each with the same facts.
         facts: of the study; its table options are applied.
     """
 
@@ -53,8 +53,8 @@ def load_evidence(files: ReportFiles, facts: StudyFacts) -> Evidence:
     """
     return Evidence(
         load_inputs(scores=files.scores, counts=files.counts, audits=files.audits, runs=files.runs),
-        load_inputs(scores=files.gre),
-        load_inputs(scores=files.needles),
+        load_inputs(scores=files.gre, runs=files.runs),
+        load_inputs(scores=files.needles, runs=files.runs),
         facts,
     )
 

@@ -112,6 +112,7 @@ def load_inputs(
             facts.append(fact)
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["asked"] < fact["of"]}
+    index.trained = {_trained(fact) for fact in facts if "convergence" in fact}
     index.unfinished, index.unequal = set(came_to(False, facts)), set(unequal(facts))
     index.unsettled = set(came_to(None, facts))
     return TableInputs(
@@ -174,11 +175,7 @@ def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Itera
     for fact in facts:
         if said := fact.get("convergence"):
             found.setdefault(_trained(fact), []).append(said)
-    for run, trainings in found.items():
-        if at_rest(trainings) is converged:
-            yield run
-            if run.protocol == "original" and run.training == "nz":  # its tests on sets without a training set
-                yield run._replace(protocol="augmented")
+    yield from (run for run, trainings in found.items() if at_rest(trainings) is converged)
 
 
 def parse_files(items: Sequence[str]) -> dict[str, list[str]]:

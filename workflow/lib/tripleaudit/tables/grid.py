@@ -192,6 +192,19 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
     return found
 
 
+def mark_notes(cells: Iterable[Cell]) -> list[str]:
+    """Return the notes that explain what the cells' marks say of trainings."""
+    marks = "".join(cell.mark for cell in cells)
+    said = {
+        UNEQUAL: "the trainings without and with zero-triple sentences saw unequal numbers of sentences with triples, "
+        "so their difference is one of budget too.",
+        UNFINISHED: "the training had not converged: validation F1 still rose by more than half a point in each tenth "
+        "of it. Such values say how fast a system learns, not how far it comes.",
+        UNSETTLED: "too few evaluations of the training to know whether it had converged.",
+    }
+    return [f"{mark}: {text}" for mark, text in said.items() if mark in marks]
+
+
 def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:
     """Return the notes that every table of scores needs, and further ones."""
     cells = list(cells)
@@ -218,18 +231,7 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             f"Bold: significantly better than every other row of its group (randomisation over {levels}, "
             "Holm-corrected, p < 0.05)."
         )
-    if any(UNEQUAL in cell.mark for cell in measured):
-        found.append(
-            f"{UNEQUAL}: the trainings without and with zero-triple sentences saw unequal numbers of sentences with "
-            "triples, so their difference is one of budget too."
-        )
-    if any(UNFINISHED in cell.mark for cell in measured):
-        found.append(
-            f"{UNFINISHED}: the training had not converged: validation F1 still rose by more than half a point in each "
-            "tenth of it. Such values say how fast a system learns, not how far it comes."
-        )
-    if any(UNSETTLED in cell.mark for cell in measured):
-        found.append(f"{UNSETTLED}: too few evaluations of the training to know whether it had converged.")
+    found += mark_notes(measured)
     if seeds and seeds[0] == 2:
         found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
     if seeds and not several:

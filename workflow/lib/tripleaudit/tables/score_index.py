@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval, intervals
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
@@ -61,8 +62,10 @@ class ScoreIndex:
         self._count_files = list(counts)
         self.partial: set[str] = set()
         """Systems that were asked about a part of each test set, so that no row can be compared with theirs."""
+        self.trained: set[RunKey] = set()
+        """Runs (without their testing setting) of whose trainings there are facts."""
         self.unfinished: set[RunKey] = set()
-        """Runs (without their testing setting) of which a training had not converged."""
+        """Runs, likewise, of which a training had not converged."""
         self.unequal: set[RunKey] = set()
         """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
         self.unsettled: set[RunKey] = set()
@@ -149,9 +152,23 @@ class ScoreIndex:
 
     def mark(self, run: RunKey) -> str:
         """Return the marks of a run's training; of two-step extraction, those of both trainings."""
-        trained = _trainings(run)
+        trained = {behind for part in _trainings(run) for behind in self._behind(part)}
         said = {UNFINISHED: self.unfinished, UNEQUAL: self.unequal, UNSETTLED: self.unsettled}
         return "".join(mark for mark, runs in said.items() if trained & runs)
+
+    def _behind(self, run: RunKey) -> set[RunKey]:
+        """The trainings that a run without its testing setting rests on.
+
+        What has no training set of its own, as augmented sentences, texts with GREScores and triple needles, is shown
+        to a training on the original split; a data set with GREScores may have another name than its corpus.
+        """
+        known = self.trained | self.unfinished | self.unequal | self.unsettled
+        if run in known or any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values()):
+            return {run}
+        original = run._replace(protocol="original", training=run.training or "nz")
+        if original.corpus in {one.corpus for one in known}:
+            return {original}
+        return {one for one in known if one._replace(corpus=original.corpus) == original}
 
     def _bounds(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]

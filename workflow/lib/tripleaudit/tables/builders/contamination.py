@@ -16,7 +16,7 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import doubt_of_training
-from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
+from tripleaudit.tables.grid import ScoreRow, extracts, mark_notes, row_notes
 from tripleaudit.tables.score_index import UNEQUAL, RunKey
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
 
@@ -52,12 +52,14 @@ def contamination(inputs: TableInputs) -> Table:
         (_, first, second), _, adjusted = values[run]
         f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
         bound = (difference_intervals(second, first) or {}).get("f1")
+        # one training on two test sets: its budget is the same
+        mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
         change = Cell(
             None if f1[0].value is None or f1[1].value is None else f1[0].value - f1[1].value,
             1,
             low=None if bound is None else 100 * bound.low,
             high=None if bound is None else 100 * bound.high,
-            mark=f1[0].mark.replace(UNEQUAL, ""),  # one training on two test sets: its budget is the same
+            mark=mark,
             cases=len(first),
             of=f1[0].of,
         )
@@ -86,6 +88,7 @@ def contamination(inputs: TableInputs) -> Table:
             and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
             "come from the benchmark's training set; these are other sentences, so there is no pair.",
             gaps_note(every),
+            *mark_notes(every),
             *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
         ),
     )
@@ -121,7 +124,7 @@ def told_contamination(inputs: TableInputs) -> str:
     sure = "" if bound is None else f" [{number(100 * bound.low, 1)}, {number(100 * bound.high, 1)}]"
     most = " most" if len(found) > 1 else ""
     told = f"With names replaced, {name} loses{most}: {number(lost, 1)} points of F1{sure}."
-    return " ".join(filter(None, (told, doubt_of_training([cell]), baseline)))
+    return " ".join(filter(None, (told, doubt_of_training([first for _, first, _, _ in found]), baseline)))
 
 
 CONTAMINATION = TableSpec(

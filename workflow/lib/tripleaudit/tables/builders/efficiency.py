@@ -8,9 +8,10 @@ from tripleaudit.descriptors import BASELINES, TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.grid import ScoreRow, row_notes
+from tripleaudit.tables.gates import doubt_of_training
+from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
 from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, sentences
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
 NOT_TAKEN = "stored"
@@ -81,6 +82,7 @@ def efficiency(inputs: TableInputs) -> Table:
             "Money: that of the answers at the endpoint's prices, in their currency, also where the cache had them.",
             "Peak memory: of the process (trained extractors) or of the largest process that was started (programs).",
             gaps_note(cells),
+            *mark_notes(cells),
             *row_notes(inputs, runs, "original"),
         ),
     )
@@ -111,11 +113,13 @@ def told_efficiency(inputs: TableInputs) -> str:
         return NOT_MEASURED
     fast, slow = min(found, key=lambda one: one[0]), max(found, key=lambda one: one[0])
     if len(found) == 1:
-        return f"{fast[1]} takes {number(fast[0], 1)} s for 1,000 sentences (F1 {fast[2].shown} %)."
-    return (
-        f"1,000 sentences take from {number(fast[0], 1)} s ({fast[1]}, F1 {fast[2].shown} %) to {number(slow[0], 1)} s "
-        f"({slow[1]}, F1 {slow[2].shown} %)."
-    )
+        told = f"{fast[1]} takes {number(fast[0], 1)} s for 1,000 sentences (F1 {fast[2].shown} %)."
+    else:
+        told = (
+            f"1,000 sentences take from {number(fast[0], 1)} s ({fast[1]}, F1 {fast[2].shown} %) to "
+            f"{number(slow[0], 1)} s ({slow[1]}, F1 {slow[2].shown} %)."
+        )
+    return sentences(told, doubt_of_training([fast[2], slow[2]]))
 
 
 EFFICIENCY = TableSpec(

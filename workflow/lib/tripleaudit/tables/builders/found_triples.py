@@ -1,13 +1,17 @@
 """``triple-needles``: which of the triples that were put into texts a system finds."""
 
+from dataclasses import replace
+
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.builders.found_needles import WILSON, cell_of, rate_of, runs_of, shares, small_note, strata_of
 from tripleaudit.tables.cells import Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import doubt_of_training
+from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import chosen
+from tripleaudit.tables.words import chosen, sentences
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
 
@@ -24,7 +28,7 @@ def triple_needles(inputs: TableInputs) -> Table:
             cells = [
                 rate_of(inputs, run, stratum, "max", "minea", digits),
                 *(rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
-                cell_of(inputs, run, stratum, "", "needles", 0),
+                replace(cell_of(inputs, run, stratum, "", "needles", 0), mark=""),  # the same for every system
             ]
             rows.append(Row(_name(stratum), tuple(cells), _system(run)))
     spurious = [
@@ -47,6 +51,7 @@ def triple_needles(inputs: TableInputs) -> Table:
             f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
             WILSON,
             small_note(rows),
+            *mark_notes(cell for row in rows for cell in row.cells),
             "This measure is the project's own; no paper reports it.",
             *_failed(inputs),
         ),
@@ -72,7 +77,7 @@ def _name(stratum: str) -> str:
 def told_triple_needles(inputs: TableInputs) -> str:
     runs = runs_of(inputs, "triple-needles")
     cells = [(_system(run), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs]
-    return shares(cells, "infused triples")
+    return sentences(shares(cells, "infused triples"), doubt_of_training(cell for _, cell in cells))
 
 
 TRIPLE_NEEDLES = TableSpec(

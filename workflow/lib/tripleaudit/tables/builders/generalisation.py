@@ -185,7 +185,10 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
             4, run.corpus, run.protocol, metric, model=run.extractor, variant="entity noising minus baseline"
         )
     change = mean_difference(noised, baseline, **shape).value
-    return replace(cell, change=change, reported_change=paper)
+    mark = cell.mark
+    if change is not None:  # the change rests on both trainings
+        mark = "".join(dict.fromkeys(mark + inputs.scores.mark(run._replace(noise="none"))))
+    return replace(cell, change=change, reported_change=paper, mark=mark)
 
 
 def base_runs(inputs: TableInputs) -> Iterable[RunKey]:

@@ -13,10 +13,10 @@ from tripleaudit.descriptors import GRE_SCORES, GreScore, Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, leader
-from tripleaudit.tables.grid import ScoreRow, row_notes
+from tripleaudit.tables.gates import FEW, doubt_of_training, leader
+from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
 from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, sentences, several
 
 DATASETS = {
     "tacred": "TACRED",
@@ -228,6 +228,7 @@ def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
         any(cell.seeds > 1 for cell in cells) and "Several runs of a system: mean ± sample standard deviation.",
         reported_note(cells),
         gaps_note(cells),
+        *mark_notes(cells),
     )
 
 
@@ -386,7 +387,8 @@ def _leaders(inputs: TableInputs, runs: Sequence[RunKey], among: Sequence[Metric
     if texts and min(texts) < FEW:
         text = "text" if min(texts) == 1 else "texts"
         return f"Too few cases to rank {len(answering)} systems: the scores rest on {min(texts)} {text}.{aside}"
-    return f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(told)}.{aside}"
+    ranked = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(told)}.{aside}"
+    return sentences(ranked, doubt_of_training(cell_of(inputs, run, coverage, mode) for run in answering))
 
 
 LEVELS = tuple(

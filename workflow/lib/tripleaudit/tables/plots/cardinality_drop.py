@@ -31,19 +31,19 @@ def draw(inputs: TableInputs) -> panels.Spec:
 def _panel(inputs: TableInputs, corpus: str, training: str, extractors: list[str]) -> panels.Spec:
     points, drops = [], []
     for name in extractors:
-        cells = [
-            inputs.scores.cell(RunKey(corpus, "original", training, testing, name), "f1", matching=inputs.matching)
-            for testing in labels.SETTINGS
-        ]
-        row, known = labels.extractor(name), [cell.value for cell in cells if cell.value is not None]
+        runs = [RunKey(corpus, "original", training, testing, name) for testing in labels.SETTINGS]
+        cells = [inputs.scores.cell(run, "f1", matching=inputs.matching) for run in runs]
+        row = labels.extractor(name) + inputs.scores.mark(runs[0])
+        known = [cell.value for cell in cells if cell.value is not None]
         points += [
             panels.point(row, testing, cell)
             for testing, cell in zip(NAMES.values(), cells, strict=True)
             if cell.value is not None
         ]
         if len(known) == 2:
-            drop = {"row": row, "series": NAMES["nz"], "from": known[0], "to": known[1]}
-            drops.append(drop | {"shown": f"{known[0] - known[1]:.1f}", "high": max(cell.high or 0 for cell in cells)})
+            shown = f"{known[0] - known[1]:.1f}{inputs.scores.difference(*runs, matching=inputs.matching).mark}"
+            drop = {"row": row, "series": NAMES["nz"], "from": known[0], "to": known[1], "shown": shown}
+            drops.append(drop | {"high": max(cell.high or 0 for cell in cells)})
     panel = panels.intervals(points, list(NAMES.values()), (0, 100), "F1 (%), behind the marks the drop in points")
     x = panels.number("from", panel["layer"][1]["encoding"]["x"]["axis"]["title"], (0, 100))
     faint = {"color": {"value": panels.FAINT}}

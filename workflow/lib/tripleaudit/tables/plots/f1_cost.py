@@ -34,7 +34,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
 def _point(inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, Any]]) -> dict[str, Any]:
     cell = inputs.scores.cell(run, "f1", matching=inputs.matching)
     parts = [f" ({one['asked']} of {one['of']} sentences)" for one in records if one.get("asked", 0) < one.get("of", 0)]
-    name += "".join(parts[:1])
+    name += "".join(parts[:1]) + cell.mark
     costs = {cost: per_thousand(records, cost) for cost in COSTS}
     return {"row": name, "stored": is_stored(records), **costs} | (
         {} if cell.value is None else panels.point(name, name, cell)

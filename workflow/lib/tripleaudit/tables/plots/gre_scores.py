@@ -25,17 +25,18 @@ def draw(inputs: TableInputs) -> panels.Spec:
     for level in dict.fromkeys(gre.parts(run)[0] for run in runs):
         for corpus in corpora:
             mine = [run for run in runs if (run.corpus, gre.parts(run)[0]) == (corpus, level)]
+            named = {run: gre.label_of(run) + inputs.scores.mark(run) for run in mine}
             for metric in scores if mine else ():
                 points = []
                 for run in mine:
                     cell, printed = gre.cell_of(inputs, run, metric, mode), gre.reported_value(run, metric)
-                    name = gre.label_of(run)
+                    name = named[run]
                     points += [panels.point(name, NAMES[0], cell)] if cell.value is not None else []
                     if printed is not None:
                         points.append({"row": name, "series": NAMES[1], "value": float(printed), "shown": printed})
                 names = [name for name in NAMES if any(point["series"] == name for point in points)]
                 title = f"{gre.dataset(corpus)}, {level} level: {TITLES[metric.label]}"
                 if points:
-                    panel = panels.intervals(points, names, (0, 100), "%", [gre.label_of(run) for run in mine])
+                    panel = panels.intervals(points, names, (0, 100), "%", list(named.values()))
                     drawn.append({"title": panels.clean(title), **panel})
     return panels.plot(drawn, columns=len(TITLES), width=130)

@@ -23,7 +23,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
             for stratum in labels.SHORT_TYPES:
                 cell = inputs.scores.cell(row.run, "f1", stratum=stratum, matching=row.matching)
                 if cell.value is not None:
-                    mine.append(panels.point(row.label, labels.TYPES[stratum], cell))
+                    mine.append(panels.point(row.label + cell.mark, labels.TYPES[stratum], cell))
     names = [labels.TYPES[stratum] for stratum in labels.SHORT_TYPES]
     return panels.plot(
         [

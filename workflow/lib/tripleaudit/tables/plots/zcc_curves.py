@@ -4,6 +4,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey
 
 NAME = "zcc-curves"
 
@@ -21,16 +22,17 @@ def draw(inputs: TableInputs) -> panels.Spec:
         keys = curve["keys"]
         curves.setdefault(keys.get("corpus", ""), {}).setdefault(keys.get("extractor", ""), []).append(curve)
     return panels.plot(
-        [_panel(corpus, curves[corpus]) for corpus in labels.ordered(curves, tuple(labels.CORPORA))], width=300
+        [_panel(inputs, corpus, curves[corpus]) for corpus in labels.ordered(curves, tuple(labels.CORPORA))], width=300
     )
 
 
-def _panel(corpus: str, classifiers: dict[str, list[dict]]) -> panels.Spec:
+def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]]) -> panels.Spec:
     lines, marks, names = [], [], []
     for name in labels.ordered(classifiers, labels.cardinality_order()):
         seeds = classifiers[name]
         average = sum(curve["average_precision"] for curve in seeds) / len(seeds)
-        names.append(f"{labels.extractor(name)}, AP {average:.3f}")
+        mark = inputs.scores.mark(RunKey(corpus, "original", "wz", "wz", name))
+        names.append(f"{labels.extractor(name)}{mark}, AP {average:.3f}")
         for number, curve in enumerate(seeds):
             of = {"series": names[-1], "seed": number}
             lines += [

@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[Cell], str]] = {
     "reported": lambda cell: cell.reported or "",
     "reported change": lambda cell: cell.reported_change or "",
     "difference": lambda cell: _signed(cell.difference, cell.digits),
+    "mark": lambda cell: cell.mark if cell.text is None else "",
     "significant": lambda cell: "yes" if cell.bold else "",
 }
 
