@@ -1,5 +1,8 @@
 """Batches that count the instances of TDEER and PRGC as their official code does."""
 
+import json
+import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -9,8 +12,11 @@ import torch
 from support.extractors import build, toy_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.catalogue import EXTRACTORS, UNIREL
 from tripleaudit.extractors.prgc import PRGC
+from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.extractors.tdeer import TDEER
+from tripleaudit.plan.training import presets
 from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences, training_loader
 from tripleaudit.training.run import split_settings
 
@@ -76,3 +82,50 @@ def test_an_extractor_without_instances_refuses_to_count_them():
     with pytest.raises(UserError, match="training/unit: casrel makes one instance of a sentence"):
         split_settings({"unit": "instances"}, CasRel, {})
     assert split_settings({"unit": "instances"}, PRGC, {})[0].unit == "instances"
+
+
+def official_instances(name: str, triples: list[tuple[str, str, str]], most: int, negatives: int) -> int:
+    """What the authors' loaders make of a sentence: one instance, or as their data loaders of PRGC and TDEER say."""
+    if name == "prgc":
+        return len({relation for _, relation, _ in triples})
+    if name != "tdeer":
+        return 1
+    pairs = {(subject, relation) for subject, relation, _ in triples}
+    made, count = set(pairs), 0
+    for subject, relation, other in triples[:most]:
+        candidates = {(other, relation)}
+        candidates |= {(subject, each) for _, each, _ in triples} | {(each, relation) for each, _, _ in triples}
+        count += 1 + min(negatives, len(candidates - made))
+        made |= candidates
+    return count
+
+
+def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(real_data, root):
+    """The table of docs/differences.md; entities are numbered, since where they stand plays no part."""
+    rows = json.loads((real_data / "webnlg" / "train_triples.json").read_text(encoding="utf-8"))
+    sentences = [list(dict.fromkeys(map(tuple, row["triple_list"]))) for row in rows]
+    page = (root / "docs" / "differences.md").read_text(encoding="utf-8").partition("## Updates per epoch\n")[2]
+    told = {
+        name.lower(): tuple(map(float, re.findall(r"[\d.]+", cells)))
+        for name, cells in re.findall(r"(?m)^\| (\w+) \|(.*)$", page)
+    }
+    for spec in (*EXTRACTORS, UNIREL):
+        kind, preset = extractor_class(spec.name), presets(spec.name)["webnlg"]
+        settings = {"unit": "sentences", "accumulation": 1, **kind.training_defaults, **preset}
+        model = kind.config_class(**preset.get("model", {}))
+        own = len(sentences)
+        if settings["unit"] == "instances":
+            numbers: dict[str, int] = {}
+            spans = [
+                [[numbers.setdefault(part, len(numbers)) for part in (s, s, r, o, o)] for s, r, o in triples]
+                for triples in sentences
+            ]
+            own = sum(kind.instance_count(model, np.array(each)) for each in spans)
+        most, negatives = getattr(model, "max_sample_triples", 0) or None, getattr(model, "neg_samples", 0)
+        official = sum(official_instances(spec.name, each, most, negatives) for each in sentences)
+        ours, authors = (
+            math.ceil(math.ceil(count / settings["batch_size"]) / settings["accumulation"]) for count in (own, official)
+        )
+        assert ours == pytest.approx(authors, rel=0.002), spec.name  # which five triples of a sentence is drawn
+        assert told[spec.name][-1] == ours, spec.name
+        assert told[spec.name][0] == settings["batch_size"]

@@ -164,7 +164,7 @@ def _describe(folder: Path, name: str, runs: list[ScoredRun]) -> None:
     card = evaluation_card(folder, [run.counts for run in runs])
     write_json(folder / "genbench.json", card)
     with atomic_write(folder / "README.md") as stream:
-        stream.write(results_card(folder, name, [run.counts for run in runs], card))
+        stream.write(results_card(folder, name, [run.counts for run in runs], [run.mark for run in runs], card))
 
 
 def _refuse_secrets(folder: Path) -> None:

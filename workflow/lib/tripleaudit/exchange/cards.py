@@ -16,6 +16,8 @@ from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import micro
+from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render.escape import markdown
 
 AXES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -122,8 +124,13 @@ def _language_models(facts: Path) -> bool:
     return any(one.get("kind") == "endpoint" and not one.get("failed") for one in listed)
 
 
-def results_card(folder: Path, name: str, runs: Sequence[SentenceCounts], card: Mapping[str, Any]) -> str:
-    """Return the README of a bundle: a hub's metadata, systems and scores, evaluation card, provenance, reading."""
+def results_card(
+    folder: Path, name: str, runs: Sequence[SentenceCounts], marks: Sequence[str], card: Mapping[str, Any]
+) -> str:
+    """Return the README of a bundle: a hub's metadata, systems and scores, evaluation card, provenance, reading.
+
+    ``marks`` are those of each run's training, as tables have them.
+    """
     lines = [
         *_metadata(folder, name),
         f"# {markdown(name)}",
@@ -138,7 +145,9 @@ def results_card(folder: Path, name: str, runs: Sequence[SentenceCounts], card: 
         "",
         "| corpus | protocol | trained | tested | system | noise | seed | sentences | P | R | F1 |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
-        *_systems(runs),
+        *_systems(runs, marks),
+        "",
+        *(f"- {note}" for note in mark_notes(Cell(mark=mark) for mark in marks)),
         "",
         "## Evaluation card",
         "",
@@ -185,8 +194,8 @@ def _metadata(folder: Path, name: str) -> list[str]:
     ]
 
 
-def _systems(runs: Iterable[SentenceCounts]) -> Iterable[str]:
-    for run in runs:
+def _systems(runs: Iterable[SentenceCounts], marks: Iterable[str]) -> Iterable[str]:
+    for run, mark in zip(runs, marks, strict=True):
         counts = run.counts.get(PRIMARY)
         if counts is None:
             counts = next(iter(run.counts.values()))
@@ -194,7 +203,7 @@ def _systems(runs: Iterable[SentenceCounts]) -> Iterable[str]:
         keys = (
             run.keys.get(key, "") for key in ("corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
         )
-        values = (f"{100 * value:.1f}" for value in (score.precision, score.recall, score.f1))
+        values = (f"{100 * value:.1f}{mark}" for value in (score.precision, score.recall, score.f1))
         yield f"| {' | '.join([*map(markdown, keys), str(score.sentences), *values])} |"
 
 

@@ -36,6 +36,7 @@ class Compared:
         total: over all sentences; its corrected p-value counts all pairs of the comparison.
         blocks: heading -> differences by stratum, relation, number of triples.
         changed: the sentences that the two read differently; None where only counts are at hand.
+        marks: of each side, of trainings that had not converged or may not have.
     """
 
     keys: Mapping[str, str]
@@ -43,6 +44,7 @@ class Compared:
     total: Difference
     blocks: Mapping[str, Sequence[Difference]]
     changed: Sequence[ChangedSentence] | None
+    marks: tuple[str, str] = ("", "")
 
     @property
     def name(self) -> str:
@@ -52,6 +54,7 @@ class Compared:
         return {
             "keys": dict(self.keys),
             "seeds": dict(zip(("first", "second"), self.seeds, strict=True)),
+            "marks": dict(zip(("first", "second"), self.marks, strict=True)),
             "all": self.total.to_json(),
             **{name: {one.label: one.to_json() for one in block} for name, block in self.blocks.items()},
             "changed": None if self.changed is None else [one.to_json() for one in self.changed],
@@ -207,4 +210,5 @@ def _compared(
             changed = changed_sentences(gold, predicted, matching)
         blocks = {name: differences(part, how) for name, part in parts.items()}
     seeds = [run.seed for run in first], [run.seed for run in second]
-    return Compared(named, seeds, total, blocks, changed)
+    marks = ["".join(dict.fromkeys("".join(run.mark for run in runs))) for runs in (first, second)]
+    return Compared(named, seeds, total, blocks, changed, (marks[0], marks[1]))

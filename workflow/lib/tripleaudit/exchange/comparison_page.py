@@ -9,6 +9,7 @@ from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.significance import ALPHA
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render import to_html, to_markdown
 from tripleaudit.tables.render.escape import clean, html, markdown
 
@@ -22,21 +23,21 @@ MOST_SENTENCES: Final = 2000  # on a page
 
 def overview(result: Comparison) -> Table:
     """One row for each pair."""
-    rows = [Row(pair.name, _cells(pair.total)) for pair in result.pairs]
+    rows = [Row(pair.name, _cells(pair.total, pair.marks)) for pair in result.pairs]
     caption = f"F1 of A ({result.first}) and B ({result.second}), in percent"
     return Table("compare", caption, COLUMNS, rows, "Run", notes=_notes(result))
 
 
 def details(pair: Compared, most_relations: int | None = None) -> Table:
     """One row for each stratum, number of triples and relation; of the relations, those that changed most."""
-    rows = [Row("All", _cells(pair.total), "")]
+    rows = [Row("All", _cells(pair.total, pair.marks), "")]
     notes = []
     for name, block in pair.blocks.items():
         shown = list(block)
         if name == "relations" and most_relations is not None and len(block) > most_relations:
             shown = sorted(block, key=lambda one: (one.corrected, -abs(one.change()) * one.sentences))[:most_relations]
             notes.append(f"{len(shown)} of {len(block)} relations are shown.")
-        rows += [Row(_label(one.label), _cells(one), HEADINGS[name]) for one in shown]
+        rows += [Row(_label(one.label), _cells(one, pair.marks), HEADINGS[name]) for one in shown]
     return Table("details", pair.name or "All runs", COLUMNS, rows, "", "", notes=notes)
 
 
@@ -82,15 +83,17 @@ def to_page(result: Comparison, form: str) -> str:
     )
 
 
-def _cells(one: Difference) -> tuple[Cell, ...]:
+def _cells(one: Difference, marks: tuple[str, str]) -> tuple[Cell, ...]:
+    either = "".join(dict.fromkeys("".join(marks)))
+
     def change(metric: str) -> Cell:
         bound = (one.bounds or {}).get(metric)
         low, high = (100 * bound.low, 100 * bound.high) if bound else (None, None)
         value = 100 * one.change(metric)
         clear = metric == "f1" and one.corrected < ALPHA
-        return Cell(value, low=low, high=high, text=number(value, 1, sign=True), bold=clear)
+        return Cell(value, low=low, high=high, text=number(value, 1, sign=True) + either, bold=clear)
 
-    first, second = (Cell(100 * side[2]) for side in (one.first, one.second))
+    first, second = (Cell(100 * side[2], mark=mark) for side, mark in zip((one.first, one.second), marks, strict=True))
     tested = Cell(one.corrected, digits=4)
     return Cell(one.sentences, digits=0), first, second, change("f1"), tested, change("precision"), change("recall")
 
@@ -109,6 +112,7 @@ def _notes(result: Comparison) -> list[str]:
         notes.append(
             "Sentences without gold triples: F1 is 0 for everybody, so the share left empty stands in its place."
         )
+    notes += mark_notes([Cell(mark="".join(pair.marks)) for pair in result.pairs])
     for side, names in zip("AB", result.alone, strict=True):
         if names:
             more = ", …" if len(names) > 3 else ""
@@ -160,7 +164,8 @@ def _aligned(table: Table, head: Sequence[str]) -> str:
         cells = []
         for cell in row.cells:
             low, high = (None if end is None else number(end, 1, sign=True) for end in (cell.low, cell.high))
-            cells.append((cell.shown or "–") + (f" [{low}, {high}]" if low is not None else "") + "*" * cell.bold)
+            shown = cell.shown if cell.text is not None else cell.shown + cell.mark
+            cells.append((shown or "–") + (f" [{low}, {high}]" if low is not None else "") + "*" * cell.bold)
         label = clean(row.label)
         lines.append([("  " if row.group else "") + (label if len(label) <= 40 else label[:39] + "…"), *cells])
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]

@@ -15,6 +15,8 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired
 from tripleaudit.scoring.scores import sidecar_of
 from tripleaudit.scoring.sides import load_pair
+from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.score_index import UNEQUAL, run_of
 
 Pair = tuple[list[Sentence], list[Sentence]]
 PARTS = ("counts", "predictions", "scores", "models")  # folders of a study whose subfolders are its runs
@@ -29,6 +31,7 @@ class ScoredRun:
         counts: of each sentence, with the keys of the run.
         study, sidecar: folder of the study and provenance of the scores, from which the sentences are found.
         given: gold and predicted sentences, where they are known already.
+        mark: what the study's tables mark its scores with, of a training that had not converged or may not have.
     """
 
     name: str
@@ -36,6 +39,7 @@ class ScoredRun:
     study: Path | None = None
     sidecar: Path | None = None
     given: Pair | None = None
+    mark: str = ""
 
     @property
     def seed(self) -> str:
@@ -119,11 +123,14 @@ def runs_of_study(folder: Path) -> list[ScoredRun]:
                 study, below = above, Path(*inside.parts[1:])
                 break
     found = []
+    facts = study / "trainings.json"
+    trainings = load_inputs(runs=[facts] if facts.is_file() else []).scores
     for path in sorted((study / "counts" / below).rglob("*.csv")):
         sidecar = sidecar_of(study / "scores" / path.relative_to(study / "counts"))
         counts = load_counts(path)
         if counts.ids:  # else a system that answered nothing, and has no row
-            found.append(ScoredRun(str(path), counts, study, sidecar))
+            mark = trainings.mark(run_of(counts.keys)).replace(UNEQUAL, "")  # of pairs of trainings
+            found.append(ScoredRun(str(path), counts, study, sidecar, mark=mark))
     if not found:
         raise UserError(f"{folder}: no scored run is here; expected results/STUDY of a study that was scored")
     return found

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,7 @@ class ScoreIndex:
         runs: dict[RunKey, None] = {}
         studies = set()
         for score in scores:
-            run = _run_of(dict(zip(("study", *RunKey._fields), _pick(score), strict=True)))
+            run = run_of(dict(zip(("study", *RunKey._fields), _pick(score), strict=True)))
             studies.add(score.key("study"))
             runs.setdefault(run)
             self._values[run, score.stratum, score.matching, score.metric][score.key("seed")] = score
@@ -77,7 +77,7 @@ class ScoreIndex:
         found: dict[RunKey, dict[str, SentenceCounts]] = defaultdict(dict)
         for path in self._count_files:
             counts = load_counts(path)
-            found[_run_of(counts.keys)][counts.keys.get("seed", "")] = counts
+            found[run_of(counts.keys)][counts.keys.get("seed", "")] = counts
         return found
 
     def values(self, run: RunKey, stratum: str, matching: str, metric: str) -> dict[str, float]:
@@ -258,7 +258,8 @@ def _pick(score: Score) -> list[str]:
     return [score.key(name) for name in ("study", *RunKey._fields)]
 
 
-def _run_of(keys: dict[str, Any]) -> RunKey:
+def run_of(keys: Mapping[str, Any]) -> RunKey:
+    """Return what the keys of a row, or of counts, say was scored."""
     return RunKey(*(str(keys.get(name) or ("none" if name == "noise" else "")) for name in RunKey._fields))
 
 
