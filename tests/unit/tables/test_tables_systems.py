@@ -15,6 +15,7 @@ from tripleaudit.tables import panels
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
 from tripleaudit.tables.plots import f1_cost
+from tripleaudit.tables.score_index import RunKey
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}
@@ -99,6 +100,10 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     )  # against itself, the same for each seed
     told = TABLES["two-step"].answer(inputs)
     assert "leaves model 75.0 % of the sentences and saves 25.0 % of its money; its F1 changes by 16.7 points" in told
+    classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
+    inputs.scores.unfinished = {classifier}
+    assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
+    assert TABLES["two-step"].answer(inputs).endswith("points. A training behind it had not converged (†).")
 
 
 def test_efficiency_has_what_was_measured_and_nothing_else(study):

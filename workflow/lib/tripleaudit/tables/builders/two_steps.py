@@ -12,7 +12,7 @@ from tripleaudit.tables.builders.generalisation import name_of, pair_of
 from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, rows_of, variant_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, best, contrast, not_beaten
+from tripleaudit.tables.gates import FEW, best, contrast, doubt_of_training, not_beaten
 from tripleaudit.tables.grid import (
     FRACTION,
     ScoreColumn,
@@ -175,10 +175,13 @@ def _saved(inputs: TableInputs, row: ScoreRow, corpus: str) -> list[Cell]:
     )
     if not cases or not asked:
         return [Cell()] * len(SAVED)
-    share = Cell(100 * fmean(asked) / cases, 1)
+    classifier = run._replace(training="wz", extractor=split_two_step(run.extractor)[0], noise="none")
+    mark = inputs.scores.mark(classifier)
+    share = Cell(100 * fmean(asked) / cases, 1, mark=mark)
     if not paid or not fmean(whole):
         return [share, Cell(), Cell()]
-    return [share, Cell(1000 * fmean(paid) / cases, 4), Cell(100 * (1 - fmean(paid) / fmean(whole)), 1)]
+    saved = 100 * (1 - fmean(paid) / fmean(whole))
+    return [share, Cell(1000 * fmean(paid) / cases, 4, mark=mark), Cell(saved, 1, mark=mark)]
 
 
 def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
@@ -252,7 +255,8 @@ def _told_saved(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
     _, run, gate, system, share, saved, change = max(found, key=lambda one: one[0])
     less = f" and saves {saved.shown} % of its money" if saved.value is not None else ""
     points = f"; its F1 changes by {number(change.value, 1)} points" if change.value is not None else ""
-    return f"{labels.extractor(gate)} leaves {labels.extractor(system)} {share.shown} % of the sentences{less}{points}."
+    left = f"{labels.extractor(gate)} leaves {labels.extractor(system)} {share.shown} % of the sentences{less}{points}."
+    return sentences(left, doubt_of_training([inputs.scores.cell(run, "f1", matching=inputs.matching)]))
 
 
 ZCC = TableSpec(
