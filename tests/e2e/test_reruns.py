@@ -196,7 +196,6 @@ BASELINES = {"score_baseline_classifier"} | EXTRACTED
 SCORED = {"score", "score_classifier", "score_two_step", "score_two_step_system"} | BASELINES
 TABLES = {"table", "needle_table"}
 BUILT = {"build_protocol"}
-LABELLED = {"needle_table", "plot"}  # what names protocols
 MORE = ("", "")  # one more statement at the end of a module
 # what is edited -> file, old and new text, rules of which jobs start because of it, how many jobs of some rules run
 EDITS = {
@@ -209,7 +208,7 @@ EDITS = {
     "a field of protocols": (
         "descriptors.py",
         ("published: bool = False", "published: bool = 0"),
-        BUILT | LABELLED,
+        BUILT | {"needle_table"},  # which names protocols; all plots wait for trainings
         {"train": 2},
     ),
     "a lock": ("machine/locks.py", MORE, NOTHING, {}),
@@ -221,7 +220,7 @@ EDITS = {
         "protocols/types.py",
         MORE,
         {"audit", "build_protocol", "needle_table", "predict_baseline", "score_system"}
-        | {"score", "score_classifier", "score_two_step", "score_two_step_system", "plot"},
+        | {"score", "score_classifier", "score_two_step", "score_two_step_system"},
         {},
     ),
     "the bootstrap": (

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tripleaudit.tables.evidence import at_rest, came_to
+from tripleaudit.tables.score_index import RunKey, ScoreIndex
 from tripleaudit.training.convergence import convergence
 
 
@@ -32,12 +33,16 @@ def test_the_mean_slope_decides(trainings, verdict):
     assert at_rest(trainings[::-1]) is verdict
 
 
-def test_a_run_is_named_once_with_its_augmented_test():
+def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
     keys = {"corpus": "a", "protocol": "original", "training": "nz", "extractor": "casrel"}
     facts = [{"keys": {**keys, "seed": slope}, "convergence": said(slope, slope == 0)} for slope in (0, 1)]
-    assert [run.protocol for run in came_to(False, facts)] == ["original", "augmented"]
+    assert [run.protocol for run in came_to(False, facts)] == ["original"]
+    index = ScoreIndex()
+    index.unfinished = set(came_to(False, facts))
+    tested = RunKey("a", "augmented", "nz", "nz", "casrel")
+    assert index.mark(tested) == "†" and index.mark(tested._replace(protocol="rearranged")) == ""
     assert list(came_to(True, facts)) == [] == list(came_to(None, [*facts, {"keys": keys}]))
-    assert [run.protocol for run in came_to(True, facts[:1])] == ["original", "augmented"]
+    assert [run.protocol for run in came_to(True, facts[:1])] == ["original"]
 
 
 @pytest.mark.parametrize("seeds", [1, 3, 5])
