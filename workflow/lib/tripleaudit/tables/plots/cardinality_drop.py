@@ -41,7 +41,8 @@ def _panel(inputs: TableInputs, corpus: str, training: str, extractors: list[str
             if cell.value is not None
         ]
         if len(known) == 2:
-            shown = f"{known[0] - known[1]:.1f}{inputs.scores.difference(*runs, matching=inputs.matching).mark}"
+            mark = inputs.scores.difference(runs[0], runs[1], matching=inputs.matching).mark
+            shown = f"{known[0] - known[1]:.1f}{mark}"
             drop = {"row": row, "series": NAMES["nz"], "from": known[0], "to": known[1], "shown": shown}
             drops.append(drop | {"high": max(cell.high or 0 for cell in cells)})
     panel = panels.intervals(points, list(NAMES.values()), (0, 100), "F1 (%), behind the marks the drop in points")
