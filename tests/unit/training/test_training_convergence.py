@@ -77,6 +77,15 @@ def test_what_is_stopped_has_converged_if_it_learnt_more_than_nothing(best: floa
     assert convergence(history(0, 0, best, 0, 0, 0), stopped=True)["converged"] is learnt
 
 
+@pytest.mark.parametrize(("best", "converged"), [(0.6, False), (0.7, True), (0.8, True)])
+def test_what_brings_no_new_best_has_come_to_rest(best: float, converged: bool):
+    """As a patience of a third of the training would have ended it, however the last evaluations lie."""
+    found = convergence(history(0.2, best, 0.4, 0.5, 0.5, 0.5, 0.5, 0.6, 0.7))
+    assert (
+        found["slope"] > 0.05 and found["rise"] == pytest.approx(max(0.7 - best, 0)) and found["converged"] is converged
+    )
+
+
 def test_the_last_third_begins_behind_two_thirds():
     found = convergence(history(*[0.0] * 5, 0.6, 0.2, 0.2, 0.2))  # the sixth of nine evaluations is at two thirds
     assert found["slope"] == pytest.approx(0) and found["rise"] == pytest.approx(0)

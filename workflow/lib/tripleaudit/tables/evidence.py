@@ -151,19 +151,22 @@ def at_rest(said: Sequence[Mapping[str, Any]]) -> bool | None:
 
     A row shows their mean, and their mean slope decides. The slope of one training is that of few evaluations on few
     sentences: where all have come to rest, the more seeds there are the more likely does one seem to rise still. One
-    that was stopped rises no more, however its last evaluations lie; one that has learnt nothing decides for all.
+    that was stopped, or gained nothing in its last third, rises no more, however its last evaluations lie; one that has
+    learnt nothing decides for all.
 
     Args:
         said: of each training what :func:`~tripleaudit.training.convergence.convergence` returns.
     """
-    verdicts = [each.get("converged") for each in said]
-    if None in verdicts or len(set(verdicts)) == 1:
-        return None if None in verdicts else verdicts[0]
-    slopes = [each.get("slope") or 0.0 for each in said]
-    if any(not converged and slope <= RISE for converged, slope in zip(verdicts, slopes, strict=True)):
-        return False
-    stopped = [converged and slope > RISE for converged, slope in zip(verdicts, slopes, strict=True)]
-    return fmean(0.0 if still else slope for still, slope in zip(stopped, slopes, strict=True)) <= RISE
+    slopes = []
+    for each in said:
+        converged, slope, rise = each.get("converged"), each.get("slope") or 0.0, each.get("rise")
+        if converged is None:
+            return None
+        gained = rise is None or rise > 0
+        if not converged and slope <= RISE:
+            return False  # nothing learnt
+        slopes.append(slope if gained and not (converged and slope > RISE) else 0.0)
+    return fmean(slopes) <= RISE
 
 
 def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:

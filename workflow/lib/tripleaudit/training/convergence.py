@@ -22,9 +22,9 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
     Returns:
         ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth of the training over
         the evaluations of its last third (at least the last three; least squares); ``rise``, the best F1 minus the best
-        before that third; ``converged``, whether it was stopped or rose no faster than :data:`RISE`, and had learnt
-        anything. The last three are None where there are fewer than :data:`FEWEST` evaluations, but a stopped training
-        has converged.
+        before that third; ``converged``, whether it was stopped, rose no faster than :data:`RISE` or had no new best in
+        that third, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
+        evaluations, but a stopped training has converged.
     """
     points = [(row["step"], row["f1"]) for row in history if "f1" in row]
     found: dict[str, Any] = {"evaluations": len(points), "slope": None, "rise": None}
@@ -41,4 +41,4 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
     slope = sum((step - steps) * (score - scores) for step, score in late) / spread * last / 10
     rise = max(score for _, score in points) - max(score for _, score in early)
     learnt = max(score for _, score in points) > NOTHING
-    return {**found, "slope": slope, "rise": rise, "converged": learnt and (stopped or slope <= RISE)}
+    return {**found, "slope": slope, "rise": rise, "converged": learnt and (stopped or slope <= RISE or rise <= 0)}

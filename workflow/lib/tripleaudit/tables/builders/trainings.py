@@ -66,7 +66,8 @@ def trainings(inputs: TableInputs) -> Table:
         group_header="Training set",
         notes=chosen(
             "Slope: by how many points validation F1 rose in a tenth of the training, in its last third. Converged: by "
-            f"{100 * RISE:g} or less, or stopped because nothing was gained; not known: under {FEWEST} evaluations.",
+            f"{100 * RISE:g} or less, or without a new best there, or stopped because nothing was gained; not known: "
+            f"under {FEWEST} evaluations.",
             "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
             "update.",
             "Best step: of the weights that are used. Minutes: the whole training with its validations.",
