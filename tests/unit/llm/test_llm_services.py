@@ -247,7 +247,8 @@ def test_a_timed_out_attempt_counts_at_its_upper_bound(tmp_path):
 
 def test_a_slow_model_cannot_overspend(tmp_path):
     with FakeEndpoint("never", faults=lambda number, body: hang(20)) as fake:
-        slow = endpoint(fake, timeout=0.1, max_retries=20, prices=Prices(0, 1000), max_tokens=20, concurrency=1)
+        # a second, for on a busy machine a request must reach the service within it
+        slow = endpoint(fake, timeout=1, max_retries=20, prices=Prices(0, 1000), max_tokens=20, concurrency=1)
         with Client(slow, tmp_path, budget=0.07) as client:
             with pytest.raises(BudgetExceeded, match="at most 0.06 on attempts without an answer"):
                 client.complete_all(requests(1))
