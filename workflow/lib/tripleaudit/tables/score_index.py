@@ -65,7 +65,7 @@ class ScoreIndex:
         self.trained: set[RunKey] = set()
         """Runs (without their testing setting) of whose trainings there are facts."""
         self.unfinished: set[RunKey] = set()
-        """Runs, likewise, of which a training had not converged."""
+        """Runs, likewise, whose trainings had not converged, taken together."""
         self.unequal: set[RunKey] = set()
         """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
         self.unsettled: set[RunKey] = set()
