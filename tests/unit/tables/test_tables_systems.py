@@ -175,7 +175,7 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
         setattr(inputs.scores, doubt, trained)
         inputs.scores.unequal = trained
         cells = build_table("contamination", inputs).rows
-        assert [cell.mark for row in cells for cell in row.cells[:3] if row.label == "heart"][2] == mark
+        assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [mark, mark]
         assert reason in TABLES["contamination"].answer(inputs)
     swapped = {
         (name, "augmented" if p == "original" else "original", s): rows for (name, p, s), rows in by_heart.items()

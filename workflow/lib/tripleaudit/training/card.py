@@ -10,6 +10,11 @@ KINDS = {
     "classifier": "classifier of sentences with and without relational triples",
 }
 USE = {"extractor": "extract", "classifier": "decide"}
+REST = {
+    True: "the training had converged",
+    False: "the training had not converged, so that its scores say little about the extractor",
+    None: "too few evaluations to know whether the training had converged",
+}
 
 
 def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> str:
@@ -52,7 +57,7 @@ def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> st
         "## Training",
         "",
         f"- validation F1: {'not measured' if best is None else f'{100 * best:.1f} %'} (exact strings), after "
-        f"{training['best_epoch']:g} of {training['epochs']:g} epochs",
+        f"{training['best_epoch']:g} of {training['epochs']:g} epochs; {REST[training['convergence']['converged']]}",
         f"- seed: {record['seed']}; device: {record['device']}",
         *(f"- {role}: `{file['name']}`, SHA-256 `{file['sha256']}`" for role, file in record["inputs"].items()),
         f"- code: {_commit(record.get('git'))}",

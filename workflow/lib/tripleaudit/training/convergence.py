@@ -12,12 +12,13 @@ NOTHING: Final = 1e-4
 """F1 of a model that has not begun to learn."""
 
 
-def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> dict[str, Any]:
+def convergence(history: Sequence[Mapping[str, Any]], patience: int = 0) -> dict[str, Any]:
     """Say how far a training had come when it ended.
 
     Args:
         history: its rows; those with ``f1`` are evaluations.
-        stopped: early stopping ended it.
+        patience: evaluations without a new best after which early stopping ended it, 0 where nothing did. A single one
+            says as little as it does of a training that went on.
 
     Returns:
         ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth of the training over
@@ -26,6 +27,7 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
         that third, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
         evaluations, but a stopped training has converged.
     """
+    stopped = patience > 1
     points = [(row["step"], row["f1"]) for row in history if "f1" in row]
     found: dict[str, Any] = {"evaluations": len(points), "slope": None, "rise": None}
     if not points:

@@ -63,7 +63,7 @@ def contamination(inputs: TableInputs) -> Table:
             cases=len(first),
             of=f1[0].of,
         )
-        cells = [*f1, change, Cell(adjusted, 4, of=f1[0].of)]
+        cells = [*f1, change, Cell(adjusted, 4, mark=mark, of=f1[0].of)]
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
         rows.append(Row(labels.extractor(run.extractor), tuple(cells), labels.corpus(run.corpus)))
