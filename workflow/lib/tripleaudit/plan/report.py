@@ -160,19 +160,17 @@ class Report:
     def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what one plot is made from."""
         study, plot, folder = self.study, wildcards.plot, self.study.places.study
+        scores: list[str] = []
+        runs = self.runs() if plot == "zcc-curves" else []
+        if plot in WITH_SCORES:
+            scores, runs = [f"{folder}/scores.csv"], self.runs()
+        elif plot == "gre-scores":
+            scores, runs = [f"{folder}/gre/scores.csv"], self._asked()
         every = [*study.runs, *study.classifier_runs]
         return {
-            "scores": [f"{folder}/gre/scores.csv"]
-            if plot == "gre-scores"
-            else [f"{folder}/scores.csv"]
-            if plot in WITH_SCORES
-            else [],
+            "scores": scores,
             "counts": study.score_files("counts") if plot in WITH_SCORES else [],
-            "runs": self.runs()
-            if plot in (*WITH_SCORES, "zcc-curves")
-            else self._asked()
-            if plot == "gre-scores"
-            else [],
+            "runs": runs,
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
             "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
             # the benchmark files beside these are read where they exist: a lost one must not train anything again
