@@ -186,8 +186,9 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 def test_triples_are_written_as_they_come_in_the_text():
     """By subject start, object start, then what is left; a sentence's order is that of no random number."""
     rows = np.array([[9, 9, 0, 1, 1], [2, 3, 1, 7, 7], [2, 2, 0, 7, 7], [2, 3, 0, 4, 4]])
-    steps = PtrNet.collate_targets(PtrNetConfig(order="text"), [rows, rows[:0], rows[::-1]], [None] * 3, Shape(3, 20))
-    assert steps["steps"].tolist() == [3, 2, 1, 0, 0, 1, 2, 3]
+    for config in (PtrNetConfig(), PtrNetConfig(order="text")):  # the default
+        steps = PtrNet.collate_targets(config, [rows, rows[:0], rows[::-1]], [None] * 3, Shape(3, 20))
+        assert steps["steps"].tolist() == [3, 2, 1, 0, 0, 1, 2, 3]
 
 
 @settings(max_examples=40, deadline=None)
@@ -292,7 +293,7 @@ def test_an_untrained_model_writes_at_most_ten_triples_and_none_for_no_words(tin
 
 
 def test_settings(tiny_encoder):
-    with pytest.raises(UserError, match="'order' is 'never', expected one of epoch, once, text"):
+    with pytest.raises(UserError, match="'order' is 'never', expected one of text, once, epoch"):
         build(PtrNet, tiny_encoder, order="never")
     with pytest.raises(UserError, match="'max_words' is 0, expected at least 1"):
         build(PtrNet, tiny_encoder, max_words=0)

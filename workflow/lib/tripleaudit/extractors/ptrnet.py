@@ -37,7 +37,7 @@ STEPS_OF = 3  # static batches have a multiple of so many steps
 TILE = 8
 SHUT = -1e4  # to an input gate: nothing enters the cell
 POINTERS = "subject_start", "subject_end", "object_start", "object_end"
-ORDERS = ("epoch", "once", "text")
+ORDERS = ("text", "once", "epoch")
 
 
 class PtrNetConfig(ExtractorConfig):
@@ -47,12 +47,12 @@ class PtrNetConfig(ExtractorConfig):
         width: D, of words, decoder state and each direction of the pointer LSTMs.
         dropout: of words, states, arguments and relation embeddings.
         max_words: longest entity that is decoded, in words.
-        max_triples: steps when decoding. In training, a sentence with more triples trains on this many of its shuffled
-            ones, without the NONE that would follow (the official code drops such sentences).
+        max_triples: steps when decoding. In training, a sentence with more triples trains on the first of them in
+            ``order``, without the NONE that would follow (the official code drops such sentences).
         skip_equal: drop predictions whose subject and object are the same text, as the official code does.
-        order: ``epoch`` shuffles the triples of a sentence anew in every epoch; ``once`` keeps one shuffled order for
-            all epochs and runs, as the official loader does; ``text`` writes them as their subjects, then their
-            objects begin in the text.
+        order: ``text`` writes the triples of a sentence as their subjects, then their objects begin in the text, so that
+            there is one right answer at each step; ``once`` keeps one shuffled order for all epochs and runs, as the
+            official loader does; ``epoch`` shuffles them anew in every epoch.
     """
 
     model_type = "tripleaudit-ptrnet"
@@ -61,7 +61,7 @@ class PtrNetConfig(ExtractorConfig):
     max_words: Number = 5
     max_triples: Number = 10
     skip_equal: bool = True
-    order: Annotated[str, among(ORDERS)] = "epoch"
+    order: Annotated[str, among(ORDERS)] = "text"
 
 
 class SplitLSTM(NamedTuple):

@@ -31,7 +31,8 @@ class TPLinkerConfig(ExtractorConfig):
     """Settings of :class:`TPLinker`.
 
     Attributes:
-        recover_steps: optimiser steps over which the weight moves from the entity map to the links.
+        recover_steps: optimiser steps over which the weight moves from the entity map to the links; with 0 it has moved
+            after the first, as a short training needs it.
         padded_cells: the official mean, over all cells of an input padded to ``max_length``, specials and padding
             included; by default the mean is over the cells of text tokens.
     """
