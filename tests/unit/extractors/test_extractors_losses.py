@@ -95,6 +95,10 @@ def test_what_hangs_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
             found += [getattr(made, name) for name in pairs._FIELDS]
         return found
 
+    counts = torch.bincount(scored.sentence)
+    assert counts.max() > 2 and len(padded._most_certain(scored, 3)) == counts.clamp(max=2).sum()
+    few = scored.select(torch.arange(len(scored)).flip(0)[:2])
+    assert padded._most_certain(few, 3) is few  # in their own order
     expected = everything()
     adversarial_argsort(monkeypatch)
     for one, other in zip(everything(), expected, strict=True):

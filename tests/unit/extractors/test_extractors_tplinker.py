@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -16,6 +17,7 @@ from support.extractors import (
     check_portions,
     one_word,
     random_batch,
+    random_rows,
     toy_sentences,
     training_batch,
     worked_example,
@@ -24,8 +26,9 @@ from support.pairs import perfect
 from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs, tplinker
 from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.pairs import find_cells, plan, spans_of
-from tripleaudit.extractors.tplinker import TPLinker, decode, plain_logits, targets
+from tripleaudit.extractors.tplinker import TPLinker, TPLinkerConfig, decode, plain_logits, targets
 
 
 def oracle(batch: dict, relations: int):
@@ -128,6 +131,25 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
             batch["content_mask"] = torch.ones_like(batch["content_mask"])
         naive = naive_loss(model, batch, batch["content_mask"])
         check_loss(model, fast, naive)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_static_batch_has_the_cells_of_its_triples(seed):
+    """Each once: of two classes written to one the later; maps of a pair, and pairs side by side, are others."""
+    rng, length, relations = np.random.default_rng(seed), 6, 3
+    rows = [random_rows(rng, length - 2, relations, 6) for _ in range(2)]
+    config = TPLinkerConfig(relations=["a", "b", "c"])
+    found = TPLinker.collate_targets(config, rows, [], Shape(2, length, static=True))["cells"].tolist()
+    written = {}
+    cells = targets(stack_triples(rows), relations)
+    for sentence, row, column, map_, kind in zip(
+        *(part.tolist() for part in (cells.sentence, cells.row, cells.column, cells.relation, cells.classes)),
+        strict=True,
+    ):
+        pair = list(zip(*np.triu_indices(length), strict=True)).index((row, column))
+        written[sentence * length * (length + 1) // 2 + pair, map_] = kind
+    assert {tuple(cell) for cell in found if cell[2]} == {(*place, kind) for place, kind in written.items()}
 
 
 def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):

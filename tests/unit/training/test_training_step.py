@@ -222,6 +222,14 @@ def test_the_first_batch_of_a_layout_warms_up_and_later_ones_are_replayed(tiny_e
 
 
 @pytest.mark.parametrize("accumulation", [1, 2])
+def test_sums_of_several_batches_lie_outside_of_graphs_from_the_start(tiny_encoder, gpu, accumulation: int) -> None:
+    model = build(CasRel, tiny_encoder)
+    settings = TrainingSettings(accumulation=accumulation)
+    CapturedStep(model, torch.optim.SGD(model.parameters()), settings, False, None)
+    assert {each.grad is None for each in model.parameters()} == {accumulation == 1}
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
 def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
     tiny_encoder, monkeypatch, gpu, caplog, accumulation
 ):

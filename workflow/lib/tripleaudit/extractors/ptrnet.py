@@ -50,9 +50,9 @@ class PtrNetConfig(ExtractorConfig):
         max_triples: steps when decoding. In training, a sentence with more triples trains on the first of them in
             ``order``, without the NONE that would follow (the official code drops such sentences).
         skip_equal: drop predictions whose subject and object are the same text, as the official code does.
-        order: ``text`` writes the triples of a sentence as their subjects, then their objects begin in the text, so that
-            there is one right answer at each step; ``once`` keeps one shuffled order for all epochs and runs, as the
-            official loader does; ``epoch`` shuffles them anew in every epoch.
+        order: ``text`` writes the triples of a sentence as their subjects, then their objects begin in the text, so
+            that there is one right answer at each step; ``once`` keeps one shuffled order for all epochs and runs, as
+            the official loader does; ``epoch`` shuffles them anew in every epoch.
     """
 
     model_type = "tripleaudit-ptrnet"
