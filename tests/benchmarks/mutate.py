@@ -22,8 +22,10 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import accelerate  # noqa: F401  these, so that large libraries are there in every fork
@@ -243,10 +245,30 @@ def caught(copy: Path, mutation: Mutation, tests: Iterator[list[str]]) -> str:
         path.write_text(kept, encoding="utf-8")
 
 
-def equivalents(root: Path) -> dict[tuple[str, str, str, str], str]:
-    """Return why changes change no result: by module, the line's text, what stood there and what was put there."""
+Named = tuple[str, str, str, str, int]
+
+
+def equivalents() -> dict[Named, str]:
+    """Return why changes change no result, by what :func:`names` calls them."""
     rows = yaml.safe_load(Path(__file__).with_name("equivalent.yaml").read_text(encoding="utf-8")) or []
-    return {(str(PACKAGE / row["file"]), row["line"], row["was"], row["now"]): row["why"] for row in rows}
+    return {
+        (str(PACKAGE / row["file"]), row["line"], row["was"], row["now"], number): row["why"]
+        for row in rows
+        for number in row.get("numbers", [1])
+    }
+
+
+def names(root: Path, every: Iterable[Mutation]) -> dict[Mutation, Named]:
+    """Return for each change of whole modules its module, the line's text, what stood there, what was put there.
+
+    Behind these its number, from 1, among those of which all this is the same; no numbers of lines, which move.
+    """
+    read, seen, named = cache(lambda file: (root / file).read_text(encoding="utf-8").splitlines()), Counter(), {}
+    for mutation in every:
+        place = mutation.file, read(mutation.file)[mutation.line - 1].strip(), mutation.was, mutation.now
+        seen[place] += 1
+        named[mutation] = (*place, seen[place])
+    return named
 
 
 def state_of(root: Path) -> str:
@@ -274,7 +296,7 @@ def main() -> int:
     rows = [json.loads(line) for line in tried.read_text(encoding="utf-8").splitlines()] if tried.exists() else []
     state = state_of(ROOT)
     before = {Mutation(**row["change"]): row["test"] for row in rows if row["state"] == state}
-    reasons, outcomes = equivalents(ROOT), []
+    reasons, named, outcomes = equivalents(), names(ROOT, every), []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project" / "main"
         ignored = shutil.ignore_patterns(".git", ".venv", "results", ".snakemake", "__pycache__")
@@ -297,8 +319,7 @@ def main() -> int:
         compileall.compile_dir(copy / PACKAGE, quiet=1, invalidation_mode=by_hash)
         sound = {"", "time"}
         for number, mutation in enumerate(chosen, 1):
-            line = (ROOT / mutation.file).read_text(encoding="utf-8").splitlines()[mutation.line - 1].strip()
-            why = reasons.get((mutation.file, line, mutation.was, mutation.now), "")
+            why = reasons.get(named.get(mutation), "")
             if mutation in before:
                 test = before[mutation]
             else:

@@ -88,6 +88,7 @@ def test_a_text_is_shown_up_to_eighty_characters(length: int, cut: int) -> None:
     [
         ("New York City", "in New York", "New York"),  # a word fewer
         ("Newyork", "in New York today", "New York"),  # a word more
+        ("Newport New s", "in Newport", "in Newport"),  # two fewer never, at the text's end neither
         ("New York", "in Newyork today", "Newyork"),
         ("", "in Lund", ""),
         ("Lund", "Ada Lunt , LUNDE", "LUNDE"),  # up to case

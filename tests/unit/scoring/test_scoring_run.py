@@ -361,6 +361,24 @@ def test_a_format_that_is_given_holds_where_the_content_says_nothing(tmp_path: P
         load_side(bare, "predict")
 
 
+def test_gold_comes_from_the_stored_form_that_its_content_shows(tmp_path: Path) -> None:
+    path = tmp_path / "stored.json"
+    row = {"text": "Ann saw Bob", "predict": [["Ann", "r", "Bob"]], "truth": [["Bob", "r", "Ann"]]}
+    path.write_text(json.dumps([row]))
+    for side, subject in (("truth", "Bob"), ("predict", "Ann")):
+        (sentence,) = load_side(path, side)
+        assert [triple.subject.text for triple in sentence.triples] == [subject]
+
+
+def test_columns_that_are_named_are_read_where_usual_ones_are_there_too(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = {"text": "Ann saw Bob", "triples": [["Ann", "r", "Bob"]], "checked": [["Bob", "r", "Ann"]]}
+    path.write_text(json.dumps(row) + "\n")
+    for columns, subject in ((None, "Ann"), ({"triples": "checked"}, "Bob")):
+        (sentence,) = load_side(path, "truth", columns=columns)
+        assert [triple.subject.text for triple in sentence.triples] == [subject]
+
+
 @pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 57 + "…")])
 def test_a_text_in_a_message_is_cut_to_sixty_characters(length: int, shown: str) -> None:
     with pytest.raises(UserError, match=f"reads '{shown}', but g has 'y' there"):

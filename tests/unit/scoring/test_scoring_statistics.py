@@ -215,6 +215,26 @@ def test_randomisation_where_every_difference_recurs() -> None:
     assert randomisation_test(first, second, shuffles=40_000) == pytest.approx(exact_p(first, second), abs=0.02)
 
 
+def test_sentences_that_differ_from_all_others_take_one_random_bit_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, default = [], np.random.default_rng
+
+    class Noted:
+        def __init__(self, seed: int):
+            self.own = default(seed)
+
+        def integers(self, *given, size, **options):
+            drawn.append(size)
+            return self.own.integers(*given, size=size, **options)
+
+        def binomial(self, *given, **options):
+            return self.own.binomial(*given, **options)
+
+    monkeypatch.setattr(np.random, "default_rng", Noted)
+    first = np.array([[number, number, 30] for number in range(1, 10)])
+    randomisation_test(first, np.zeros_like(first) + [0, 0, 30], shuffles=7)
+    assert drawn == [(7, 2)]  # nine bits are two bytes
+
+
 def test_randomisation_of_equal_and_of_very_different_systems() -> None:
     good, bad = some_counts(200, 0.9, 7), some_counts(200, 0.3, 7)
     assert randomisation_test(good, good) == 1.0
