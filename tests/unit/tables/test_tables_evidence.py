@@ -25,9 +25,10 @@ def said(slope: float | None, converged: bool | None, rise: float | None = None)
         ([said(None, True), said(0.011, False)], False),  # likewise, with few evaluations
         ([said(-0.05, True), said(0.0, False)], False),  # one that has learnt nothing
         ([said(0.0, False, 0.0), said(0.0, True)], False),
-        ([said(0.02, True, -0.01), said(0.009, False, 0.004)], True),  # nothing gained since: 0 and 0.9
-        ([said(0.02, True, 0.0), said(0.011, False, 0.004)], False),
+        ([said(0.02, True, -0.01)] * 2, True),  # none has gained anything
         ([said(0.02, False, -0.01)], True),  # as an earlier version judged it
+        ([said(0.006, True, 0.0), said(0.008, False, 0.017), said(0.007, False, 0.019)], False),  # but two have
+        ([said(0.006, True, 0.0), said(0.003, True, 0.017), said(0.003, True, 0.019)], True),
         ([said(0.001, True), said(None, None)], None),
         ([said(0.009, False), said(None, None)], None),
     ],
@@ -62,5 +63,5 @@ def test_more_seeds_make_the_mark_surer(seeds):
 
         return float(np.mean([at_rest([one() for _ in range(seeds)]) is False for _ in range(300)]))
 
-    at_most, at_least = {1: (0.12, 0.75), 3: (0.03, 0.9), 5: (0.03, 0.95)}[seeds]
+    at_most, at_least = {1: (0.12, 0.75), 3: (0.06, 0.9), 5: (0.03, 0.95)}[seeds]
     assert marked(0.0) <= at_most and marked(0.01) >= at_least

@@ -151,22 +151,23 @@ def at_rest(said: Sequence[Mapping[str, Any]]) -> bool | None:
 
     A row shows their mean, and their mean slope decides. The slope of one training is that of few evaluations on few
     sentences: where all have come to rest, the more seeds there are the more likely does one seem to rise still. One
-    that was stopped, or gained nothing in its last third, rises no more, however its last evaluations lie; one that has
-    learnt nothing decides for all.
+    that was stopped rises no more, however its last evaluations lie; nor do those of which none gained anything in its
+    last third. One that has learnt nothing decides for all.
 
     Args:
         said: of each training what :func:`~tripleaudit.training.convergence.convergence` returns.
     """
-    slopes = []
+    slopes, gains = [], []
     for each in said:
         converged, slope, rise = each.get("converged"), each.get("slope") or 0.0, each.get("rise")
         if converged is None:
             return None
-        gained = rise is None or rise > 0
         if not converged and slope <= RISE:
             return False  # nothing learnt
-        slopes.append(slope if gained and not (converged and slope > RISE) else 0.0)
-    return fmean(slopes) <= RISE
+        gains.append(rise is None or rise > 0)
+        stopped = converged and slope > RISE and gains[-1]
+        slopes.append(0.0 if stopped else slope)
+    return fmean(slopes) <= RISE or not any(gains)
 
 
 def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
