@@ -38,12 +38,17 @@ def test_a_training_that_never_learnt_has_not_converged():
 
 
 def test_too_few_evaluations_say_nothing_unless_it_was_stopped():
-    assert convergence(history(0.5, 0.6, 0.6))["converged"] is None
-    assert convergence(history(0.5, 0.6, 0.6), patience=3)["converged"] is True
-    assert convergence(history(0.5, 0.6, 0.6), patience=2)["converged"] is True
+    assert convergence(history(0.6, 0.5, 0.6))["converged"] is None
+    assert convergence(history(0.6, 0.5, 0.6), patience=2)["converged"] is True
     assert convergence(history(0.5, 0.6), patience=1)["converged"] is None  # one without a new best may be noise
     assert convergence([])["converged"] is None
-    assert convergence(history(0.1, 0.2, 0.3, 0.4), patience=3)["converged"] is True
+
+
+def test_a_training_that_was_stopped_because_it_rose_too_slowly_has_not_converged():
+    """Where progress is five points at least (``min_delta``), four at each evaluation are none."""
+    assert convergence(history(0.1, 0.14, 0.18, 0.22), patience=3)["converged"] is False
+    assert convergence(history(0.1, 0.14, 0.18), patience=2)["converged"] is None
+    assert convergence(history(0.1, 0.11, 0.1, 0.1), patience=2)["converged"] is True
 
 
 def test_the_slope_is_that_of_three_evaluations_at_least():

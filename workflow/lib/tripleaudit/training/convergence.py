@@ -17,8 +17,9 @@ def convergence(history: Sequence[Mapping[str, Any]], patience: int = 0) -> dict
 
     Args:
         history: its rows; those with ``f1`` are evaluations.
-        patience: evaluations without a new best after which early stopping ended it, 0 where nothing did. A single one
-            says as little as it does of a training that went on.
+        patience: evaluations without progress after which early stopping ended it, 0 where nothing did. Two at least
+            must be without a new best F1: a single one says as little as it does of a training that went on, and what
+            is no progress enough (``min_delta``) may be one.
 
     Returns:
         ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth of the training over
@@ -27,13 +28,14 @@ def convergence(history: Sequence[Mapping[str, Any]], patience: int = 0) -> dict
         that third, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
         evaluations, but a stopped training has converged.
     """
-    stopped = patience > 1
     points = [(row["step"], row["f1"]) for row in history if "f1" in row]
     found: dict[str, Any] = {"evaluations": len(points), "slope": None, "rise": None}
     if not points:
         return {**found, "best_step": None, "last_step": None, "converged": None}
     last = points[-1][0]
-    found |= {"best_step": max(points, key=lambda point: point[1])[0], "last_step": last}
+    best = max(points, key=lambda point: point[1])
+    stopped = patience > 1 and best not in points[-2:]
+    found |= {"best_step": best[0], "last_step": last}
     if len(points) < FEWEST or not last:
         return {**found, "converged": True if stopped else None}
     late = max([point for point in points if point[0] > 2 / 3 * last], points[-3:], key=len)
