@@ -46,6 +46,7 @@ COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, 
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
             ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}  # fmt: skip
 GUARDS = ("strict", "slots", "frozen", "local_files_only")  # arguments that change no result of a program that is right
+TOLD = ("log", "logger", "logging", "watched", "Progress", "warnings")  # whose calls are words to the user
 UNNOTICED = (  # what a review changed and no test noticed: the place, what stood there, what was put there
     ("data/presets.yaml", "1.0e-5, schedule: constant, patience: 7", "1.0e-4, schedule: constant, patience: 7"),
     ("extractors/tplinker.py", 'among(OCCURRENCES)] = "all"', 'among(OCCURRENCES)] = "given"'),
@@ -116,7 +117,7 @@ class _Changer(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if ast.unparse(node.func).startswith(("log", "watched", "Progress", "warnings")):
+        if ast.unparse(node.func).split(".")[0] in TOLD:
             return node
         return self.generic_visit(node)
 

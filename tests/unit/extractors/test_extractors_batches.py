@@ -133,5 +133,7 @@ def test_items_are_read_ahead_in_order_no_more_than_asked_for_and_errors_come_wh
         next(found)
     found = ahead(iter(range(100)), most=1)
     assert next(found) == 0
+    (reader,) = [each for each in threading.enumerate() if each.name == "batches"]
+    assert reader.daemon  # a process that failed ends, though the traceback still holds the iterator
     found.close()  # its thread ends with it
     assert not [each for each in threading.enumerate() if each.name == "batches"]

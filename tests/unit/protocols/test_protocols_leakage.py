@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.protocols import leakage as module
 from tripleaudit.protocols.leakage import Copies, leakage, words
 
 
@@ -146,3 +147,10 @@ def test_among_others_the_most_similar_is_that_of_comparing_all(texts: list[str]
         if max(similar, default=0) >= threshold:
             expected[place] = "near", max(similar), similar.index(max(similar))
     assert found == expected
+
+
+def test_a_frequent_word_alone_leads_to_no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the bound on comparisons would be reached, and copies could be missed."""
+    monkeypatch.setattr(module, "MOST", 3)
+    copies = Copies([f"a {word}" for word in "bcdef"], threshold=1.0)
+    assert copies.among_others(["a z"]) == [] and copies.uncertain == 0

@@ -37,6 +37,18 @@ def test_training_learns_the_text_and_saves_safetensors_alone(trained):
     assert answers["london is the [MASK] of england . 1", 0][0][0] == "capital"
 
 
+def test_order_training_masks_and_test_masks_are_drawn_from_streams_of_their_own(tiny_encoder, tmp_path, monkeypatch):
+    seeds = []
+
+    def stream(seed):
+        seeds.append(abs(seed))  # as Python does
+        return random.Random(seed)
+
+    monkeypatch.setattr(train_mlm, "random", SimpleNamespace(Random=stream))
+    train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(steps=1, batch_size=6, seed=1))
+    assert len(set(seeds)) == 3
+
+
 def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
     sums = []
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
