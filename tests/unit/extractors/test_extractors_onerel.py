@@ -144,3 +144,5 @@ def test_the_score_is_the_product_of_the_three_probabilities_used():
     rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 10)
     assert rows[0].tolist() == [0, 1, 4, 0, 7, 8]
     torch.testing.assert_close(found[:1], torch.tensor([0.5 * 0.6 * 0.7]))
+    rows, found = decode(replace(cells, scores=torch.tensor(scores)).select(cells.classes < 3), 2, 10)  # no last cell
+    assert (rows.shape, found.shape) == ((0, 6), (0,))

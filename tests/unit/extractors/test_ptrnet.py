@@ -191,6 +191,14 @@ def test_triples_are_written_as_they_come_in_the_text():
         assert steps["steps"].tolist() == [3, 2, 1, 0, 0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(("most", "written"), [(2, [2, 3, PAD]), (3, [2, 3, 4, NONE]), (4, [2, 3, 4, NONE, PAD])])
+def test_a_static_batch_ends_with_none_where_all_triples_fit(most: int, written: list[int]) -> None:
+    rows = np.array([[1, 1, number, 4 + number, 4 + number] for number in range(3)])
+    config = PtrNetConfig(max_triples=most)
+    classes = PtrNet.collate_targets(config, [rows], [None], Shape(1, 20, static=True))["classes"][0].tolist()
+    assert classes == written
+
+
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), length=st.integers(2, 12), width=st.integers(1, 6))
 def test_best_spans_equal_the_plain_search(seed, length, width):
