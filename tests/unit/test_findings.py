@@ -220,6 +220,7 @@ def conll() -> list:
         *(t("two-step", f"{zcc}|BiRTE", "Change (points)") for zcc in ("ZCC binary", "ZCC MCML")),
         Told(-1, PAPER),
         Told(9, PAPER),
+        *(t.cell("two-step", f"{zcc}|BiRTE", "Change (points)").spread for zcc in ("ZCC binary", "ZCC MCML")),
         t("zcc", "ZCC binary", "F1"),
         t("zcc", "ZCC MCML", "F1"),
         t("zcc", "Always yes", "F1"),
