@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from support.extractors import random_batch
 from tripleaudit.extractors import grte, onerel, padded, pairs, unirel
 from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
+from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
 from tripleaudit.extractors.ptrnet import run_whole, whole_lstm
 from tripleaudit.extractors.recurrence import partition_filter
@@ -30,7 +31,9 @@ def test_binary_cells_equal_the_dense_loss(seed):
     torch.testing.assert_close(gradients(sparse, logits), gradients(dense, logits), rtol=0, atol=1e-10)
 
 
-def test_without_positive_cells_and_mask():
+@pytest.mark.parametrize("formulation", ["", "device"])
+def test_without_positive_cells_and_mask(monkeypatch, formulation):
+    monkeypatch.setenv(VARIABLE, formulation)
     logits = torch.randn(2, 3, 4, dtype=torch.float64)
     none = torch.zeros(0, dtype=torch.long)
     torch.testing.assert_close(binary_cells(logits, none), F.softplus(logits).sum())
