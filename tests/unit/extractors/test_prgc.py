@@ -349,5 +349,6 @@ def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing()
     state = torch.get_rng_state()
     logits = correspondence(x, y, layer, 0.0)
     assert torch.equal(torch.get_rng_state(), state)
-    for gradient in torch.autograd.grad(logits.sum(), (x, y, layer.weight)):
-        assert not gradient.any()  # as of relu itself
+    for each in (logits, correspondence(x, y, layer, 0.3, seed=1)):
+        for gradient in torch.autograd.grad(each.sum(), (x, y, layer.weight)):
+            assert not gradient.any()  # as of relu itself
