@@ -28,6 +28,7 @@ from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
     IGNORED,
@@ -371,3 +372,19 @@ def test_the_first_token_of_a_text_can_be_a_word(tiny_encoder):
     model = build(PtrNet, tiny_encoder, width=6).eval()
     words = model.read(torch.tensor([[9, 10]]), torch.ones(1, 2).long(), torch.tensor([[0, 1]]))
     assert words.mask.all() and words.back.tolist() == [[1], [0]]
+
+
+def test_a_gpu_finds_the_spans_of_all_steps_at_once_that_are_found_step_by_step(tiny_encoder, monkeypatch):
+    model = build(PtrNet, tiny_encoder, width=6).double().eval()
+    model.relation_out.bias.data[NONE] = -100.0  # never stops by itself
+    texts = [sentence.text for sentence in toy_sentences()]
+    batch = model.collate(model.aligner.align(texts))
+    with torch.inference_mode():
+        by_step = model.predict_rows(**batch)
+        monkeypatch.setenv(VARIABLE, "device")
+        at_once = model.predict_rows(**batch)
+    found, expected = (
+        sorted((*row, round(score, 5)) for row, score in zip(rows.tolist(), scores.tolist(), strict=True))
+        for rows, scores in (at_once, by_step)
+    )
+    assert found == expected and len({row[0] for row in found}) > 1
