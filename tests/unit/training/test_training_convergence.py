@@ -33,22 +33,22 @@ def test_a_late_start_is_no_rest():
 
 def test_a_training_that_never_learnt_has_not_converged():
     assert convergence(history(*[0.0] * 9))["converged"] is False
-    assert convergence(history(*[0.0] * 9), patience=3)["converged"] is False
-    assert convergence(history(0.1, 0.2, 0.3, 0.4, 0.38), patience=1)["converged"] is False
+    assert convergence(history(*[0.0] * 9), stopped=True)["converged"] is False
+    assert convergence(history(0.1, 0.2, 0.3, 0.4, 0.38), stopped=True)["converged"] is False
 
 
 def test_too_few_evaluations_say_nothing_unless_it_was_stopped():
     assert convergence(history(0.6, 0.5, 0.6))["converged"] is None
-    assert convergence(history(0.6, 0.5, 0.6), patience=2)["converged"] is True
-    assert convergence(history(0.5, 0.6), patience=1)["converged"] is None  # one without a new best may be noise
+    assert convergence(history(0.6, 0.5, 0.6), stopped=True)["converged"] is True
+    assert convergence(history(0.5, 0.6), stopped=True)["converged"] is None  # one without a new best may be noise
     assert convergence([])["converged"] is None
 
 
 def test_a_training_that_was_stopped_because_it_rose_too_slowly_has_not_converged():
     """Where progress is five points at least (``min_delta``), four at each evaluation are none."""
-    assert convergence(history(0.1, 0.14, 0.18, 0.22), patience=3)["converged"] is False
-    assert convergence(history(0.1, 0.14, 0.18), patience=2)["converged"] is None
-    assert convergence(history(0.1, 0.11, 0.1, 0.1), patience=2)["converged"] is True
+    assert convergence(history(0.1, 0.14, 0.18, 0.22), stopped=True)["converged"] is False
+    assert convergence(history(0.1, 0.14, 0.18), stopped=True)["converged"] is None
+    assert convergence(history(0.1, 0.11, 0.1, 0.1), stopped=True)["converged"] is True
 
 
 def test_the_slope_is_that_of_three_evaluations_at_least():
@@ -82,7 +82,7 @@ def test_half_a_point_in_a_tenth_of_the_training_may_still_come(rise: float, con
 
 @pytest.mark.parametrize(("best", "learnt"), [(0.0001, False), (0.00015, True)])
 def test_what_is_stopped_has_converged_if_it_learnt_more_than_nothing(best: float, learnt: bool):
-    assert convergence(history(0, 0, best, 0, 0, 0), patience=3)["converged"] is learnt
+    assert convergence(history(0, 0, best, 0, 0, 0), stopped=True)["converged"] is learnt
 
 
 @pytest.mark.parametrize(("best", "converged"), [(0.6, False), (0.7, True), (0.8, True)])

@@ -161,11 +161,13 @@ class Report:
         """Return what one plot is made from."""
         study, plot, folder = self.study, wildcards.plot, self.study.places.study
         scores: list[str] = []
-        runs = self.runs() if plot == "zcc-curves" else []
+        runs: list[str] = []
         if plot in WITH_SCORES:
             scores, runs = [f"{folder}/scores.csv"], self.runs()
         elif plot == "gre-scores":
             scores, runs = [f"{folder}/gre/scores.csv"], self._asked()
+        elif plot == "zcc-curves":
+            runs = self.runs()
         every = [*study.runs, *study.classifier_runs]
         return {
             "scores": scores,

@@ -12,21 +12,20 @@ NOTHING: Final = 1e-4
 """F1 of a model that has not begun to learn."""
 
 
-def convergence(history: Sequence[Mapping[str, Any]], patience: int = 0) -> dict[str, Any]:
+def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> dict[str, Any]:
     """Say how far a training had come when it ended.
 
     Args:
         history: its rows; those with ``f1`` are evaluations.
-        patience: evaluations without progress after which early stopping ended it, 0 where nothing did. Two at least
-            must be without a new best F1: a single one says as little as it does of a training that went on, and what
-            is no progress enough (``min_delta``) may be one.
+        stopped: early stopping ended it. This counts where the last two evaluations at least are without a new best: a
+            single one (a patience of 1) says little, and what is too little progress (``min_delta``) may be one.
 
     Returns:
         ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth of the training over
         the evaluations of its last third (at least the last three; least squares); ``rise``, the best F1 minus the best
         before that third; ``converged``, whether it was stopped, rose no faster than :data:`RISE` or had no new best in
         that third, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
-        evaluations, but a stopped training has converged.
+        evaluations, but a training for which ``stopped`` counts has converged.
     """
     points = [(row["step"], row["f1"]) for row in history if "f1" in row]
     found: dict[str, Any] = {"evaluations": len(points), "slope": None, "rise": None}
@@ -34,7 +33,7 @@ def convergence(history: Sequence[Mapping[str, Any]], patience: int = 0) -> dict
         return {**found, "best_step": None, "last_step": None, "converged": None}
     last = points[-1][0]
     best = max(points, key=lambda point: point[1])
-    stopped = patience > 1 and best not in points[-2:]
+    stopped = stopped and best not in points[-2:]
     found |= {"best_step": best[0], "last_step": last}
     if len(points) < FEWEST or not last:
         return {**found, "converged": True if stopped else None}

@@ -227,7 +227,7 @@ def _save(
             "best_epoch": progress["best_epoch"],
             "best_step": progress["best_step"],
             "best_f1": result.best_f1,
-            "convergence": convergence(result.history, settings.patience if result.progress.stopped else 0),
+            "convergence": convergence(result.history, result.progress.stopped),
             "seconds": round(progress["training_seconds"], 3),
             "seconds_per_epoch": round(progress["training_seconds"] / max(result.epochs, 1e-9), 3),
             "validation_seconds": round(progress["validation_seconds"], 3),
