@@ -46,9 +46,6 @@ rule write_report:
     conda:
         "../../envs/light.yaml"
     params:
-        code=lambda wildcards: jobs.described_code(
-            "write-report", TABLES, *(Path(path).stem for path in STUDY.report.files())
-        ),
         told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
         facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
         files=lambda wildcards, input: [part for kind in input.keys() for part in (f"--{kind}", *input.get(kind))],

@@ -245,12 +245,11 @@ class Report:
         return {
             "tables": tables,
             "plots": [*(f"{folder}/plots/{name}.json" for name in self.plots), *curves],
-            "scores": [f"{folder}/scores.csv"] if self.runs() else [],
-            "counts": study.score_files("counts"),
-            "audits": self.audits(),
-            "runs": [*self.runs(), *study.systems.probe.files()],
-            "gre": [f"{folder}/gre/scores.csv"] if study.grescores.tables() else [],
-            "needles": [f"{folder}/needles/scores.csv"] if needles else [],
+            "scores": [
+                *([f"{folder}/scores.csv"] if self.runs() else []),
+                *([f"{folder}/gre/scores.csv"] if study.grescores.tables() else []),
+                *([f"{folder}/needles/scores.csv"] if needles else []),
+            ],
             "predictions": [predictions for predictions, _, _ in self.browsed],
             "gold": [gold for _, gold, _ in self.browsed],
             "browsed": [counts for _, _, counts in self.browsed],
@@ -275,7 +274,6 @@ class Report:
             "configfiles": [os.path.relpath(path) for path in configfiles],
             "seeds": self.study.seeds,
             "settings": self.study.settings,
-            "table_options": self.tables(),
         }
 
     def told(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:

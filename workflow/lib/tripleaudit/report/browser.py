@@ -52,16 +52,16 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
     relations: dict[str, int] = {}
     sets: list[dict[str, str]] = []
     systems: list[dict[str, Any]] = []
-    places: dict[tuple[str, str, str], int] = {}
+    places: dict[tuple[str, str], int] = {}
     golds: list[dict[str, Sentence]] = []
     rows: list[dict[str, dict[str, Any]]] = []
     for run in predicted:
         counts = load_counts(run.counts) if run.counts else None
         strata = dict(zip(counts.ids, counts.strata, strict=True)) if counts else {}
-        name = (run.study, run.corpus, run.protocol)
+        name = (run.corpus, run.protocol)
         if name not in places:
             places[name] = len(sets)
-            sets.append({"key": clean(set_key(*name)), "name": clean(set_label(run, predicted))})
+            sets.append({"key": clean(set_key(*name)), "name": clean(set_label(run))})
             golds.append({})
             rows.append({})
         place = places[name]
@@ -114,12 +114,10 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
     }
 
 
-def set_label(run: Predicted, among: Sequence[Predicted]) -> str:
-    """Name a test set: corpus and protocol, with the study where the page has several."""
+def set_label(run: Predicted) -> str:
+    """Name a test set: corpus and protocol."""
     protocol = NAMES.get(run.protocol, run.protocol)
-    study = run.study if len({one.study for one in among}) > 1 else ""
-    corpus = ", ".join(filter(None, (labels.corpus(run.corpus), protocol)))
-    return ": ".join(filter(None, (study, corpus)))
+    return ", ".join(filter(None, (labels.corpus(run.corpus), protocol)))
 
 
 def system_label(run: Predicted, among: Sequence[Predicted]) -> str:

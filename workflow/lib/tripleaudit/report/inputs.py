@@ -1,8 +1,8 @@
 """What a report is made from, listed by the workflow or found in the folder of a finished study."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ class Predicted:
         predictions, gold: files of sentences.
         counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
         answers: raw answers of a language model, with its triples.
-        study: name, where a page shows several.
     """
 
     corpus: str
@@ -31,7 +30,6 @@ class Predicted:
     gold: Path
     counts: Path | None = None
     answers: Path | None = None
-    study: str = ""
 
     @property
     def classifies(self) -> bool:
@@ -50,7 +48,7 @@ class ReportFiles:
 
     Attributes:
         tables, plots: JSON tables and plots, in the order of the page.
-        scores, counts, audits, runs, gre, needles: what the answers are computed from.
+        scores: whose sidecars name the data.
         predictions, gold, browsed: what the sentences show: prediction files, and of each the gold sentences and the
             per-sentence counts.
         infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``, of a
@@ -63,11 +61,6 @@ class ReportFiles:
     tables: Sequence[str | Path] = ()
     plots: Sequence[str | Path] = ()
     scores: Sequence[str | Path] = ()
-    counts: Sequence[str | Path] = ()
-    audits: Sequence[str | Path] = ()
-    runs: Sequence[str | Path] = ()
-    gre: Sequence[str | Path] = ()
-    needles: Sequence[str | Path] = ()
     predictions: Sequence[str | Path] = ()
     gold: Sequence[str | Path] = ()
     browsed: Sequence[str | Path] = ()
@@ -98,7 +91,6 @@ class StudyFacts:
         config_sha256: digest of the validated configuration, empty if unknown.
         configfiles: paths that ``--configfile`` takes, none for the default.
         seeds, settings: of the configuration, for the list of facts.
-        table_options: table -> options of the configuration, so that answers use the table's matching rule.
     """
 
     name: str
@@ -107,7 +99,6 @@ class StudyFacts:
     configfiles: Sequence[str] = ()
     seeds: Sequence[int] = ()
     settings: Sequence[str] = ()
-    table_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def predicted_of(predictions: str | Path, gold: str | Path, counts: str | Path) -> Predicted:
@@ -164,12 +155,7 @@ RUN = ("corpus", "protocol", "training", "extractor")
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
 PATTERNS = {
     "plots": "plots/*.json",
-    "scores": "scores.csv",
-    "counts": "counts/**/*.csv",
-    "audits": "audits/*/*.json",
-    "runs": "trainings.json systems.json completion/*/*.json",
-    "gre": "gre/scores.csv",
-    "needles": "needles/scores.csv",
+    "scores": "scores.csv gre/scores.csv needles/scores.csv",
     "provenance": "models/**/provenance.json",
 }
 
@@ -189,7 +175,7 @@ def find_files(folder: str | Path) -> ReportFiles:
         for name, patterns in PATTERNS.items()
     }
     found: dict[tuple[Any, ...], tuple[Path, Path, Path]] = {}
-    for counts in every["counts"]:
+    for counts in sorted(folder.glob("counts/**/*.csv")):
         keys, run = read_keys(counts), counts.parent.relative_to(folder / "counts")
         testset, dash, testing = counts.stem.rpartition("-")
         if testing not in ("nz", "wz"):  # behind a classifier

@@ -9,13 +9,12 @@ from urllib.parse import urlencode
 
 from tripleaudit.report import charts
 from tripleaudit.report.browser import error_counts
-from tripleaudit.report.glance import Matrix, draw, section_id, title
+from tripleaudit.report.glance import Matrix, draw, title
 from tripleaudit.report.inputs import StudyFacts
 from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import Origin
 from tripleaudit.report.sections import Drawn, Plot, Section, contents
 from tripleaudit.report.table_files import Links
-from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.render.escape import html as escape
 
 ASSETS = Path(__file__).parent / "assets"
@@ -76,44 +75,24 @@ class About:
 
 @dataclass
 class Page:
-    """What a report shows: one study, or several side by side."""
+    """What a report shows."""
 
-    about: Sequence[About]
+    about: About
     matrix: Matrix
     sections: Sequence[Section]
     browser: Mapping[str, Any] | None
     links: Links
 
-    @property
-    def title(self) -> str:
-        """The names of the studies."""
-        return " and ".join(one.facts.name for one in self.about)
-
 
 def page(shown: Page) -> str:
     """Return the page."""
-    several = [one.facts.name for one in shown.about] if len(shown.about) > 1 else []
-
-    def address(cell: Cell, study: str) -> str:
-        return shown.links.address(cell, study)
-
-    drawn = Drawn(address, several)
+    drawn, name = Drawn(shown.links.address), escape(shown.about.facts.name)
     sections = drawn.sections(shown.sections)
-    about = "".join(_about(one, several, drawn) for one in shown.about)
-    ids = {one.id or section_id(one.table.name) for one in shown.sections}
-    glance = draw(shown.matrix, address)
-    for name in {table for table, _ in shown.matrix.heads}:  # of several studies, the first that has it
-        if section_id(name) not in ids:
-            glance = glance.replace(
-                f'"#{section_id(name)}"', f'"#{min(i for i in ids if i.startswith(section_id(name)))}"'
-            )
-    described = "".join(
-        (f"<p><b>{escape(one.facts.name)}</b> " if several else "<p>") + f"{escape(one.facts.description)}</p>"
-        for one in shown.about
-        if one.facts.description
-    )
+    about = _about(shown.about, drawn)
+    glance = draw(shown.matrix, shown.links.address)
+    described = shown.about.facts.description and f"<p>{escape(shown.about.facts.description)}</p>"
     items = [("glance", "At a glance"), ("questions", "Questions"), ("sentences", "Sentences"), ("about", "About")]
-    links = "".join(f'<a href="#{id_}">{name}</a>' for id_, name in items if id_ != "sentences" or shown.browser)
+    links = "".join(f'<a href="#{id_}">{what}</a>' for id_, what in items if id_ != "sentences" or shown.browser)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -122,16 +101,16 @@ def page(shown: Page) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{escape(shown.title)} – tripleaudit report</title>",
+        f"<title>{name} – tripleaudit report</title>",
         f"<style>\n{_asset('page.css')}</style>",
         "</head>",
         "<body>",
         '<a class="skip" href="#glance">Skip to the results</a>',
-        f'<div class="bar"><b>{escape(shown.title)}</b><nav aria-label="Parts">{links}</nav></div>',
+        f'<div class="bar"><b>{name}</b><nav aria-label="Parts">{links}</nav></div>',
         "<main>",
         '<div class="view" id="study">',
         '<section id="glance" tabindex="-1" aria-labelledby="h-glance"><header><p class="kicker">tripleaudit report</p>'
-        f'<h1 id="h-glance">{escape(shown.title)}</h1>{described}</header>{glance}</section>',
+        f'<h1 id="h-glance">{name}</h1>{described}</header>{glance}</section>',
         '<section id="questions" tabindex="-1" aria-labelledby="h-questions"><h2 id="h-questions">Questions</h2>'
         f"{contents(shown.sections)}{sections}</section>",
         drawn.glossary.html(),
@@ -141,7 +120,7 @@ def page(shown: Page) -> str:
         about,
         "</div>",
         "</main>",
-        f"<footer>Written by {escape(shown.about[0].origin.report_code)}. This page holds all of its data and loads "
+        f"<footer>Written by {escape(shown.about.origin.report_code)}. This page holds all of its data and loads "
         "nothing.</footer>",
         '<p id="said" role="status" aria-live="polite"></p>',
         _data("copies", drawn.copies),
@@ -231,7 +210,7 @@ def _error_table(browser: Mapping[str, Any]) -> str:
     )
 
 
-def _about(one: About, several: Sequence[str], drawn: Drawn) -> str:
+def _about(one: About, drawn: Drawn) -> str:
     facts, origin = one.facts, one.origin
     entries = [
         ("Report", [origin.report_code]),
@@ -254,14 +233,12 @@ def _about(one: About, several: Sequence[str], drawn: Drawn) -> str:
         f'<th class="stub" scope="col">SHA-256</th></tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
     figures = "".join(map(drawn.figure, one.plots))
-    of = f" of {escape(facts.name)}" if several else ""
-    return (
-        f"<section><h2>Provenance{of}</h2><dl>{facts_list}</dl>{data if rows else ''}{figures}</section>"
-        + _reproduce(one.commands, of)
+    return f"<section><h2>Provenance</h2><dl>{facts_list}</dl>{data if rows else ''}{figures}</section>" + _reproduce(
+        one.commands
     )
 
 
-def _reproduce(commands: Mapping[str, str], of: str) -> str:
+def _reproduce(commands: Mapping[str, str]) -> str:
     whole = commands.get("report", "")
     rows = "".join(
         f'<tr><th scope="row">{escape(title(name))}</th><td><code>{escape(command)}</code></td></tr>'
@@ -269,7 +246,7 @@ def _reproduce(commands: Mapping[str, str], of: str) -> str:
         if name != "report"
     )
     return (
-        f"<section><h2>How to reproduce{of}</h2>"
+        "<section><h2>How to reproduce</h2>"
         "<p>In a checkout of the commit above; where the package is installed, <code>tripleaudit run STUDY.yaml</code> "
         "makes the same. What is up to date is not computed again; to start from the raw data, add "
         "<code>--forceall</code>.</p>"

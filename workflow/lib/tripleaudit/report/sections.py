@@ -42,33 +42,26 @@ class Glossary:
 
 @dataclass
 class Section:
-    """One question of one study.
+    """One question of the study.
 
     Attributes:
-        table: its table.
-        question, answer: as text; the answer may be empty.
-        study: whose numbers these are, where the page shows several and the table is of one of them.
+        table: its table, with question and answer.
         compared: one line on reported values, may be empty.
         command: that makes the table again, may be empty.
         plots: further plots: id, panels and caption of each.
     """
 
     table: Table
-    question: str
-    answer: str = ""
-    study: str = ""
     compared: str = ""
     command: str = ""
     plots: Sequence[Plot] = ()
-    id: str = ""
 
 
 @dataclass
 class Drawn:
     """What the sections of a page share: addresses of numbers, notes, plots and texts to copy."""
 
-    address: Callable[[Cell, str], str]
-    studies: Sequence[str] = ()
+    address: Callable[[Cell], str]
     glossary: Glossary = field(default_factory=Glossary)
     charts: dict[str, dict[str, Any]] = field(default_factory=dict)
     copies: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -81,26 +74,24 @@ class Drawn:
 
     def section(self, one: Section) -> str:
         """Return one question as HTML."""
-        id_ = one.id or section_id(one.table.name)
-        asked = f"{one.study}: {one.question}" if one.study else one.question
-        spec = chart(one.table, lambda cell: self.address(cell, one.study))
-        if spec and not (self.studies and not one.study):
+        id_ = section_id(one.table.name)
+        if spec := chart(one.table, self.address):
             self.charts[id_] = spec
         self.copies[id_] = {
             "CSV": to_csv(one.table),
             "Markdown": to_markdown(one.table),
             "LaTeX": to_latex(one.table),
         }
-        figures = _chart(id_, one.question) if id_ in self.charts else ""
+        figures = _chart(id_, one.table.question) if id_ in self.charts else ""
         figures += "".join(map(self.figure, one.plots))
         beside = " beside" if figures and len(one.table.columns) <= ROOMY else ""
         kind = "item" if figures or len(one.table.columns) > SMALL else NARROW
         made = f"<details><summary>Make this table again</summary><pre>{escape(one.command)}</pre></details>"
         return (
-            f'<article class="{kind}" id="{id_}"><h3>{escape(asked)}</h3>'
-            + (f'<p class="answer">{unbroken(escape(one.answer))}</p>' if one.answer else "")
+            f'<article class="{kind}" id="{id_}"><h3>{escape(one.table.question)}</h3>'
+            + (f'<p class="answer">{unbroken(escape(one.table.answer))}</p>' if one.table.answer else "")
             + (f'<p class="compared">{escape(one.compared)}</p>' if one.compared else "")
-            + f'<div class="pair{beside}"><div>{self._table(one, id_)}</div>'
+            + f'<div class="pair{beside}"><div>{self._table(one.table, id_)}</div>'
             + (f'<div class="figures">{figures}</div>' if figures else "")
             + "</div>"
             + self._foot(one.table, id_, made if one.command else "")
@@ -127,8 +118,7 @@ class Drawn:
         notes = f'<span class="refs">Notes {links}</span>' if links else ""
         return f'<div class="foot" data-grid>{notes}<span class="copies">Copy as {buttons}</span>{made}</div>'
 
-    def _table(self, one: Section, id_: str) -> str:
-        table = one.table
+    def _table(self, table: Table, id_: str) -> str:
         stubs = ([table.group_header] if table.has_row_groups else []) + [table.row_header]
         wide = " wide" if len(stubs) + len(table.columns) > WIDE else ""
         lines = [
@@ -146,9 +136,7 @@ class Drawn:
             if table.has_row_groups:
                 cells.append(f'<th scope="row" class="of{" again" if again else ""}">{escape(row.group)}</th>')
             cells.append(f'<th scope="row">{escape(row.label)}</th>')
-            for cell, column in zip(row.cells, table.columns, strict=True):
-                study = column.label if column.label in self.studies else one.study
-                cells.append(_cell(cell, self.address(cell, study)))
+            cells += [_cell(cell, self.address(cell)) for cell in row.cells]
             first = ' class="first"' if table.has_row_groups and number and not again else ""
             lines.append(f"<tr{first}>{''.join(cells)}</tr>")
         lines.append("</tbody></table></div>")
@@ -197,19 +185,11 @@ def _cell(cell: Cell, href: str) -> str:
 
 
 def contents(sections: Sequence[Section]) -> str:
-    """Return links to all questions by their short names; what studies share once, their own tables follow it."""
-    shared = {one.table.name for one in sections if not one.study}
+    """Return links to all questions by their short names."""
     items = "".join(
-        f'<li><a href="#{one.id or section_id(one.table.name)}">{escape(label(one))}</a></li>'
-        for one in sections
-        if not one.study or one.table.name not in shared
+        f'<li><a href="#{section_id(one.table.name)}">{escape(title(one.table.name))}</a></li>' for one in sections
     )
     return f'<nav class="contents" aria-label="Questions" data-grid><ul>{items}</ul></nav>'
-
-
-def label(one: Section) -> str:
-    """The short name of a question."""
-    return title(one.table.name) + (f" ({one.study})" if one.study else "")
 
 
 def unbroken(markup: str) -> str:

@@ -1,7 +1,7 @@
 """Tables as the workflow wrote them, the links of their numbers, and how far they are from reported values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -64,30 +64,25 @@ class Links:
     """Where the sentences behind a number are found: the address of a filter within the page.
 
     Attributes:
-        sets: of every ``(study, corpus, protocol)`` with sentences, the keys of its systems.
-        types: of entities that were put into documents, by study.
+        sets: of every ``(corpus, protocol)`` with sentences, the keys of its systems.
+        types: of entities that were put into documents.
     """
 
-    sets: Mapping[tuple[str, str, str], frozenset[str]]
-    types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sets: Mapping[tuple[str, str], frozenset[str]]
+    types: frozenset[str] = frozenset()
 
     @classmethod
     def to(cls, predicted: Iterable[Predicted]) -> "Links":
         """Return the links to what the page holds."""
-        sets: dict[tuple[str, str, str], set[str]] = {}
-        types: dict[str, set[str]] = {}
+        sets: dict[tuple[str, str], set[str]] = {}
+        types: set[str] = set()
         for run in predicted:
-            if run.entities and run.study not in types:
-                types[run.study] = {triple.relation for one in said(run).gold for triple in one.triples}
-            sets.setdefault((run.study, run.corpus, run.protocol), set()).add(
-                system_key(run.training, run.extractor, run.noise)
-            )
-        return cls(
-            {name: frozenset(systems) for name, systems in sets.items()},
-            {study: frozenset(names) for study, names in types.items()},
-        )
+            if run.entities and not types:
+                types = {triple.relation for one in said(run).gold for triple in one.triples}
+            sets.setdefault((run.corpus, run.protocol), set()).add(system_key(run.training, run.extractor, run.noise))
+        return cls({name: frozenset(systems) for name, systems in sets.items()}, frozenset(types))
 
-    def address(self, cell: Cell, study: str = "") -> str:
+    def address(self, cell: Cell) -> str:
         """Return the address of a number's sentences, empty where the page does not hold them."""
         of = cell.of
         if not of:
@@ -100,7 +95,7 @@ class Links:
             protocols = ["original" if trained else GENERATIVE if generative else NEEDLES]
         training = "" if generative and not trained else of["training"]
         system = system_key(training, of["extractor"], of["noise"]) if of["extractor"] not in NO_SYSTEMS else ""
-        places = [(study, "" if entities else of["corpus"], protocol) for protocol in protocols]
+        places = [("" if entities else of["corpus"], protocol) for protocol in protocols]
         place = next((one for one in places if one in self.sets and (not system or system in self.sets[one])), None)
         if place is None:
             return ""
@@ -109,17 +104,16 @@ class Links:
         stratum = "" if colon else kind if kind != "all" else "with" if with_triples else ""
         relation = name if kind == "relation" else ""
         if entities:  # strata are types of entities, groups of them, or parts and steps
-            known = self.types.get(study, frozenset())
-            stratum, relation = "", of["stratum"] if of["stratum"] in known else ""
-        texts = (study, of["corpus"], GENERATIVE)
+            stratum, relation = "", of["stratum"] if of["stratum"] in self.types else ""
+        texts = (of["corpus"], GENERATIVE)
         chosen = {"set": set_key(*place), "system": system, "stratum": stratum, "relation": relation}
         chosen["among"] = set_key(*texts) if trained and texts in self.sets else ""
         return "#sentences?" + urlencode({name: value for name, value in chosen.items() if value})
 
 
-def set_key(study: str, corpus: str, protocol: str) -> str:
+def set_key(corpus: str, protocol: str) -> str:
     """Return the name of a test set in addresses."""
-    return "/".join(filter(None, (study, corpus, protocol)))
+    return "/".join(filter(None, (corpus, protocol)))
 
 
 def system_key(training: str, extractor: str, noise: str) -> str:

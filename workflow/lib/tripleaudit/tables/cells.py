@@ -87,6 +87,9 @@ class Table:
         row_header, group_header: headings of the columns that hold row labels and row groups.
         notes: matching rule, seeds, how empty outputs were scored, and whatever a reader must know.
         style: ``paper`` leaves intervals and differences out of the LaTeX form.
+        question, answer: what the report asks over the table, and what its values answer.
+        order: place on the report's page.
+        glance: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
     """
 
     name: str
@@ -97,6 +100,10 @@ class Table:
     group_header: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
     style: str = ""
+    question: str = "What does this table show?"
+    answer: str = ""
+    order: float = float("inf")
+    glance: Sequence[tuple[str, Mapping[str, str]]] | None = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -19,10 +19,19 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     """
     if name not in TABLES:
         raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(TABLES))}")
-    table = TABLES[name].build(inputs)
+    spec = TABLES[name]
+    table = spec.build(inputs)
     if not isinstance(table, Table):
         raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
-    return replace(table, name=name, style=inputs.options.get("style", ""))
+    return replace(
+        table,
+        name=name,
+        style=inputs.options.get("style", ""),
+        question=spec.question,
+        answer=spec.answer(inputs),
+        order=spec.order,
+        glance=None if spec.glance is None else [(one.label, dict(one.of)) for one in spec.glance],
+    )
 
 
 def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
