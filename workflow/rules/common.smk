@@ -82,11 +82,35 @@ def score_keys(wildcards, **keys):
     return json.dumps({"study": STUDY.name, **named, **keys})
 
 
-def tested_keys(wildcards):
-    """The keys of a run of its own on one test set."""
-    protocol, training = wildcards.trainset.rsplit("-", 1)
-    tested = protocol if wildcards.testset == "test" else wildcards.testset
-    return score_keys(wildcards, protocol=tested, training=training, testing=wildcards.testing)
+def scored_row(wildcards):
+    """What is scored under a path, by the plan's list."""
+    return STUDY.scored[wildcards.get("row") or f"{wildcards.of}/classification"]
+
+
+def scored_inputs(wildcards):
+    """The files that a row of the scores file is made from."""
+    return scored_row(wildcards).inputs
+
+
+def scored_keys(wildcards):
+    """The keys of a row of the scores file, as JSON."""
+    return json.dumps({"study": STUDY.name, **scored_row(wildcards).keys})
+
+
+def scored_options(wildcards):
+    """What else decides a row of the scores file; behind a classifier, its threshold."""
+    row = scored_row(wildcards)
+    return [*row.options, *(GATE if row.decisions else [])]
+
+
+def as_options(wildcards, input):
+    """Input files as options by their names in the rule."""
+    return [part for name, path in input.items() for part in (f"--{name}", path)]
+
+
+def code_of(command, registry, wildcard):
+    """The code that a job chooses by a wildcard, such as its table, beyond that of its command."""
+    return lambda wildcards: jobs.described_code(command, registry, wildcards[wildcard])
 
 
 def section_for_job(wildcards, input):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from tripleaudit.descriptors import BASELINES, TABLES, TableSpec
+from tripleaudit.descriptors import TABLES, TableSpec
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Section, one_of
 from tripleaudit.plan.grescores import SYSTEM, TRAINED
 from tripleaudit.plan.needles import LENGTH_TABLE
+from tripleaudit.plan.scored import browsed
 from tripleaudit.provenance import digest
 from tripleaudit.scoring.matching import matching_names
 
@@ -186,49 +187,9 @@ class Report:
 
     @cached_property
     def browsed(self) -> list[tuple[str, str, str]]:
-        """Predictions, gold and counts of what the report shows by sentence: every system and test set of one seed.
-
-        Of the settings of a test set the largest is shown, which holds the others.
-        """
-        study, found = self.study, []
-
-        def add(corpus: str, trainset: str, folder: str, testsets: Iterable[tuple[str, str]]) -> None:
-            for testset, testing in dict(testsets).items():
-                protocol = trainset.rpartition("-")[0] if testset == "test" else testset
-                gold = study.set_file(corpus, protocol, testing, "test")
-                counts = f"counts/{folder}/{testset}-{testing}.csv"
-                found.append((f"predictions/{folder}/{testset}.jsonl", gold, counts))
-
-        first = study.seeds[0] if study.seeds else None
-        for run in study.runs:
-            if run.seed == first:
-                add(run.corpus, run.trainset, run.path, study.testsets(run.trainset))
-        for run, gate in study.two_step_runs:
-            if run.seed == first:
-                gold = study.set_file(run.corpus, "original", "wz", "test")
-                found.append((f"predictions/{run.path}/test.jsonl", gold, f"counts/{run.path}/{gate}.csv"))
-        for corpus, system, gate, seed in study.two_step_systems:
-            if seed == first:
-                gold, where = study.set_file(corpus, "original", "wz", "test"), f"{corpus}/original-nz/{system}"
-                found.append((f"predictions/{where}/test.jsonl", gold, f"counts/{where}/{gate}-seed{seed}.csv"))
-        for run in study.classifier_runs:
-            if run.seed == first:
-                found.append(self._classified(run.corpus, run.path))
-        for corpus, trainset, system in study.systems.runs:
-            testsets = study.systems.testsets(corpus, trainset, system)
-            add(corpus, trainset, f"{corpus}/{trainset}/{system}", testsets)
-        for corpus, trainset, baseline in study.baseline_runs:
-            path = f"{corpus}/{trainset}/{baseline}"
-            if BASELINES[baseline].classifier:
-                found.append(self._classified(corpus, path))
-            else:
-                add(corpus, trainset, path, study.testsets(trainset))
-        folder = study.places.study
-        return [(f"{folder}/{predictions}", gold, f"{folder}/{counts}") for predictions, gold, counts in found]
-
-    def _classified(self, corpus: str, path: str) -> tuple[str, str, str]:
-        gold = self.study.set_file(corpus, "original", "wz", "test")
-        return f"predictions/{path}/test.jsonl", gold, f"counts/{path}/classification.csv"
+        """Predictions, gold and counts of what the report shows by sentence."""
+        shown = browsed([*self.study.scored.values()], next(iter(self.study.seeds), ""))
+        return [(row.predictions, row.gold, f"{self.study.places.study}/counts/{row.path}.csv") for row in shown]
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""

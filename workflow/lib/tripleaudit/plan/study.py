@@ -17,6 +17,7 @@ from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.needles import NeedleStudies
 from tripleaudit.plan.places import Places
 from tripleaudit.plan.report import Report
+from tripleaudit.plan.scored import Scored, scored
 from tripleaudit.plan.systems import Systems
 from tripleaudit.plan.training import CLASSIFIER, Trainings
 from tripleaudit.registries import use_plugins
@@ -323,15 +324,6 @@ class Study:
         test = self.testset_file(wildcards) if own else self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
         return {"train": self.set_file(wildcards.corpus, protocol, setting, "train"), "test": test}
 
-    def gold_file(self, wildcards: Any) -> str:
-        """Return the gold test set in one testing setting."""
-        protocol = wildcards.trainset.rsplit("-", 1)[0] if wildcards.testset == "test" else wildcards.testset
-        return self.set_file(wildcards.corpus, protocol, wildcards.testing, "test")
-
-    def seen_file(self, wildcards: Any) -> str:
-        """Return the training triples that decide which test triples count as seen: those of the nz training set."""
-        return self.set_file(wildcards.corpus, wildcards.trainset.rsplit("-", 1)[0], "nz", "train")
-
     def audited_files(self, wildcards: Any) -> dict[str, Any]:
         """Return the sets that one audit looks at."""
         corpus, protocol = wildcards.corpus, wildcards.protocol
@@ -344,36 +336,14 @@ class Study:
             "zero": [self.set_file(corpus, protocol, "wz", split) for split in ("train", "valid", "test") if with_zero],
         }
 
+    @cached_property
+    def scored(self) -> dict[str, Scored]:
+        """Everything that is scored, by its path, in the order of the scores file."""
+        return {row.path: row for row in scored(self)}
+
     def score_files(self, kind: str = "scores") -> list[str]:
         """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
-        folder = f"{self.places.study}/{kind}"
-        return (
-            [
-                f"{folder}/{run.path}/{testset}-{testing}.csv"
-                for run in self.runs
-                for testset, testing in self.testsets(run.trainset)
-            ]
-            + [f"{folder}/{run.path}/classification.csv" for run in self.classifier_runs]
-            + [f"{folder}/{run.path}/{gate}.csv" for run, gate in self.two_step_runs]
-            + [
-                f"{folder}/{corpus}/original-nz/{system}/{gate}-seed{seed}.csv"
-                for corpus, system, gate, seed in self.two_step_systems
-            ]
-            + [
-                f"{folder}/{corpus}/{trainset}/{baseline}/{name}.csv"
-                for corpus, trainset, baseline in self.baseline_runs
-                for name in (
-                    ["classification"]
-                    if BASELINES[baseline].classifier
-                    else [f"{testset}-{testing}" for testset, testing in self.testsets(trainset)]
-                )
-            ]
-            + [
-                f"{folder}/{corpus}/{trainset}/{system}/{testset}-{testing}.csv"
-                for corpus, trainset, system in self.systems.runs
-                for testset, testing in self.systems.testsets(corpus, trainset, system)
-            ]
-        )
+        return [f"{self.places.study}/{kind}/{path}.csv" for path in self.scored]
 
     # what tables ask (:class:`tripleaudit.descriptors.TableSpec`)
 
