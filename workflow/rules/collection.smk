@@ -42,39 +42,9 @@ rule extract_collection:
         "--name {wildcards.collection:q} --out $(dirname {output:q}) > {log:q} 2>&1"
 
 
-rule collection_table:
-    """What was found in the study's text collections, and how fast, in five formats."""
-    input:
-        [f"<study>/collections/{name}/collection.json" for name in COLLECTIONS],
-    output:
-        csv="<study>/tables/collection.csv",
-        md="<study>/tables/collection.md",
-        tex="<study>/tables/collection.tex",
-        json="<study>/tables/collection.json",
-        html=report(
-            "<study>/tables/collection.html",
-            caption="../report/collection.rst",
-            category="Tables",
-            labels={"table": "collection"},
-        ),
-    log:
-        "<logs>/table/collection.log",
-    benchmark:
-        "<benchmarks>/table/collection.jsonl"
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    params:
-        code=jobs.described_code("table", TABLES, "collection"),
-        files=lambda wildcards, input: [part for path in input for part in ("--file", f"collection={path}")],
-    shell:
-        "python -m tripleaudit table collection {params.files:q} --out-prefix $(dirname {output.md:q})/collection "
-        "> {log:q} 2>&1"
-
-
 rule collection:
     """Triples of all text collections of the study, and their table."""
     input:
-        rules.collection_table.output.md if COLLECTIONS else [],
+        [f"<study>/tables/{name}.md" for name in COLLECTIONS.tables()],
         COLLECTIONS.files(),
     localrule: True

@@ -105,7 +105,18 @@ def scored_options(wildcards):
 
 def as_options(wildcards, input):
     """Input files as options by their names in the rule."""
-    return [part for name, path in input.items() for part in (f"--{name}", path)]
+    given = {name: input.get(name) for name in input.keys()}
+    return [
+        part
+        for name, paths in given.items()
+        for part in (f"--{name}", *([paths] if isinstance(paths, str) else paths))
+        if paths
+    ]
+
+
+def of(method, *names):
+    """What a method of the plan says of a job's wildcards, such as ``of(STUDY.report.options, "table")``."""
+    return lambda wildcards: method(*(wildcards[name] for name in names))
 
 
 def code_of(command, registry, wildcard):
@@ -170,4 +181,3 @@ wildcard_constraints:
     seed=r"\d+",
     collection="|".join(map(re.escape, STUDY.collections)) or "none",
     lm="|".join(map(re.escape, dict.fromkeys([*STUDY.needles.runs, *STUDY.needles.triple_models]))) or "none",
-    needle_table="|".join(STUDY.needles.tables()) or "none",

@@ -96,25 +96,6 @@ rule score_triples:
         "--out {output.scores:q} > {log:q} 2>&1"
 
 
-rule merge_gre_scores:
-    """One tidy file of the study's GREScores."""
-    input:
-        GRE.files(),
-    output:
-        scores="<study>/gre/scores.csv",
-        provenance="<study>/gre/scores.provenance.json",
-    log:
-        "<logs>/merge_gre_scores.log",
-    benchmark:
-        "<benchmarks>/merge_gre_scores.jsonl"
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    shell:
-        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
-        "--provenance {output.provenance:q} > {log:q} 2>&1"
-
-
 rule gre_tables:
     """All tables of the GREScores."""
     input:

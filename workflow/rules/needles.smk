@@ -152,93 +152,9 @@ rule score_needles:
 include: "triple_needles.smk"
 
 
-rule merge_needle_scores:
-    """One tidy file of everything about needles."""
-    input:
-        NEEDLES.files(),
-    output:
-        scores="<study>/needles/scores.csv",
-        provenance="<study>/needles/scores.provenance.json",
-    log:
-        "<logs>/merge_needle_scores.log",
-    benchmark:
-        "<benchmarks>/merge_needle_scores.jsonl"
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    shell:
-        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
-        "--provenance {output.provenance:q} > {log:q} 2>&1"
-
-
-rule needle_table:
-    """One of MINEA's tables in five formats."""
-    input:
-        scores="<study>/needles/scores.csv",
-        criteria=[f"<study>/needles/models/{lm}/criteria.jsonl" for lm in NEEDLES.runs],
-        report=[f"{NEEDLES.answers(name).removesuffix('.jsonl')}.report.json" for name in NEEDLES.triple_systems],
-        runs=lambda wildcards: NEEDLES.trainings(wildcards.needle_table),
-    output:
-        csv="<study>/tables/{needle_table}.csv",
-        md="<study>/tables/{needle_table}.md",
-        tex="<study>/tables/{needle_table}.tex",
-        json="<study>/tables/{needle_table}.json",
-        html=report(
-            "<study>/tables/{needle_table}.html",
-            caption="../report/needle_table.rst",
-            category="Tables",
-            labels={"table": "{needle_table}"},
-        ),
-    log:
-        "<logs>/needle_table/{needle_table}.log",
-    benchmark:
-        "<benchmarks>/needle_table/{needle_table}.jsonl"
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    params:
-        options=lambda wildcards: STUDY.report.options(wildcards.needle_table),
-        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.needle_table),
-        files=lambda wildcards, input: [
-            part
-            for kind in ("criteria", "report")
-            for path in input.get(kind)
-            for part in ("--file", f"{kind}={path}")
-        ],
-    shell:
-        "python -m tripleaudit table {wildcards.needle_table:q} --scores {input.scores:q} --runs {input.runs:q} "
-        "{params.files:q} --options {params.options:q} "
-        "--out-prefix $(dirname {output.md:q})/{wildcards.needle_table} > {log:q} 2>&1"
-
-
-rule needle_plot:
-    """Redundancy by position of the part, one line a model, the paper's curve beside."""
-    input:
-        "<study>/needles/scores.csv",
-    output:
-        json="<study>/plots/lost-in-the-middle.json",
-        svg=report(
-            "<study>/plots/lost-in-the-middle.svg",
-            caption="../report/needle_plot.rst",
-            category="Plots",
-            labels={"plot": "lost-in-the-middle"},
-        ),
-    log:
-        "<logs>/needle_plot.log",
-    benchmark:
-        "<benchmarks>/needle_plot.jsonl"
-    localrule: True
-    conda:
-        "../../envs/light.yaml"
-    params:
-        code=plot_code("lost-in-the-middle"),
-    shell:
-        "python -m tripleaudit plots lost-in-the-middle --scores {input:q} --out {output.svg:q} > {log:q} 2>&1"
-
-
 rule needles:
     """All of MINEA: tables and plots."""
     input:
         [f"<study>/tables/{name}.md" for name in NEEDLES.tables()],
-        rules.needle_plot.output if LENGTH_TABLE in NEEDLES.tables() else [],
+        f"<study>/plots/{LENGTH_TABLE}.json" if LENGTH_TABLE in NEEDLES.tables() else [],
     localrule: True

@@ -23,12 +23,12 @@ rule plot:
     conda:
         "../../envs/light.yaml"
     params:
-        options=lambda wildcards: STUDY.report.options(wildcards.plot),
+        files=as_options,
+        options=of(STUDY.report.plot_options, "plot"),
         code=lambda wildcards: plot_code(wildcards.plot),
     shell:
-        "python -m tripleaudit plots {wildcards.plot:q} --scores {input.scores:q} --counts {input.counts:q} "
-        "--runs {input.runs:q} --curves {input.curves:q} --history {input.history:q} --predictions {input.predictions:q} "
-        "--options {params.options:q} --out {output.svg:q} > {log:q} 2>&1"
+        "python -m tripleaudit plots {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
+        "> {log:q} 2>&1"
 
 
 rule write_report:

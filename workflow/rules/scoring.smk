@@ -84,16 +84,18 @@ rule predict_baseline:
 
 
 rule merge_scores:
-    """One tidy scores file of the whole study."""
+    """One tidy scores file: of the whole study, of its GREScores (gre/), of everything about needles (needles/)."""
     input:
-        STUDY.score_files(),
+        of(STUDY.scores_of, "part"),
     output:
-        scores="<study>/scores.csv",
-        provenance="<study>/scores.provenance.json",
+        scores="<study>/{part}scores.csv",
+        provenance="<study>/{part}scores.provenance.json",
     log:
-        "<logs>/merge_scores.log",
+        "<logs>/merge_scores/{part}log",
     benchmark:
-        "<benchmarks>/merge_scores.jsonl"
+        "<benchmarks>/merge_scores/{part}jsonl"
+    wildcard_constraints:
+        part="|gre/|needles/",
     localrule: True
     conda:
         "../../envs/light.yaml"

@@ -64,16 +64,16 @@ rule table:
     benchmark:
         "<benchmarks>/table/{table}.jsonl"
     wildcard_constraints:
-        table="|".join(STUDY.report.possible_built) or "none",
+        table="|".join(STUDY.report.possible) or "none",
     localrule: True
     conda:
         "../../envs/light.yaml"
     params:
-        options=lambda wildcards: STUDY.report.options(wildcards.table),
-        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
+        files=as_options,
+        options=of(STUDY.report.options, "table"),
+        code=code_of("table", TABLES, "table"),
     shell:
-        "python -m tripleaudit table {wildcards.table:q} --scores {input.scores:q} --counts {input.counts:q} "
-        "--audits {input.audits:q} --runs {input.runs:q} --options {params.options:q} "
+        "python -m tripleaudit table {wildcards.table:q} {params.files:q} --options {params.options:q} "
         "--out-prefix $(dirname {output.md:q})/{wildcards.table} > {log:q} 2>&1"
 
 

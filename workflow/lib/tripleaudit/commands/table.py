@@ -12,16 +12,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("counts", "per-sentence counts, for intervals over seeds and significance"),
         ("audits", "audits of corpora and protocols, JSON"),
         ("runs", "facts of trainings, JSON"),
+        ("criteria", "which needles count as found, JSON lines"),
+        ("report", "of systems that were shown needles, JSON"),
+        ("collection", "manifests of text collections"),
     ):
         parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
-    parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the table")
     parser.add_argument("--options", default="{}", metavar="JSON", help="matching, digits, caption, corpora, …")
     parser.add_argument("--out-prefix", required=True, metavar="PATH", help="path of the four files, without ending")
 
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.tables.builders import make_table
-    from tripleaudit.tables.evidence import parse_files
 
     paths = make_table(
         args.name,
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         audits=args.audits,
         runs=args.runs,
         options=args.options,
-        files=parse_files(args.file),
+        files={kind: getattr(args, kind) for kind in ("criteria", "report", "collection")},
     )
     for path in paths:
         print(path)

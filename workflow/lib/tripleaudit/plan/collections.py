@@ -200,7 +200,7 @@ class Collections:
 
     def tables(self) -> list[str]:
         """Return the names of the tables that the collections fill."""
-        return ["collection"] if self.section else []
+        return [*self.study.report.tables("collection")]
 
     def files(self) -> list[str]:
         """Return the manifests of all collections."""

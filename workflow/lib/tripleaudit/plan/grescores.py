@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError, hint
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
@@ -328,7 +327,7 @@ class GreScores:
 
     def tables(self) -> list[str]:
         """Return the names of the tables that these data sets fill."""
-        return [name for name in self.study.possible_tables if TABLES[name].needs == "gre"]
+        return [*self.study.report.tables("gre")]
 
     def scores(self, dataset: str, system: str) -> str:
         """Return where the scores of one system of a data set lie."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique, model_of
 from tripleaudit.needles.haystack import document_files, read_document
@@ -269,12 +268,16 @@ class NeedleStudies:
         ]
 
     def tables(self) -> list[str]:
-        """Return the names of the tables that the section fills."""
-        return [name for name in self.study.report.possible if TABLES[name].needs == "needles"]
+        """Return the names of the tables that the section fills and the study asks for."""
+        return [*self.study.report.tables("needles")]
 
-    def table_options(self, name: str) -> str:
-        """Return the options of one table as JSON."""
-        return json.dumps((self.study.report.asked or {}).get(name, {}))
+    def criteria(self) -> list[str]:
+        """Return which needles count as found, of each run."""
+        return [f"{self.folder}/models/{lm}/criteria.jsonl" for lm in self.runs]
+
+    def reports(self) -> list[str]:
+        """Return the reports of systems that are shown triple needles."""
+        return [f"{self.answers(name).removesuffix('.jsonl')}.report.json" for name in self.triple_systems]
 
     def trainings(self, table: str) -> list[str]:
         """Return the facts of the trainings behind a table's rows."""

@@ -20,7 +20,12 @@ from tripleaudit.scoring.matching import matching_names
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Run, Study
 
-BUILT = ("audits", "scores", "runs", "gre", "completion")  # kinds of input of the tables of the rule `table`
+DRAWN = {
+    "cardinality-drop": "end-to-end",
+    "f1-cost": "efficiency",
+    "zcc-curves": "zcc",
+    "gre-scores": "gre-sentence",
+}  # plot -> its table
 WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
 
@@ -78,29 +83,33 @@ class Report:
                 f"{table.file}: table {table.name} cannot tell whether a study can fill it ({said})"
             ) from error
 
-    @cached_property
-    def possible_built(self) -> list[str]:
-        """Those of them that are made from audits, scores and facts of trainings."""
-        return [name for name in self.possible if TABLES[name].needs in BUILT]
-
-    def tables(self) -> dict[str, dict[str, Any]]:
-        """Return the tables to make from audits, scores and facts of trainings, with their options."""
-        asked = dict.fromkeys(self.possible_built, {}) if self.asked is None else self.asked
-        return {name: options for name, options in asked.items() if name in self.possible_built}
+    def tables(self, *needs: str) -> dict[str, dict[str, Any]]:
+        """Return the tables to make, with their options; with ``needs``, those that are made from such files."""
+        asked = dict.fromkeys(self.possible, {}) if self.asked is None else self.asked
+        return {name: of for name, of in asked.items() if not needs or TABLES[name].needs in needs}
 
     def options(self, name: str) -> str:
         """Return the options of one table as canonical JSON."""
         return json.dumps((self.asked or {}).get(name, {}), sort_keys=True)
 
+    def plot_options(self, plot: str) -> str:
+        """Return the options of a plot: those of the table that it draws."""
+        return self.options(DRAWN.get(plot, plot))
+
     def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what one table is made from; the tables about data need no training."""
-        needs, folder = TABLES[wildcards.table].needs, self.study.places.study
-        return {
+        """Return what one table is made from, by the command's options; tables about data need no training."""
+        study, folder, name = self.study, self.study.places.study, wildcards.table
+        needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
+        found = {
+            "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
+            "counts": study.score_files("counts") if needs == "scores" else [],
             "audits": self.audits() if needs == "audits" else [],
-            "scores": {"scores": [f"{folder}/scores.csv"], "gre": [f"{folder}/gre/scores.csv"]}.get(needs, []),
-            "counts": self.study.score_files("counts") if needs == "scores" else [],
-            "runs": self._facts_for(needs),
+            "runs": study.needles.trainings(name) if needs == "needles" else self._facts_for(needs),
+            "criteria": study.needles.criteria() if needs == "needles" else [],
+            "report": study.needles.reports() if needs == "needles" else [],
+            "collection": study.collections.files() if needs == "collection" else [],
         }
+        return {kind: paths for kind, paths in found.items() if paths}
 
     def _facts_for(self, needs: str) -> list[str]:
         if needs in ("runs", "scores"):
@@ -156,7 +165,8 @@ class Report:
         names += ["zcc-curves"] if study.classifiers else []
         names += ["training-curves"] if study.runs else []
         names += ["time-memory"] if study.runs or study.classifier_runs else []
-        return names + (["gre-scores"] if study.grescores.tables() else [])
+        names += ["gre-scores"] if study.grescores.tables() else []
+        return names + ([LENGTH_TABLE] if LENGTH_TABLE in self.tables("needles") else [])
 
     def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what one plot is made from."""
@@ -167,6 +177,8 @@ class Report:
             scores, runs = [f"{folder}/scores.csv"], self.runs()
         elif plot == "gre-scores":
             scores, runs = [f"{folder}/gre/scores.csv"], self._asked()
+        elif plot == LENGTH_TABLE:
+            scores = [f"{folder}/needles/scores.csv"]
         elif plot == "zcc-curves":
             runs = self.runs()
         every = [*study.runs, *study.classifier_runs]
@@ -193,19 +205,17 @@ class Report:
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
-        names = [*self.tables(), *self.study.needles.tables()]
-        return [f"{self.study.places.study}/tables/{name}.json" for name in names]
+        return [f"{self.study.places.study}/tables/{name}.json" for name in self.tables()]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return everything that the report shows or computes its sentences from."""
         study, folder, tables = self.study, self.study.places.study, self.files()
         every = [*study.runs, *study.classifier_runs]
         needles = study.needles.tables()
-        curves = [f"{folder}/plots/{LENGTH_TABLE}.json"] if LENGTH_TABLE in needles else []
         extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]
         return {
             "tables": tables,
-            "plots": [*(f"{folder}/plots/{name}.json" for name in self.plots), *curves],
+            "plots": [f"{folder}/plots/{name}.json" for name in self.plots],
             "scores": [
                 *([f"{folder}/scores.csv"] if self.runs() else []),
                 *([f"{folder}/gre/scores.csv"] if study.grescores.tables() else []),

@@ -341,6 +341,10 @@ class Study:
         """Everything that is scored, by its path, in the order of the scores file."""
         return {row.path: row for row in scored(self)}
 
+    def scores_of(self, part: str) -> list[str]:
+        """Return what one tidy scores file is joined from: GREScores (``gre/``), needles (``needles/``), the rest."""
+        return {"gre/": self.grescores.files, "needles/": self.needles.files}.get(part, self.score_files)()
+
     def score_files(self, kind: str = "scores") -> list[str]:
         """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
         return [f"{self.places.study}/{kind}/{path}.csv" for path in self.scored]
@@ -349,13 +353,13 @@ class Study:
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """The tables to make from audits, scores and facts of trainings, with their options."""
+        """The tables to make, with their options."""
         return self.report.tables()
 
     @property
     def possible_tables(self) -> list[str]:
         """Names of the tables that the study's parts can fill, in the report's order."""
-        return self.report.possible_built
+        return self.report.possible
 
     @property
     def gre_levels(self) -> set[str]:
