@@ -295,11 +295,38 @@ class NeedleStudies:
         assert self.triples is not None
         return f"{self.study.systems.path(self.triples.corpus, 'original-nz', system, INFUSED)}.jsonl"
 
+    @cached_property
+    def scored(self) -> dict[str, tuple[dict[str, str], dict[str, Any]]]:
+        """Path below ``needles/triples`` -> the files and the keys of what is scored there, in order."""
+        if self.triples is None:
+            return {}
+        folder, name = f"{self.folder}/triples", {"study": self.study.name, "corpus": self.triples.corpus}
+        found: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
+        for lm in self.triple_models:
+            of = {kind: f"{folder}/models/{lm}/{kind}.jsonl" for kind in ("predictions", "calls")}
+            keys = {**name, "extractor": lm, "seed": self.triples.seed}
+            found[f"models/{lm}"] = {"needles": f"{folder}/pieces-needles.jsonl", **of}, keys
+        for run in self.triple_runs:
+            of = {"predictions": f"{folder}/extractors/{run.path}/predictions.jsonl"}
+            keys = {**name, "training": run.setting, "extractor": run.extractor, "noise": run.noise}
+            found[f"extractors/{run.path}"] = (
+                {"needles": f"{folder}/sentences-needles.jsonl", **of},
+                {**keys, "seed": str(run.seed)},
+            )
+        for system in self.triple_systems:
+            of = {"needles": f"{folder}/sentences-needles.jsonl", "predictions": self.answers(system)}
+            found[f"systems/{system}"] = of, {**name, "extractor": system}
+        return found
+
+    def scored_inputs(self, wildcards: Any) -> dict[str, str]:
+        """Return the files of one of :attr:`scored`."""
+        return self.scored[wildcards.who][0]
+
+    def scored_keys(self, who: str) -> str:
+        """Return the keys of one of :attr:`scored`, as JSON."""
+        return json.dumps(self.scored[who][1])
+
     def files(self) -> list[str]:
         """Return every scores file about needles."""
-        return (
-            [f"{self.folder}/models/{run}/scores.csv" for run in self.runs]
-            + [f"{self.folder}/triples/models/{lm}/scores.csv" for lm in self.triple_models]
-            + [f"{self.folder}/triples/extractors/{run.path}/scores.csv" for run in self.triple_runs]
-            + [f"{self.folder}/triples/systems/{name}/scores.csv" for name in self.triple_systems]
-        )
+        entities = [f"{self.folder}/models/{run}/scores.csv" for run in self.runs]
+        return entities + [f"{self.folder}/triples/{who}/scores.csv" for who in self.scored]
