@@ -5,9 +5,9 @@ COLLECTIONS = STUDY.collections
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
     input:
-        texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
-        model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
-        gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
+        texts=of(COLLECTIONS.texts, "collection"),
+        model=of(COLLECTIONS.model, "collection"),
+        gate=of(COLLECTIONS.gate, "collection"),
         folders=lambda wildcards: beside(
             COLLECTIONS.model(wildcards.collection) + COLLECTIONS.gate(wildcards.collection)
         ),
@@ -25,12 +25,12 @@ rule extract_collection:
         mem_mb=lambda wildcards, attempt: attempt * COLLECTIONS.mem_mb(wildcards.collection),
         runtime=lambda wildcards: COLLECTIONS[wildcards.collection].runtime,
     params:
-        addresses=lambda wildcards: COLLECTIONS.addresses(wildcards.collection),
-        deciding=lambda wildcards: COLLECTIONS.deciding_options(wildcards.collection),
+        addresses=of(COLLECTIONS.addresses, "collection"),
+        deciding=of(COLLECTIONS.deciding_options, "collection"),
         speed=lambda wildcards, input: COLLECTIONS.speed_options(wildcards.collection),
         who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
         gate=lambda wildcards, input: ["--gate", str(Path(str(input.gate)).parent)] if input.gate else [],
-        system=lambda wildcards: COLLECTIONS.identity(wildcards.collection),
+        system=of(COLLECTIONS.identity, "collection"),
         code=lambda wildcards: (
             jobs.described_code("collection run", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
             if COLLECTIONS.system(wildcards.collection)

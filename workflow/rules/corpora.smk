@@ -19,7 +19,7 @@ rule prepare_corpus:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split),
+        options=of(STUDY.data.prepare_options, "corpus", "split"),
         code=lambda wildcards: jobs.corpus_code(
             STUDY.data.formats(wildcards.corpus, wildcards.split),
             STUDY.data.registered(wildcards.corpus),
@@ -47,7 +47,7 @@ rule corpus_reports:
     conda:
         "../../envs/light.yaml"
     params:
-        max_length=lambda wildcards: STUDY.trainings.shortest_limit(wildcards.corpus),
+        max_length=of(STUDY.trainings.shortest_limit, "corpus"),
     shell:
         "python -m tripleaudit corpus-reports --sentences {input.sentences:q} --counts {input.counts:q} "
         "--encoder $(dirname {input.encoder:q}) --max-length {params.max_length} --out {output:q} > {log:q} 2>&1"

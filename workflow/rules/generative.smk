@@ -53,7 +53,7 @@ rule convert_lm:
 rule select_texts:
     """The texts of a generative data set, and their gold triples under plain relation names."""
     input:
-        lambda wildcards: STUDY.language_models.texts(wildcards.dataset),
+        of(STUDY.language_models.texts, "dataset"),
     output:
         texts="<study>/generative/{dataset}/texts.jsonl",
         reference="<study>/generative/{dataset}/reference.jsonl",
@@ -76,7 +76,7 @@ rule generate:
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
         model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
-        examples=lambda wildcards: STUDY.language_models.examples(wildcards.dataset, wildcards.system),
+        examples=of(STUDY.language_models.examples, "dataset", "system"),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
         predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
@@ -96,7 +96,7 @@ rule generate:
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        identity=lambda wildcards: STUDY.language_models.identity(wildcards.dataset, wildcards.system),
+        identity=of(STUDY.language_models.identity, "dataset", "system"),
         section=section_for_job,
         study=STUDY.name,
     shell:

@@ -5,8 +5,8 @@ GRE = STUDY.grescores
 rule train_topics:
     """Train the topic model of one data set (gensim LDA, seeded)."""
     input:
-        text=lambda wildcards: GRE.topic_text(wildcards.dataset),
-        evaluated=lambda wildcards: GRE.evaluated(wildcards.dataset),
+        text=of(GRE.topic_text, "dataset"),
+        evaluated=of(GRE.evaluated, "dataset"),
     output:
         weights="<study>/gre/{dataset}/topics/lda.safetensors",
         vocabulary="<study>/gre/{dataset}/topics/lda.json",
@@ -20,7 +20,7 @@ rule train_topics:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        options=lambda wildcards: GRE.topic_options(wildcards.dataset),
+        options=of(GRE.topic_options, "dataset"),
     shell:
         "python -m tripleaudit gre-lda --text {input.text:q} {params.options:q} "
         "--evaluated {input.evaluated:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -30,8 +30,8 @@ rule judge_triples:
     """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
         triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
-        texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
-        model=lambda wildcards: STUDY.language_models.served(wildcards.judge),
+        texts=of(GRE.texts, "dataset", "system"),
+        model=of(STUDY.language_models.served, "judge"),
     output:
         factualness="<study>/gre/{dataset}/judged/{system}/{judge}/factualness.json",
         granularity="<study>/gre/{dataset}/judged/{system}/{judge}/granularity.json",
@@ -52,7 +52,7 @@ rule judge_triples:
         runtime=growing(240),
     params:
         prompts=GRE.judge_options(),
-        answering=lambda wildcards: GRE.judge_identity(wildcards.judge),
+        answering=of(GRE.judge_identity, "judge"),
         kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
         section=section_for_job,
         study=STUDY.name,
@@ -67,7 +67,7 @@ rule score_triples:
     """All GREScores of one system of a data set; every distinct string of it and of the gold triples is embedded once."""
     input:
         files=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[1],
-        topics=lambda wildcards: GRE.topic_model(wildcards.dataset),
+        topics=of(GRE.topic_model, "dataset"),
         encoder=GRE.encoder(),
         before=ancient(lambda wildcards: GRE.embedded_before(wildcards.dataset, wildcards.system)),
     output:

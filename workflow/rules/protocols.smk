@@ -37,7 +37,7 @@ rule prepare_published:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.data.prepare_options(wildcards.corpus, wildcards.split, wildcards.protocol),
+        options=of(STUDY.data.prepare_options, "corpus", "split", "protocol"),
         code=lambda wildcards: jobs.corpus_code(
             [], STUDY.data.published(wildcards.corpus, wildcards.protocol), wildcards.split
         ),
@@ -70,7 +70,7 @@ rule build_protocol:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=lambda wildcards: STUDY.data.protocol_json(wildcards.protocol),
+        options=of(STUDY.data.protocol_json, "protocol"),
         code=lambda wildcards: jobs.described_code("protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
     shell:
         "python -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "

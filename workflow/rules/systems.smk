@@ -28,7 +28,7 @@ rule predict_system:
         mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
         runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
     params:
-        deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor, wildcards.trainset),
+        deciding=of(STUDY.systems.identity, "corpus", "extractor", "trainset"),
         attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
         job=lambda wildcards, input, threads: STUDY.systems.job(
@@ -81,7 +81,7 @@ rule complete_halves:
         mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
         runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
     params:
-        deciding=lambda wildcards: STUDY.systems.probe.identity(wildcards.corpus, wildcards.extractor),
+        deciding=of(STUDY.systems.probe.identity, "corpus", "extractor"),
         attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(STUDY.systems.probe.path(*wildcards))),
         settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
         job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),

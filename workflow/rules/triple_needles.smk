@@ -44,7 +44,7 @@ rule extract_triple_needles:
     """Triples that a language model finds in the pieces of the documents."""
     input:
         corpus=rules.make_triple_needles.output,
-        model=lambda wildcards: STUDY.language_models.served(wildcards.lm),
+        model=of(STUDY.language_models.served, "lm"),
     output:
         predictions="<study>/needles/triples/models/{lm}/predictions.jsonl",
         calls="<study>/needles/triples/models/{lm}/calls.jsonl",
@@ -64,7 +64,7 @@ rule extract_triple_needles:
         runtime=growing(240),
     params:
         options=NEEDLES.triples_json,
-        identity=lambda wildcards: STUDY.language_models.sampling(wildcards.lm),
+        identity=of(STUDY.language_models.sampling, "lm"),
         section=section_for_job,
         study=STUDY.name,
     shell:
