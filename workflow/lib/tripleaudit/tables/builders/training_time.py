@@ -2,11 +2,12 @@
 
 import statistics
 from collections import defaultdict
+from dataclasses import replace
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note
@@ -40,7 +41,10 @@ def training_time(inputs: TableInputs) -> Table:
             # the paper timed PFN on the last words of entities
             known = not (name == PARTIAL_EXTRACTOR and LAST_WORDS_ONLY in names)
             pair = [
-                _cell(inputs, times.get((corpus, name, setting), []), known and _paper_time(corpus, name, setting))
+                replace(
+                    _cell(inputs, times.get((corpus, name, setting), []), known and _paper_time(corpus, name, setting)),
+                    of={**about(corpus, "original", testing=""), "training": setting, "extractor": name},
+                )
                 for setting in labels.SETTINGS
             ]
             cells += [*pair, _ratio(*pair) if is_extractor(name) else Cell(text="")]
@@ -91,24 +95,19 @@ def _paper_time(corpus: str, name: str, setting: str) -> str | None:
 
 
 def told_training_time(inputs: TableInputs) -> str:
-    minutes: dict[str, list[float]] = defaultdict(list)
-    devices = set()
-    for fact in inputs.runs:
-        keys = fact.get("keys", {})
-        if is_extractor(keys.get("extractor", "")) and fact.get("seconds_per_epoch") is not None:
-            minutes[keys["extractor"]].append(fact["seconds_per_epoch"] / 60)
-            devices.add(labels.device(str(fact.get("device"))))
-    if not minutes:
+    """Say from how many minutes to how many an epoch takes, as the table's cells have it."""
+    cells = [cell for row in training_time(inputs).rows for cell in row.cells if cell.of and cell.value is not None]
+    found = [cell for cell in cells if is_extractor(cell.of["extractor"]) and cell.of["training"] == "nz"]
+    if not found:
         return NOT_MEASURED
-    means = {name: statistics.fmean(values) for name, values in minutes.items()}
-    slow, fast = max(means, key=means.get), min(means, key=means.get)
-    where = f"on {', '.join(sorted(devices))}"
-    if slow == fast:
-        return f"An epoch of {labels.extractor(slow)} takes {number(means[slow], 2)} minutes in the mean, {where}."
-    return (
-        f"In the mean, an epoch takes from {number(means[fast], 2)} minutes ({labels.extractor(fast)}) to "
-        f"{number(means[slow], 2)} minutes ({labels.extractor(slow)}), {where}."
+    several = len({cell.of["corpus"] for cell in found}) > 1
+    fast, slow = (
+        f"{cell.shown} minutes ({labels.extractor(cell.of['extractor'])}"
+        + (f", {labels.corpus(cell.of['corpus'])})" if several else ")")
+        for cell in (min(found, key=lambda cell: cell.value), max(found, key=lambda cell: cell.value))
     )
+    told = f"takes {fast}" if fast == slow else f"takes from {fast} to {slow}"
+    return f"An epoch on sentences with triples {told}."
 
 
 TRAINING_TIME = TableSpec(
