@@ -53,7 +53,7 @@ def settings(url: str, document: Path) -> dict:
     return {
         "protocols": {"original": None, "sift-1": {"rule": "frequency", "max_count": 1}},
         "extractors": {
-            "casrel": {"epochs": 1, "workers": 0},
+            "casrel": {"epochs": 1, "workers": 0, "model": {"prior": 0.01}},
             "onerel": {"preset": "webnlg", "epochs": 1, "evaluate_from": 1},
         },
         "noising": None,
@@ -74,7 +74,7 @@ def settings(url: str, document: Path) -> dict:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, minilm):
+def finished(tmp_path_factory, tiny_encoder):
     """The folder of a study with every kind of job, run to its end; a large file of raw sentences among its inputs."""
     folder = tmp_path_factory.mktemp("study")
     document = folder / "report.txt"
@@ -82,7 +82,7 @@ def finished(tmp_path_factory, minilm):
     traced = {"PYTHONPATH": str(ROOT / "tests" / "support" / "traced"), "TRIPLEAUDIT_TRACE": str(folder / "trace")}
     (folder / "trace").mkdir()
     with FakeEndpoint(Model()) as fake:
-        write_study(folder, minilm, **settings(fake.url, document))
+        write_study(folder, tiny_encoder, **settings(fake.url, document))
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
         result = snakemake(folder, "--", "all", "generative", **traced)
@@ -128,7 +128,7 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
 
 def pad_with_blank_lines(path: Path, megabytes: int) -> None:
     """Make a file of sentences large without making it longer to read."""
-    path.write_bytes(path.read_bytes() + b"\n" * megabytes * 2**20)
+    path.write_bytes(path.read_bytes() + b" " * megabytes * 2**20 + b"\n")
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def tree(tmp_path):
         source, target = ROOT / part, tmp_path / "tree" / part
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target, symlinks=True)  # with what was compiled and parsed
         else:
             shutil.copy(source, target)
     return tmp_path / "tree"
