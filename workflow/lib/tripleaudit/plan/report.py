@@ -93,8 +93,9 @@ class Report:
         return json.dumps((self.asked or {}).get(name, {}), sort_keys=True)
 
     def plot_options(self, plot: str) -> str:
-        """Return the options of a plot: those of the table that it draws."""
-        return self.options(DRAWN.get(plot, plot))
+        """Return the options of a plot as canonical JSON: the matching rule of the table that it draws."""
+        given = (self.asked or {}).get(DRAWN.get(plot, plot), {})
+        return json.dumps({key: value for key, value in given.items() if key == "matching"})
 
     def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what one table is made from, by the command's options; tables about data need no training."""
