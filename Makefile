@@ -34,7 +34,7 @@ report: $(READY) ## write the HTML report of the demo study, and what it needs
 
 test: $(READY) lint ## check style, then run all tests
 	@tests/support/install_slurm.sh
-	$(BIN)/pytest -n $(CORES) --dist loadfile
+	$(BIN)/pytest -n $(CORES)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint and mypy
 	$(BIN)/ruff format --check .
