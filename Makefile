@@ -62,17 +62,17 @@ image: ## build the container image, and the file that --software-deployment-met
 	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
 
 mutate: $(READY) ## change 100 places of the code that results hang on, and count how many a test notices (N=100)
-	$(BIN)/python -m tests.benchmarks.mutate --sample $(or $(N),100)
+	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100)
 
 fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)
 	$(BIN)/python -m tests.fuzz --seed $(or $(SEED),0)
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
-	$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
 
 gpu: $(READY) ## on a machine with a GPU: measure speed and memory there, then run config/webnlg-gpu.yaml (GPUS=1)
 	@$(BIN)/python -c "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'error: PyTorch sees no GPU on this machine; expected a CUDA device')"
-	-$(BIN)/python -m tests.benchmarks --only gpu
+	-$(BIN)/python -m benchmarks --only gpu
 	$(BIN)/snakemake --cores all --resources gpu=$(or $(GPUS),1) --rerun-incomplete --keep-going \
 	  --configfile config/webnlg-gpu.yaml
 

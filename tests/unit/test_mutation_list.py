@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def mutate():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT))
-        from tests.benchmarks import mutate as module
+        from benchmarks import mutate as module
 
         yield module
 
@@ -20,6 +20,6 @@ def test_every_change_said_to_change_nothing_is_one_that_is_made(mutate):
     made, named = set(mutate.names(ROOT, mutate.mutations(ROOT)).values()), mutate.equivalents()
     assert sorted(named.keys() - made) == []
     several = {each[:4] for each in made if each[4] == 2}  # a reason says which of them it is about
-    text = (ROOT / "tests" / "benchmarks" / "equivalent.yaml").read_text(encoding="utf-8")
+    text = (ROOT / "benchmarks" / "equivalent.yaml").read_text(encoding="utf-8")
     assert text.count("numbers:") == len(several & {each[:4] for each in named})
     assert all(len(why.split()) > 2 for why in named.values())

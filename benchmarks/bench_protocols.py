@@ -1,7 +1,7 @@
 """Time of rearranging and sifting a synthetic corpus of 100,000 sentences, on one core.
 
 Facts follow a Zipfian distribution, as in the benchmarks: a few are in thousands of sentences, most in one or two.
-``python -m tests.benchmarks.bench_protocols`` prints one JSON object and fails above a minute.
+``python -m benchmarks.bench_protocols`` prints one JSON object and fails above a minute.
 """
 
 import json

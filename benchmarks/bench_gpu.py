@@ -32,7 +32,7 @@ from tripleaudit.training.trainer import ExtractorTrainer
 
 from . import speed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 RELATIONS = 216
 SIZES = (0, 64, 256)  # 0: as in the preset
 BATCHES = 6  # of each size: those of the most frequent shape
@@ -365,7 +365,7 @@ def markdown(rows: Sequence[Row], about: str) -> str:
 
 def main(arguments: Sequence[str] = ()) -> int:
     """Measure and write ``gpu.csv`` and ``gpu.md``; 1 if an extractor failed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_gpu", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_gpu", description=__doc__.splitlines()[0])
     parser.add_argument("--extractor", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--precision", nargs="+", choices=("bf16", "float32", "tf32"), default=["bf16"])
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), help="0: as in the preset")

@@ -1,6 +1,6 @@
 """A collection whose processes are killed at random moments, compared with an undisturbed run.
 
-``python -m tests.benchmarks.kill_collection --kills 10`` kills, with ``kill -9`` and in turn, a process that holds the
+``python -m benchmarks.kill_collection --kills 10`` kills, with ``kill -9`` and in turn, a process that holds the
 models, any other process of Ray that works on blocks, Ray's own daemon that starts them (the raylet), and the command
 itself; a command that ended is started again. It fails if a row is missing, doubled, or differs.
 """

@@ -1,6 +1,6 @@
 """The augmented test set of WebNLG beside the published one: shares of triple types, and what became of the entities.
 
-``python -m tests.benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data DIR]`` prints
+``python -m benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data DIR]`` prints
 the rows of docs/protocols.md. Without ``--masked-lm`` a head is trained on WebNLG's training text as in that page;
 ``tripleaudit train-mlm --train OTHER_TEXT`` makes one from other text.
 """
@@ -17,7 +17,7 @@ from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[2] / "shared" / "data"
 PUBLISHED = (17.21, 36.17, 46.62)
 OF_PARTS = ((741, 738, 128), (123, 791, 693), (121, 775, 711), (121, 21, 1465))
 

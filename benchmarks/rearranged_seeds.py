@@ -1,6 +1,6 @@
 """The rearranged split of WebNLG over many seeds beside the published one: shares, strata, triples, keys.
 
-``python -m tests.benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints the table of
+``python -m benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints the table of
 docs/protocols.md.
 """
 
@@ -15,7 +15,7 @@ from tripleaudit.protocols.rearranged import rearrange
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[2] / "shared" / "data"
 PUBLISHED = {
     "entirely seen %": 45.47,
     "partially seen %": 34.20,

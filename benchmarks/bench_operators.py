@@ -27,7 +27,7 @@ from tripleaudit.training.step import Step, scalars
 
 from . import speed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 SIZES = (6, 48, 256)
 LENGTH = 40  # subwords
 RELATIONS = 216

@@ -1,6 +1,6 @@
 """How full the language-model client keeps its slots, against a scripted endpoint, and what the cache gives.
 
-``python -m tests.benchmarks.bench_endpoint [REPEATS]`` prints one JSON object. Answers take between half a second and
+``python -m benchmarks.bench_endpoint [REPEATS]`` prints one JSON object. Answers take between half a second and
 one and a half, one in ten of them five, as those of a service may; every answer is stored and entered in a ledger.
 ``full_slots`` is the share of the slots that the endpoint saw busy, from the first request until the last conversation
 began (afterwards they run empty). The endpoint runs in a process of its own. What it and the machine allow is measured
@@ -26,7 +26,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.support.fake_endpoint import FakeEndpoint
-
 from tripleaudit.llm.client import Client, Endpoint, Prices, Request
 
 SEED, SECONDS, SLOW, SLOW_EVERY = 20261122, (0.5, 1.5), 5.0, 10

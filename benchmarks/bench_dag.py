@@ -1,6 +1,6 @@
 """Time and memory of planning the study of both extraction papers, every combination of it.
 
-``python -m tests.benchmarks.bench_dag`` dry-runs ``config/papers.yaml`` with one seed and with five, prints one JSON
+``python -m benchmarks.bench_dag`` dry-runs ``config/papers.yaml`` with one seed and with five, prints one JSON
 object for each (seconds, CPU seconds, MB of the Snakemake process, jobs by rule), and fails where one seed takes more
 than 20 CPU seconds: planning is one thread that never waits, so these are its seconds on a core of its own.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 STUDY = ROOT / "config" / "papers.yaml"
 SEEDS = ([1], [1, 2, 3, 4, 5])
 LIMIT = 20.0

@@ -1,6 +1,6 @@
 """Mutation testing of the rooms that results hang on: a sample of small changes, each of which a test should notice.
 
-``python -m tests.benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a
+``python -m benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a
 copy of the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that run this
 place until one fails, and prints the share caught among the changes that matter; survivors come with file and line. A
 change does not matter if ``equivalent.yaml`` says why it changes no result. A test that fails must pass on the same
@@ -37,9 +37,10 @@ import torch.utils.data  # noqa: F401
 import transformers.generation.utils
 import transformers.models.bert.modeling_bert  # noqa: F401
 import yaml
-from tests.benchmarks.reached import FEW, PACKAGE, Reached, Tracer, at_import, tests_of
 
-ROOT = Path(__file__).parents[2]
+from benchmarks.reached import FEW, PACKAGE, Reached, Tracer, at_import, tests_of
+
+ROOT = Path(__file__).parents[1]
 ROOMS = ("scoring", "protocols", "training", "extractors")
 COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
             ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip

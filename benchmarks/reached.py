@@ -1,4 +1,4 @@
-"""Which unit tests run which lines of the modules that :mod:`tests.benchmarks.mutate` changes, and how long they take.
+"""Which unit tests run which lines of the modules that :mod:`benchmarks.mutate` changes, and how long they take.
 
 A change is tried on the tests that run the changed statement, near and quick ones first. What is found out about a file
 of tests is kept until the file or a module that it runs changes.

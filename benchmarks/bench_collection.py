@@ -1,6 +1,6 @@
 """Extraction from a large synthetic collection: speed with and without the gate, memory, what an added file costs.
 
-``python -m tests.benchmarks.bench_collection --sentences 1000000`` writes the sentences with the demo corpus's
+``python -m benchmarks.bench_collection --sentences 1000000`` writes the sentences with the demo corpus's
 generator, trains a tiny extractor and classifier on the demo corpus, extracts as the workflow does, and writes
 ``collection.md``, from which ``docs/scale.md`` is computed. A run that was stopped goes on from its finished blocks. It
 fails if a row is missing or doubled, or if the larger run takes more memory than the smaller one.
@@ -26,7 +26,7 @@ import psutil
 from tripleaudit.collection import cost
 from tripleaudit.files import atomic_write, read_json, read_jsonl
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "resources" / "demo"
 SHARE = 0.25  # of the sentences that state triples
 DIFFERENT = 100_000  # sentences that are written before they recur

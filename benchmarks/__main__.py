@@ -1,4 +1,4 @@
-"""Measure speed and memory of all extractors, and run the other benchmarks: ``python -m tests.benchmarks --help``.
+"""Measure speed and memory of all extractors, and run the other benchmarks: ``python -m benchmarks --help``.
 
 Writes ``extractors.csv`` and ``extractors.md``. Ratios are seconds of the extractor by seconds of the bare encoder on
 the same padded batches, measured in turn: the median of the rounds, the lowest and the highest.
@@ -25,7 +25,7 @@ from tripleaudit.shipped import DATA
 
 from .speed import Measurement, Task, run, threads_at_hand
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = (
     "extractor", "relations", "phase", "batch", "ratio", "ratio_low", "ratio_high", "sentences_per_second", "peak_mb",
 )  # fmt: skip
@@ -78,7 +78,7 @@ def measure_extractors(options: argparse.Namespace) -> list[str]:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=parts_at_hand(), help="only these parts of the benchmarks")
     parser.add_argument("--extractor", action="append", choices=extractor_names(), help="only this one (repeatable)")
     parser.add_argument("--relations", type=int, nargs="+", default=[24, 216], help="numbers of relations")

@@ -1,6 +1,6 @@
 """A whole study of language models, killed again and again while its services fail, next to one that was left alone.
 
-``python -m tests.benchmarks.bench_faults [KILLS]`` runs extraction (open, closed, two samples, batches), judging by a
+``python -m benchmarks.bench_faults [KILLS]`` runs extraction (open, closed, two samples, batches), judging by a
 model that reasons, and MINEA with ``snakemake``. Each time it waits for a request of a stage that has not had its share
 of the kills yet, lets a random moment pass and kills everything; it prints one JSON object. It fails unless the tables
 are the same byte for byte, nothing that was stored was asked again, and the ledger agrees with the services' books.
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from support.fake_endpoint import FakeEndpoint, Fault, Reply, Rules, cut, drop, hang, malformed, status  # noqa: E402
