@@ -659,7 +659,7 @@ def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(monkey
     run = SimpleNamespace(
         progress=Progress(training_seconds=1.0), began=100.0, device=torch.device("cpu"), settings=TrainingSettings(),
         validate=lambda model: metrics, model=model, step=4, epoch=2.0, _log=rows.append,
-        _keep_weights=lambda: kept.append("weights"),
+        _keep_weights=lambda: kept.append("weights"), rows=None,
     )  # fmt: skip
     assert ExtractorTrainer.evaluate(run) == metrics and rows == [metrics] and kept == ["weights"]
     assert (run.progress.best_f1, run.progress.best_step, run.progress.best_epoch) == (chosen_by, 4, 2.0)
@@ -680,6 +680,7 @@ def test_steps_of_an_epoch_and_of_a_run(
     home, tmp_path, monkeypatch, batches, settings, steps_per_epoch, steps, log_every
 ):
     monkeypatch.setattr(trainer, "training_loader", lambda *arguments, **options: range(batches))
+    monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
     made = ExtractorTrainer(
         build(CasRel, home / "encoder"), None, TrainingSettings(**settings), seed=1, folder=tmp_path, validate=None
     )
@@ -690,6 +691,7 @@ def test_steps_of_an_epoch_and_of_a_run(
 @pytest.mark.parametrize(("formulation", "count", "static"), [("", 3, 0), ("device", 3, 3), ("device", 2, 4)])
 def test_each_process_prepares_its_share_of_a_batch(home, tmp_path, monkeypatch, formulation, count, static):
     """Of eight sentences; where only a part of a model has gradients, the others are not waited for."""
+    monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
     wrapped, collators = [], []
     monkeypatch.setattr(trainer.distributed, "world_size", lambda: count)
@@ -734,7 +736,7 @@ def saving(tmp_path, **given) -> SimpleNamespace:
     run = SimpleNamespace(
         progress=Progress(training_seconds=1.0), began=100.0, saved=50.0, save_due=True, step=7, epoch=0.5, logged=6,
         history=[{"loss": 2.0}], folder=tmp_path / "checkpoints", device=torch.device("cpu"), model=model,
-        optimizer=torch.optim.SGD(model.parameters()), best_weights=None,
+        optimizer=torch.optim.SGD(model.parameters()), best_weights=None, rows=None,
         update=SimpleNamespace(total=torch.tensor(3.0)),
     )  # fmt: skip
     vars(run).update(given)

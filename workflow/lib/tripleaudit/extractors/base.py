@@ -252,6 +252,10 @@ class Extractor(PreTrainedModel):
         """Take the encoder's tokenizer, which every extractor gets once it is built or loaded."""
         self.tokenizer = tokenizer
 
+    def read_beside(self) -> Tensor:
+        """Ids of the tokens that the encoder reads besides those of the texts, of any shape."""
+        return torch.empty(0, dtype=torch.int64)
+
     def tell(self, relations: Sequence[str]) -> None:
         """Extract these relations from now on.
 

@@ -120,6 +120,10 @@ class UniRel(Extractor):
         super().take(tokenizer)
         self._subwords = self._read()
 
+    def read_beside(self) -> Tensor:
+        """See :meth:`Extractor.read_beside`: the words of the relations."""
+        return self._subwords[0]
+
     def _read(self) -> tuple[Tensor, Tensor]:
         """Token ids [R, W] of the relations' words, and the weight of each in their mean, which is 0 for padding."""
         names = Verbaliser(self.config.relations, self.config.descriptions)

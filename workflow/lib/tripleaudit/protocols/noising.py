@@ -144,6 +144,13 @@ class EntityNoising:
             ", ".join(f"{length}: {len(bucket)}" for length, bucket in sorted(buckets.items())[:8]),
         )  # fmt: skip
 
+    @property
+    def words(self) -> list[str] | None:
+        """The words that noise is made of; None where any of the tokenizer's pieces may come."""
+        if self.settings.vocabulary == "pieces":
+            return None
+        return [word for bucket in self.pool.buckets.values() for word in bucket]
+
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
         """Return the noised copy of ``sentence`` in ``epoch``, or None where it is used as it is."""
         if not sentence.triples:

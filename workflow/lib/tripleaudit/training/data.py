@@ -32,7 +32,13 @@ GROUP = 50  # batches that are sorted by length together
 
 
 class Noise(Protocol):
-    """What noises a training sentence (:class:`tripleaudit.protocols.noising.EntityNoising`)."""
+    """What noises a training sentence (:class:`tripleaudit.protocols.noising.EntityNoising`).
+
+    Attributes:
+        words: of which noise is mostly made, or None where that may be anything.
+    """
+
+    words: list[str] | None
 
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
         """Return a noised copy, or None where the sentence is to be used as it is."""

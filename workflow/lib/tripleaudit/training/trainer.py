@@ -26,6 +26,7 @@ from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints, distributed
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
+from tripleaudit.training.embedding import embedding_rows, whole
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.step import Objective, Packed, captured_stream, make_step, pack, scalars
@@ -129,10 +130,12 @@ class ExtractorTrainer:
         self.model, self.settings, self.folder, self.validate = model, settings, folder, validate
         self.device = model.device
         torch.manual_seed(seed)
+        together = distributed.world_size() > 1
+        self.rows = None if together else embedding_rows(model, dataset, settings)
         self.optimizer = make_optimizer(model, settings)
         bf16 = half_precision(self.device, settings.bf16)
         wrapped = None
-        if distributed.world_size() > 1:  # a batch without triples reaches only a part of some extractors
+        if together:  # a batch without triples reaches only a part of some extractors
             devices = [self.device.index] if self.device.type == "cuda" else None
             wrapped = DistributedDataParallel(Objective(model), device_ids=devices, find_unused_parameters=True)
         self.update = make_step(model, self.optimizer, settings, bf16, wrapped)
@@ -167,6 +170,8 @@ class ExtractorTrainer:
         self.model.train()
         while self.step < self.steps and not self.progress.stopped:
             self._train_epoch(self.step // self.steps_per_epoch)
+        if self.rows is not None:
+            self.rows.release(self.optimizer)
         self.progress.training_seconds += time.monotonic() - self.began
 
     def _train_epoch(self, epoch: int) -> None:
@@ -184,7 +189,10 @@ class ExtractorTrainer:
                     group["lr"] = rate
             share = min(accumulation, count - number * accumulation)
             for place in range(1, share + 1):
-                self.update(next(batches), share, place == share)
+                batch = next(batches)
+                if self.rows is not None:  # noise may make tokens that no sentence and no word of the corpus has
+                    self.rows.admit(batch["input_ids"], self.optimizer)
+                self.update(batch, share, place == share)
             self.step += 1
             self.epoch = epoch + (number * accumulation + share) / count
             last = self.step >= self.steps
@@ -270,7 +278,7 @@ class ExtractorTrainer:
         metrics = None
         if distributed.rank() == 0:
             size = None if on_device(self.device) else self.settings.evaluation_batch_size
-            with memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
+            with whole(self.rows), memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
                 metrics = self.validate(self.model)
         metrics = distributed.broadcast(metrics)
         self.model.train()
@@ -287,11 +295,12 @@ class ExtractorTrainer:
         return metrics
 
     def _keep_weights(self) -> None:
-        weights = self.model.state_dict()
-        if self.best_weights is None:
-            self.best_weights = {name: value.clone() for name, value in weights.items()}
-        else:
-            torch._foreach_copy_([self.best_weights[name] for name in weights], list(weights.values()))
+        with whole(self.rows):
+            weights = self.model.state_dict()
+            if self.best_weights is None:
+                self.best_weights = {name: value.clone() for name, value in weights.items()}
+            else:
+                torch._foreach_copy_([self.best_weights[name] for name in weights], list(weights.values()))
 
     def _save(self) -> None:
         """Write a checkpoint; a half-written one is taken away where space is short."""
@@ -304,7 +313,8 @@ class ExtractorTrainer:
                 folder.mkdir(parents=True, exist_ok=True)
                 checkpoints.write_random(folder, distributed.rank(), self.device)
                 if distributed.rank() == 0:
-                    checkpoints.write_state(folder, self.model, self.optimizer, self.best_weights)
+                    with whole(self.rows, self.optimizer):
+                        checkpoints.write_state(folder, self.model, self.optimizer, self.best_weights)
                 distributed.barrier()
                 if distributed.rank() == 0:
                     state = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
@@ -322,7 +332,8 @@ class ExtractorTrainer:
         self.step, self.epoch, self.logged = state["step"], state["epoch"], state["logged"]
         self.history, self.progress = state["history"], Progress(**state["progress"])
         self.update.total.fill_(state["total"])
-        self.best_weights = checkpoints.read_state(checkpoint, self.model, self.optimizer, self.device)
+        with whole(self.rows, self.optimizer):
+            self.best_weights = checkpoints.read_state(checkpoint, self.model, self.optimizer, self.device)
         self.resumed = checkpoint
 
     def _restore_random(self) -> None:

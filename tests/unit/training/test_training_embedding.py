@@ -1,0 +1,186 @@
+"""Training the rows of an embedding table that can occur: the weights are those of training the whole table."""
+
+import contextlib
+import logging
+
+import pytest
+import torch
+from torch import nn
+
+from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.unirel import UniRel
+from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
+from tripleaudit.training import checkpoints, embedding, trainer
+from tripleaudit.training.data import TrainingSentences
+from tripleaudit.training.embedding import EmbeddingRows, embedding_rows
+from tripleaudit.training.run import train_to
+from tripleaudit.training.settings import TrainingSettings
+
+SENTENCES = toy_sentences(chain=False)
+SETTINGS = {"epochs": 3, "batch_size": 3, "encoder_learning_rate": 1e-3, "head_learning_rate": 3e-3}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return save_tiny_encoder(tmp_path_factory.mktemp("encoder"), dropout=0.1)
+
+
+def trained(encoder, out, name="casrel", **changes) -> dict[str, torch.Tensor]:
+    """The weights of a training, and those of its embedding table before it."""
+    save_sentences(out / "train.jsonl", SENTENCES)
+    train_to(
+        out / "model", name=name, train=SENTENCES, valid=SENTENCES, encoder=encoder, values=SETTINGS | changes, seed=5,
+        score=lambda expected, found: {"f1": f1(gold(expected), gold(found))}, inputs={"train": out / "train.jsonl"},
+    )  # fmt: skip
+    return trainer.checkpoints.load_file(out / "model" / "model.safetensors")
+
+
+def same(left: dict, right: dict) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[key], right[key]) for key in left)
+
+
+@pytest.fixture
+def seen(monkeypatch) -> list[EmbeddingRows]:
+    """The rows of all trainings from here on."""
+    found = []
+    monkeypatch.setattr(trainer, "embedding_rows", lambda *given: found.append(embedding_rows(*given)) or found[-1])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("casrel", {"noising": {"probability": 0.5}, "optimizer": "adam"}),
+        ("casrel", {"noising": {"probability": 0.5}, "accumulation": 2, "save_every": 2}),
+        ("tdeer", {"unit": "instances", "workers": 1}),
+        ("unirel", {"clip": "global", "clip_norm": 1e-3}),  # it reads the relations' names, too
+        ("birte", {"clip": "parameter", "clip_norm": 1e-3, "adam_bias_correction": False}),
+        ("zcc-binary", {"weight_decay": 0.0}),
+    ],
+)
+def test_all_weights_are_those_of_training_the_whole_table(encoder, tmp_path, monkeypatch, seen, name, changes):
+    some = trained(encoder, tmp_path / "rows", name, **changes)
+    (rows,) = seen
+    monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
+    assert same(some, trained(encoder, tmp_path / "whole", name, **changes))
+    before = checkpoints.load_file(encoder / "model.safetensors")["embeddings.word_embeddings.weight"]
+    moved = (before != some["encoder.embeddings.word_embeddings.weight"]).any(dim=1).nonzero().flatten()
+    assert 10 < len(moved) <= len(rows.ids) < len(before) and set(moved.tolist()) <= set(rows.ids.tolist())
+
+
+def test_rows_that_only_noise_brings_are_taken_in_and_known_again_after_a_break(encoder, tmp_path, monkeypatch, seen):
+    """As where an entity ends inside a word, so that noise makes another word of both."""
+    changes = {"noising": {"probability": 1.0}, "save_every": 2, "batch_size": 2, "accumulation": 2}
+    monkeypatch.setattr(EntityNoising, "words", [])  # none are foreseen
+    monkeypatch.setattr(EntityNoising, "_draw_all", drawn_letters)
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, "embedding_rows", lambda *_: None)
+        whole = trained(encoder, tmp_path / "whole", **changes)
+    complete = checkpoints.complete
+
+    def interrupted(folder, progress):
+        complete(folder, progress)
+        if progress["step"] == 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+        patch.setattr(checkpoints, "complete", interrupted)
+        trained(encoder, tmp_path / "rows", **changes)
+    assert (tmp_path / "rows/model/checkpoints/checkpoint-4").is_dir()
+    assert same(trained(encoder, tmp_path / "rows", **changes), whole)
+    foreseen = embedding_rows(*untrained(encoder), TrainingSettings())
+    assert all(set(foreseen.ids.tolist()) < set(rows.ids.tolist()) for rows in seen)
+
+
+def drawn_letters(self, entities, rng):
+    return {entity: chr(ord("a") + int(letter)) for entity, letter in zip(entities, rng.permutation(26), strict=False)}
+
+
+def untrained(encoder, kind=CasRel, **settings):
+    torch.manual_seed(0)
+    model = build(kind, encoder)
+    noise = None
+    if settings:
+        noise = EntityNoising(
+            SENTENCES, model.aligner.token_counts, NoiseSettings(**settings), 0, model.aligner.pieces()
+        )
+    return model, TrainingSentences(SENTENCES, model, noise)
+
+
+def test_the_rows_are_those_of_texts_noise_specials_padding_and_what_is_read_beside(encoder):
+    model, dataset = untrained(encoder, UniRel, probability=0.5)
+    rows = embedding_rows(model, dataset, TrainingSettings())
+    ids = set(model.tokenizer([each.text for each in SENTENCES] + model.config.relations).input_ids[0])
+    ids |= {model.tokenizer.pad_token_id, model.tokenizer.sep_token_id}
+    assert ids <= set(rows.ids.tolist())
+    assert set(rows.ids.tolist()) >= {model.tokenizer.convert_tokens_to_ids(each) for each in ("c", "f", "l", "w")}
+    assert model.encoder.get_input_embeddings() is rows
+    assert rows.weight.shape == (len(rows.ids), model.hidden_size) < rows.table.weight.shape
+
+
+def test_a_token_that_nobody_named_is_an_error_and_not_a_weight_that_stands_still(encoder):
+    model, dataset = untrained(encoder)
+    rows = embedding_rows(model, dataset, TrainingSettings())
+    (other, *_) = set(range(len(rows.table.weight))) - set(rows.ids.tolist())
+    with pytest.raises(IndexError, match="expected the extractor's `read_beside` to name"):
+        model.encode(torch.tensor([[other]]), torch.ones(1, 1, dtype=torch.int64))
+
+
+def test_the_whole_table_stands_in_the_model_where_it_is_asked_for(encoder):
+    model, dataset = untrained(encoder)
+    names, table = list(model.state_dict()), model.encoder.get_input_embeddings()
+    rows = embedding_rows(model, dataset, TrainingSettings())
+    optimizer = torch.optim.Adam(model.parameters())
+    rows(rows.ids[None]).square().sum().backward()
+    optimizer.step()
+    moved = rows.weight.detach().clone()
+    with rows.whole(optimizer):
+        assert model.encoder.get_input_embeddings() is table and list(model.state_dict()) == names
+        assert torch.equal(table.weight[rows.ids], moved)
+        state = optimizer.state[table.weight]
+        assert state["exp_avg"].shape == table.weight.shape
+        assert sorted(state["exp_avg"].any(dim=1).nonzero().flatten().tolist()) == rows.ids[rows.ids != 0].tolist()
+    assert torch.equal(rows.weight, moved) and optimizer.state[rows.weight]["exp_avg"].shape == moved.shape
+    rows.release(optimizer)
+    assert model.encoder.get_input_embeddings() is table and rows.weight not in optimizer.state
+
+
+class Shared(CasRel):
+    """An extractor that names words again with the encoder's own table, as masked language models do."""
+
+    def __init__(self, config, encoder=None):
+        super().__init__(config, encoder)
+        self.output = nn.Linear(*reversed(self.encoder.get_input_embeddings().weight.shape), bias=False)
+        self.output.weight = self.encoder.get_input_embeddings().weight
+
+
+def changed(model, attribute, value):
+    setattr(model.encoder.get_input_embeddings(), attribute, value)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "noise", "settings", "change"),
+    [
+        ("weight decay moves rows without a gradient", CasRel, {}, {"weight_decay": 0.01}, None),
+        ("another layer shares its weights", Shared, {}, {}, None),
+        ("Entity Noising may draw every piece of a word", CasRel, {"vocabulary": "pieces"}, {}, None),
+        ("the formulation is that for GPUs", CasRel, {}, {}, "device"),
+        ("it is frozen", CasRel, {}, {}, lambda model: model.encoder.requires_grad_(False)),
+        ("Embedding is more than a table", CasRel, {}, {}, lambda model: changed(model, "max_norm", 1.0)),
+    ],
+)
+def test_otherwise_the_whole_table_is_trained_and_the_log_says_why(
+    encoder, monkeypatch, caplog, reason, kind, noise, settings, change
+):
+    model, dataset = untrained(encoder, kind, **noise)
+    if change == "device":
+        monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", "device")
+    elif change:
+        change(model)
+    table = model.encoder.get_input_embeddings()
+    with caplog.at_level(logging.INFO, logger=embedding.__name__):
+        assert embedding_rows(model, dataset, TrainingSettings(**settings)) is None
+    assert caplog.messages == [f"the whole embedding table is trained: {reason}"]
+    assert model.encoder.get_input_embeddings() is table
