@@ -123,7 +123,7 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
         for file in used["data"]:
             of_settings = file.startswith(("prompts/open", "prompts/semi-open", "schemas/demo")) and named | {"needles"}
             assert f"data/{file}" in counted | chosen or of_settings, (command, file)
-    assert {"train", "predict", "table", "score-run", "generate", "needles", "write-report"} <= seen
+    assert {"train", "predict", "table", "score-run", "generate", "extract-needles", "write-report"} <= seen
 
 
 def pad_with_blank_lines(path: Path, megabytes: int) -> None:

@@ -3,7 +3,7 @@ from tripleaudit.needles.schema import schema_file
 from tripleaudit.plan.needles import LENGTH_TABLE
 
 NEEDLES = STUDY.needles
-NEEDLE_SCHEMA = jobs.chosen_code("needles corpus", files=[schema_file(NEEDLES.section["schema"])])
+NEEDLE_SCHEMA = jobs.chosen_code("make-needles", files=[schema_file(NEEDLES.section["schema"])])
 
 
 rule make_needles:
@@ -42,9 +42,9 @@ rule make_needles:
         study=STUDY.name,
         own=lambda wildcards, input: ["--needle-file", str(input.needles)] if input.needles else [],
     shell:
-        "python -m tripleaudit needles corpus --plan {params.plan:q} --documents {input.documents:q} "
+        "python -m tripleaudit make-needles --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
-        "--budget-of {params.study:q} --model-config {input.model:q} --threads {threads} "
+        "--study {params.study:q} --model-config {input.model:q} --threads {threads} "
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
 
@@ -91,8 +91,8 @@ rule extract_needles:
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit needles extract --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
-        "--section {params.section:q} --budget-of {params.study:q} --endpoint {params.run[0]:q} --draw {params.run[1]} {params.judge:q} "
+        "python -m tripleaudit extract-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
+        "--section {params.section:q} --study {params.study:q} --endpoint {params.run[0]:q} --draw {params.run[1]} {params.judge:q} "
         "--model-config {input.model:q} --judge-config {input.judge:q} {params.tokenizer:q} --threads {threads} "
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
@@ -144,7 +144,7 @@ rule score_needles:
         study=STUDY.name,
         run=lambda wildcards: NEEDLES.runs[wildcards.lm],
     shell:
-        "python -m tripleaudit needles score --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
+        "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
         "--model {params.run[0]:q} --draw {params.run[1]} {params.synonyms:q} --out {output.scores:q} > {log:q} 2>&1"
 

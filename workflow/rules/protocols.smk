@@ -71,9 +71,9 @@ rule build_protocol:
         runtime=growing(30),
     params:
         options=of(STUDY.data.protocol_json, "protocol"),
-        code=lambda wildcards: jobs.described_code("protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
+        code=lambda wildcards: jobs.described_code("build-protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
     shell:
-        "python -m tripleaudit protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
+        "python -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
         "--out-train {output.train:q} --out-valid {output.valid:q} --out-test {output.test:q} "
         "--report {output.report:q} > {log:q} 2>&1"
@@ -129,9 +129,9 @@ rule build_augmented:
         runtime=growing(240),
     params:
         options=STUDY.data.protocol_json("augmented"),
-        code=jobs.described_code("protocol", PROTOCOLS, "augmented"),
+        code=jobs.described_code("build-protocol", PROTOCOLS, "augmented"),
         models=STUDY.data.augmentation_options,
     shell:
-        "python -m tripleaudit protocol --protocol augmented --options {params.options:q} "
+        "python -m tripleaudit build-protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
         "{params.models:q} --out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"

@@ -23,7 +23,7 @@ rule make_triple_needles:
         options=NEEDLES.triples_json,
         kind="--documents" if NEEDLES.triples and NEEDLES.triples.text else "--haystack",
     shell:
-        "python -m tripleaudit needles triples --options {params.options:q} --needles {input.needles:q} "
+        "python -m tripleaudit make-triple-needles --options {params.options:q} --needles {input.needles:q} "
         "{params.kind} {input.haystacks:q} --out $(dirname {output.pieces:q}) > {log:q} 2>&1"
 
 
@@ -68,8 +68,8 @@ rule extract_triple_needles:
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit needles extract-triples --options {params.options:q} "
-        "--corpus $(dirname {input.corpus[0]:q}) --section {params.section:q} --budget-of {params.study:q} "
+        "python -m tripleaudit extract-triple-needles --options {params.options:q} "
+        "--corpus $(dirname {input.corpus[0]:q}) --section {params.section:q} --study {params.study:q} "
         "--endpoint {wildcards.lm:q} --model-config {input.model:q} --threads {threads} "
         "--server-log {log.server:q} --out {output.predictions:q} --calls {output.calls:q} > {log.job:q} 2>&1"
 
@@ -94,5 +94,5 @@ rule score_triple_needles:
         options=NEEDLES.triples_json,
         run_keys=of(NEEDLES.scored_keys, "who"),
     shell:
-        "python -m tripleaudit needles score-triples --options {params.options:q} {params.files:q} "
+        "python -m tripleaudit score-triple-needles --options {params.options:q} {params.files:q} "
         "--keys {params.run_keys:q} --out {output:q} > {log:q} 2>&1"

@@ -18,7 +18,7 @@ def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
         cli.main(["--help"])
     users, _, workflow = capsys.readouterr().out.partition("used by the workflow:")
     assert "\n    audit " in users and "\n    predict " in users
-    for name in (*steps.STEPS, "generate", "needles", "gre-system"):
+    for name in steps.STEPS:
         assert f"\n  {name} " in workflow
         assert f"\n    {name} " not in users
 
@@ -57,9 +57,9 @@ def test_a_mistyped_command_gets_a_close_one(capsys):
 
 def test_a_command_gets_its_arguments_as_they_are(monkeypatch):
     """The way to a command counts to no result, so it may neither add nor change anything."""
-    from tripleaudit.commands import protocol, split
+    from tripleaudit.commands import audit, split
 
-    for module in (protocol, split):
+    for module in (audit, split):
         called = []
         monkeypatch.setattr(module, "run", called.append)
         name = module.__name__.rpartition(".")[2]

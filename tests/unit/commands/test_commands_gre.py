@@ -138,7 +138,8 @@ def test_judging_and_scoring_as_the_workflow_does(capsys, files, tmp_path):
     out = {name: str(tmp_path / f"{name}.json") for name in ("factualness", "granularity", "report")}
     with FakeEndpoint(answer="true") as fake:
         section = {"endpoints": {"judge": {"base_url": fake.url, "model": "fake"}}, "cache": str(tmp_path / "cache")}
-        options = ["gre-judge", "--section", json.dumps(section), "--endpoint", "judge", "--triples", files["triples"]]
+        options = ["gre-judge", "--section", json.dumps(section), "--study", "s", "--endpoint", "judge"]
+        options += ["--triples", files["triples"]]
         options += [part for name, path in out.items() for part in (f"--{name}", path)]
         assert main([*options, "--kinds", "factualness"]) == 0
     read = {name: json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in out}
@@ -156,7 +157,8 @@ def test_judging_and_scoring_as_the_workflow_does(capsys, files, tmp_path):
         "system": {"keys": {"extractor": "mine", "setting": "open"}, "triples": 1, "factualness": 2},
     }
     command = ["gre-system", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
-    assert main([*command, "--files", files["reference"], files["triples"], out["factualness"]]) == 0
+    command += ["--section", "{}", "--files", files["reference"], files["triples"], out["factualness"]]
+    assert main(command) == 0
     assert "s,own,gre-sentence-open,,,mine,,,all,default,fs,1," in (tmp_path / "scores.csv").read_text(encoding="utf-8")
 
 
@@ -174,7 +176,7 @@ def test_an_endpoint_embeds_the_elements(files, tmp_path):
     with FakeEndpoint() as fake:
         section = {"endpoints": {"vectors": {"base_url": fake.url, "model": "fake"}}, "cache": str(tmp_path / "cache")}
         command = ["gre-system", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
-        command += ["--section", json.dumps(section), "--embedding-endpoint", "vectors"]
+        command += ["--section", json.dumps(section), "--endpoint", "vectors"]
         assert main([*command, "--files", files["reference"], files["triples"]]) == 0
     scores = (tmp_path / "scores.csv").read_text(encoding="utf-8")
     assert ",mine,,,all,default,us," in scores and ",mine,,,all,default,cs,1," in scores

@@ -109,7 +109,17 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
     )
     save_needles(tmp_path / "needles.jsonl", make_needles())
     (tmp_path / "report.txt").write_text(make_document(60).text, encoding="utf-8")
-    made = ["needles", "corpus", "--plan", plan, "--documents", str(tmp_path / "report.txt")]
+    made = [
+        "make-needles",
+        "--section",
+        "{}",
+        "--study",
+        "s",
+        "--plan",
+        plan,
+        "--documents",
+        str(tmp_path / "report.txt"),
+    ]
     assert main([*made, "--needle-file", str(tmp_path / "needles.jsonl"), "--out", str(corpus)]) == 0
     reached = threading.Event()
 
@@ -122,7 +132,7 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
         return None
 
     def command(out, cache):
-        arguments = ["needles", "extract", "--plan", plan, "--corpus", str(corpus), "--endpoint", "fake"]
+        arguments = ["extract-needles", "--study", "s", "--plan", plan, "--corpus", str(corpus), "--endpoint", "fake"]
         values = json.loads(section(fake.url)) | {"cache": str(tmp_path / cache)}
         arguments += ["--section", json.dumps(values), "--out", str(tmp_path / out)]
         return [sys.executable, "-m", "tripleaudit", *arguments]
@@ -152,12 +162,12 @@ def test_workflow_steps(tmp_path, monkeypatch, capsys):
     plan = json.dumps({"schema": "demo", "per_type": 2, "iterations": 0, "discover": True, "refills": 0})
     with FakeEndpoint(NeedleModel()) as fake:
         model = ["--section", section(fake.url), "--endpoint", "fake"]
-        assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", *model, "--out", "c"]) == 0
-        assert main(["needles", "extract", "--plan", plan, "--corpus", "c", *model, "--out", "m"]) == 0
+        model += ["--study", "s"]
+        assert main(["make-needles", "--plan", plan, "--documents", "report.txt", *model, "--out", "c"]) == 0
+        assert main(["extract-needles", "--plan", plan, "--corpus", "c", *model, "--out", "m"]) == 0
         assert main(["rate-needles", "--folder", "m", "--thresholds", "0.5", "0.6", "0.7"]) == 0
         score = [
-            "needles",
-            "score",
+            "score-needles",
             "--plan",
             plan,
             "--corpus",
@@ -184,14 +194,14 @@ def test_triple_steps(tmp_path, monkeypatch, root):
     monkeypatch.chdir(tmp_path)
     demo = root / "resources" / "demo"
     options = json.dumps({"documents": 2, "sentences": 40, "new_facts": 30, "piece_chars": 1000})
-    made = ["needles", "triples", "--options", options, "--needles", str(demo / "test.jsonl")]
+    made = ["make-triple-needles", "--options", options, "--needles", str(demo / "test.jsonl")]
     assert main([*made, "--haystack", str(demo / "test_zero.jsonl"), "--out", "t"]) == 0
     with FakeEndpoint("[]") as fake:
         model = ["--section", section(fake.url), "--endpoint", "fake"]
-        asked = ["needles", "extract-triples", "--options", options, "--corpus", "t", *model]
+        asked = ["extract-triple-needles", "--study", "s", "--options", options, "--corpus", "t", *model]
         assert main([*asked, "--out", "p.jsonl", "--calls", "calls.jsonl"]) == 0
     keys = json.dumps({"study": "s", "corpus": "demo", "extractor": "fake"})
-    rate = ["needles", "score-triples", "--options", options, "--keys", keys]
+    rate = ["score-triple-needles", "--options", options, "--keys", keys]
     assert main([*rate, "--needles", "t/pieces-needles.jsonl", "--predictions", "p.jsonl", "--out", "a.csv"]) == 0
     assert (
         main([*rate, "--needles", "t/sentences-needles.jsonl", "--predictions", "t/sentences.jsonl", "--out", "b.csv"])
@@ -230,7 +240,7 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
         error = capsys.readouterr().err
         assert message in error and error.count("\n") == 1, error
     write_jsonl(tmp_path / "needles.jsonl", [{"id": "x", "type": "T", "paragraph": "p", "name": "n", "keywords": "k"}])
-    corpus = ["needles", "corpus", "--documents", str(document), "--out", "c", "--plan"]
+    corpus = ["make-needles", "--section", "{}", "--study", "s", "--documents", str(document), "--out", "c", "--plan"]
     assert main([*corpus, "{}", "--needle-file", "needles.jsonl"]) == 1
     assert "needles.jsonl line 1: 'keywords' must be a list" in capsys.readouterr().err
     assert main([*corpus, "{"]) == 1 and "--plan: not valid JSON" in capsys.readouterr().err

@@ -12,8 +12,8 @@ from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import drive
 from tripleaudit.llm.endpoint import Endpoint, Prices
 from tripleaudit.needles.entities import deduplicated
+from tripleaudit.needles.extracting import extract_corpus, save_result
 from tripleaudit.needles.generation import (
-    Recipe,
     discover_types,
     discovered_schema,
     fitting_types,
@@ -22,18 +22,13 @@ from tripleaudit.needles.generation import (
     make_needles as ask_for,
 )
 from tripleaudit.needles.haystack import Document, read_document, read_documents, shorten
+from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.making import build_corpus, corpus_from_needles
+from tripleaudit.needles.needle import Recipe
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.score_rows import score_result
-from tripleaudit.needles.stages import (
-    Corpus,
-    build_corpus,
-    corpus_from_needles,
-    extract_corpus,
-    load_result,
-    save_result,
-)
+from tripleaudit.needles.score_rows import load_result, score_result
 from tripleaudit.needles.templates import template_needles
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import TableInputs

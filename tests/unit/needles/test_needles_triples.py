@@ -14,9 +14,9 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.llm.endpoint import Endpoint
-from tripleaudit.needles.dialogues import extract_triples
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.score_rows import triple_scores
+from tripleaudit.needles.triple_dialogues import extract_triples
+from tripleaudit.needles.triple_scores import triple_scores
 from tripleaudit.needles.triples import (
     TripleNeedle,
     found,

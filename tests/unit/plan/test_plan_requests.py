@@ -49,7 +49,7 @@ def judge(url, out):
     arguments = ["--section", section, "--study", "s", "--endpoint", "e", "--triples", "out.json"]
     for name in ("factualness", "granularity", "report"):
         arguments += [f"--{name}", str(out / f"{name}.json")]
-    assert main(["gre-judge", *arguments]) == 0
+    assert main(["gre-judge", "--kinds", "factualness", "granularity", *arguments]) == 0
 
 
 def test_the_judge_of_the_grescores_is_counted_as_it_is_asked(study, capsys):
@@ -109,10 +109,10 @@ def test_needles_are_counted_as_they_are_asked_for(study, capsys, tmp_path):
         assert asked["to_pay"] > 0
         assert fake.count == 0
         plan = json.dumps({key: value for key, value in needles.items() if key not in ("documents", "models")})
-        section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
-        assert main(["needles", "corpus", "--plan", plan, "--documents", "report.txt", "--out", "corpus"]) == 0
-        arguments = ["--corpus", "corpus", "--section", section, "--budget-of", "s", "--endpoint", "e", "--out", "out"]
-        assert main(["needles", "extract", "--plan", plan, *arguments]) == 0
+        told = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}}), "--study", "s"]
+        assert main(["make-needles", "--plan", plan, *told, "--documents", "report.txt", "--out", "corpus"]) == 0
+        arguments = [*told, "--corpus", "corpus", "--endpoint", "e", "--out", "out"]
+        assert main(["extract-needles", "--plan", plan, *arguments]) == 0
         assert 0 < fake.count <= extraction["to_pay"] + asked["to_pay"]
         capsys.readouterr()
         jobs, _ = estimated(capsys)
@@ -159,7 +159,7 @@ def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
         for name in plan.planned["d"]:
             spec, files = plan.spec("d", name)
             arguments = ["--spec", spec, "--files", *files, "--study", "s", "--out", plan.scores("d", name)]
-            assert main(["gre-system", *arguments, "--section", section, "--embedding-endpoint", "e"]) == 0
+            assert main(["gre-system", *arguments, "--section", section, "--endpoint", "e"]) == 0
         assert fake.count == 2  # a batch of the gold triples' strings, and one of the others
         capsys.readouterr()
         job = estimated(capsys)[0]["d", "all (strings to embed)"]

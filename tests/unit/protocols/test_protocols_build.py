@@ -143,7 +143,7 @@ def test_the_workflow_command_takes_a_studys_options(files, tmp_path, tiny_encod
     arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "augmented.jsonl")]
     arguments += ["--report", str(tmp_path / "report.json")]
     arguments += ["--train", files[0], "--valid", files[1], "--test", files[2]]
-    assert main(["protocol", *arguments]) == 0
+    assert main(["build-protocol", *arguments]) == 0
     assert len(load_sentences(tmp_path / "augmented.jsonl")) == 12
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["options"] == {"k": 2, "mlm_steps": 9, "seed": 4}
@@ -154,9 +154,10 @@ def test_the_workflow_command_refuses_options_that_are_no_object(files, capsys):
     arguments = [
         part for name, file in zip(("train", "valid", "test"), files, strict=True) for part in (f"--{name}", file)
     ]
-    assert main(["protocol", "--protocol", "rearranged", "--options", "[1", *arguments]) == 1
+    arguments += ["--report", "report.json"]
+    assert main(["build-protocol", "--protocol", "rearranged", "--options", "[1", *arguments]) == 1
     assert "--options: not valid JSON" in capsys.readouterr().err
-    assert main(["protocol", "--protocol", "rearranged", "--options", "[1]", *arguments]) == 1
+    assert main(["build-protocol", "--protocol", "rearranged", "--options", "[1]", *arguments]) == 1
     assert "--options: expected a JSON object" in capsys.readouterr().err
 
 

@@ -1,9 +1,8 @@
 """The console command: finds a command by its name and runs it.
 
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
-int | None``; with ``INTERNAL = True``, it is one that only the workflow calls, like the steps
-(:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of a command adds what a file brings, commands of its own
-among it (:mod:`tripleaudit.registries`).
+int | None``, or a step, which only the workflow calls (:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of
+a command adds what a file brings, commands of its own among it (:mod:`tripleaudit.registries`).
 
 Only the module of the command at hand is imported, and modules import nothing heavy at the top. What is done here finds
 a command and hands it its arguments as they are; it counts to no result, so nothing that could alter one belongs here.
@@ -57,14 +56,10 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
                 add_step(subparsers.add_parser(command, description=STEPS[command].help), STEPS[command].function)
         else:
             module = importlib.import_module(f"{commands.__name__}.{command.replace('-', '_')}")
-            if getattr(module, "INTERNAL", False):
-                internal[command] = module.HELP
-                subparser = subparsers.add_parser(command, description=module.HELP)
-            else:
-                subparser = subparsers.add_parser(command, help=module.HELP, description=module.HELP)
+            subparser = subparsers.add_parser(command, help=module.HELP, description=module.HELP)
             module.configure(subparser)
             subparser.set_defaults(run=module.run)
-    parser.epilog = "used by the workflow:\n" + "\n".join(f"  {name:<22}{text}" for name, text in internal.items())
+    parser.epilog = "used by the workflow:\n" + "\n".join(f"  {name:<24}{text}" for name, text in internal.items())
     return parser
 
 

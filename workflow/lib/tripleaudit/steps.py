@@ -29,15 +29,25 @@ class Step(NamedTuple):
 
 STEPS = {
     "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
+    "build-protocol": Step("protocols.study_sets:write_sets", "the sets of a protocol from those of a corpus"),
     "complete-halves": Step("systems.completion:write_completion", "what a language model says of hidden halves"),
     "corpus-reports": Step("corpora.truncation:write_reports", "what an encoder would cut of each split"),
+    "extract-needles": Step("needles.extracting:write_extraction", "entities that a model finds in documents"),
+    "extract-triple-needles": Step("needles.triple_dialogues:write_extraction", "triples that it finds there"),
+    "generate": Step("generative.generate:generate", "extract triples from texts with a language model"),
+    "gre-judge": Step("grescores.judging:write_judged", "judge extracted triples with a language model"),
+    "gre-system": Step("grescores.system_scores:write_system_scores", "score one system with the GREScores"),
+    "make-needles": Step("needles.making:write_corpus", "needles in documents"),
+    "make-triple-needles": Step("needles.triple_corpus:write_corpus", "sentences with known triples in documents"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
     "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
     "predict-system": Step("systems.test_set:predict_system", "what a system without training says of one test set"),
     "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
     "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
+    "score-needles": Step("needles.score_rows:write_model_scores", "scores of one model in a MINEA study"),
     "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
+    "score-triple-needles": Step("needles.triple_scores:score_predictions", "MINEA of triples of one prediction file"),
     "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
     "system-facts": Step("systems.facts:write_system_facts", "what systems took, and which of them failed"),
     "training-facts": Step("systems.facts:write_training_facts", "times and outcomes of all trainings"),
@@ -80,7 +90,7 @@ def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -
     if parameter.annotation is bool:
         option = {"action": "store_true"}
     elif "Mapping" in kind:
-        option |= {"type": partial(_json, parameter.name), "metavar": "JSON"}
+        option |= {"type": partial(_json, parameter.name, list if "Sequence" in kind else dict), "metavar": "JSON"}
     elif "Sequence" in kind:
         option |= {"nargs": "*", "type": float if "float" in kind else str}
     elif parameter.annotation in (int, float):
@@ -88,11 +98,11 @@ def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -
     parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
 
 
-def _json(name: str, text: str) -> Any:
+def _json(name: str, form: type, text: str) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
         raise UserError(f"--{name}: not valid JSON ({error})") from error
-    if not isinstance(value, dict | list):
-        raise UserError(f"--{name}: expected a JSON object, got {text}")
+    if not isinstance(value, form):
+        raise UserError(f"--{name}: expected a JSON {'object' if form is dict else 'list'}, got {text}")
     return value

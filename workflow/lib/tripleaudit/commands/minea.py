@@ -169,8 +169,9 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     import tempfile
     from pathlib import Path
 
-    from tripleaudit.needles.score_rows import score_result
-    from tripleaudit.needles.stages import build_corpus, extract_corpus, load_result, save_result
+    from tripleaudit.needles.extracting import extract_corpus, save_result
+    from tripleaudit.needles.making import build_corpus
+    from tripleaudit.needles.score_rows import load_result, score_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.builders import build_table
     from tripleaudit.tables.evidence import load_inputs

@@ -6,22 +6,70 @@ that cannot be read is asked for once more in plain words; then it is a missing 
 """
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping
+import logging
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.files import write_json
 from tripleaudit.grescores.judgements import parse_verdict, readable_parts, triple_json
-from tripleaudit.grescores.systems import StringTriple, System, usable
+from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
+from tripleaudit.llm.asking import Asking
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
-from tripleaudit.llm.prompts import Prompt
+from tripleaudit.llm.prompts import Prompt, load_prompt
 
 VERDICT_TOKENS, SPLIT_TOKENS = 10, 300
 MOST_UNREADABLE = 0.1  # share of the questions
 
 _ONE_WORD = "Answer with one word, true or false, and nothing else."
 _ONLY_JSON = "Answer with the JSON and nothing else."
+
+
+log = logging.getLogger(__name__)
+
+
+def write_judged(
+    asking: Asking,
+    triples: str | Path,
+    kinds: Sequence[str],
+    factualness: str | Path,
+    granularity: str | Path,
+    report: str | Path,
+    texts: Sequence[str | Path] = (),
+    factualness_prompt: str = "judge",
+    granularity_prompt: str = "split",
+    most_unreadable: float = MOST_UNREADABLE,
+) -> None:
+    """Ask an endpoint which triples a text supports and which bundle several facts.
+
+    Args:
+        triples: extracted triples.
+        kinds: what to ask, ``factualness`` and ``granularity``; the file of the other kind gets no entry.
+        factualness, granularity: where to write the judgements and the splitting answers (JSON).
+        report: counts of questions and unreadable answers to write (JSON).
+        texts: ask about the texts of this file alone.
+        most_unreadable: share of the answers that may be unreadable.
+
+    Raises:
+        UserError: a file, a prompt or too many answers cannot be read.
+    """
+    prompts = load_prompt(factualness_prompt), load_prompt(granularity_prompt)
+    system, reports = read_judged(triples, texts), {}
+    with asking.client() as client:
+        for path, ask, prompt, name in (
+            (factualness, judge, prompts[0], "factualness"),
+            (granularity, split, prompts[1], "granularity"),
+        ):
+            details = {}
+            if name in kinds:
+                details, counts = ask(system, client, prompt, most_unreadable)
+                reports[name] = counts.to_json()
+                log.info("%s: %s", name, reports[name])
+            write_json(path, details)
+    write_json(report, reports)
 
 
 @dataclass

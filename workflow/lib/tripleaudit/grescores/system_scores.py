@@ -1,6 +1,8 @@
 """One system of a data set: read as the study planned it, scored, and written as tidy rows of a file of its own."""
 
+import contextlib
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +13,59 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.grescores.evaluate import Inputs, Result, Settings, evaluate, strings_of_systems
 from tripleaudit.grescores.judgements import read_splits, read_verdicts
-from tripleaudit.grescores.similarity import PUBLISHED_PHI, Elements, Matching, default_phi, read_similarities
+from tripleaudit.grescores.similarity import (
+    PUBLISHED_PHI,
+    Elements,
+    EndpointEncoder,
+    FolderEncoder,
+    Matching,
+    default_phi,
+    read_similarities,
+)
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
+from tripleaudit.llm.asking import Asking
+from tripleaudit.machine.devices import gpu_slot
+from tripleaudit.machine.memory import out_of_memory_advice
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
 
 TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and of what it asked (section systems)
 
 log = logging.getLogger(__name__)
+
+
+def write_system_scores(
+    spec: Mapping[str, Any],
+    files: Sequence[str | Path],
+    asking: Asking,
+    out: str | Path,
+    lda: Sequence[str | Path] = (),
+    embedder: Sequence[str | Path] = (),
+    batch_size: int = 64,
+) -> None:
+    """Score one system of a data set with the topic model and the vectors that the study has.
+
+    Args:
+        spec, files, out: see :func:`score_system`.
+        asking: whose endpoint, if it names one, embeds strings.
+        lda: lda.json of a topic model's folder.
+        embedder, batch_size: config.json of an encoder's folder, and how many strings it embeds at once.
+    """
+    topics = TopicModel.load(Path(lda[0]).parent) if lda else None
+    with contextlib.ExitStack() as stack:
+        elements = None
+        if asking.endpoint:
+            client = stack.enter_context(asking.client())
+            elements = Elements(EndpointEncoder(client, client.endpoint.model))
+        elif embedder:
+            stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
+            stack.enter_context(out_of_memory_advice("embedding", "grescores/embedder/batch_size", batch_size))
+            if asking.threads:
+                import torch
+
+                torch.set_num_threads(asking.threads)
+            elements = Elements(FolderEncoder(Path(embedder[0]).parent, batch_size))
+        score_system(spec, files, out, study=asking.study, elements=elements, topics=topics)
 
 
 def score_system(

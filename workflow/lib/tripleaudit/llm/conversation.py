@@ -186,6 +186,14 @@ class TokenCounter:
         self._known = (tuple(messages), usage.prompt_tokens)
 
 
+def counters(tokenizer: str | Path) -> Callable[[], TokenCounter]:
+    """Return what makes a counter for each conversation, with a ``tokenizer.json``; learning ones without a file."""
+    if not tokenizer:
+        return TokenCounter
+    counter = TokenCounter.from_tokenizer(tokenizer)
+    return lambda: TokenCounter(counter.text)
+
+
 def converse(
     pieces: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, state: State | None = None
 ) -> Generator[Request, Answer, Conversation]:

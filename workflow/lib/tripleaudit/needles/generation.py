@@ -16,27 +16,8 @@ from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import Demands, Needle, one_paragraph, problem
+from tripleaudit.needles.needle import Needle, Recipe, one_paragraph, problem
 from tripleaudit.needles.schema import EntityType
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How needles of a study are made.
-
-    Attributes:
-        per_type: needles of each type for each document.
-        demands: what every needle must have.
-        refills: how often what is missing is asked for again.
-        seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
-        excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
-    """
-
-    per_type: int = 3
-    demands: Demands = Demands()
-    refills: int = 3
-    seed: int = 0
-    excerpt: int = 4000
 
 
 @dataclass

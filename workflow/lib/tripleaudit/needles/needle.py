@@ -53,6 +53,25 @@ class Demands:
 DEMANDS = Demands()
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """How needles of a study are made.
+
+    Attributes:
+        per_type: needles of each type for each document.
+        demands: what every needle must have.
+        refills: how often what is missing is asked for again.
+        seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
+        excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
+    """
+
+    per_type: int = 3
+    demands: Demands = DEMANDS
+    refills: int = 3
+    seed: int = 0
+    excerpt: int = 4000
+
+
 def problem(needle: Needle, document: str, others: Iterable[Needle] = (), demands: Demands = DEMANDS) -> str | None:
     """Return why ``needle`` cannot be used, as one clause, or ``None``.
 

@@ -11,10 +11,9 @@ from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import AsTuple, Count, Number, Seed, Unique, among, check_dataclass, checked_fields
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
-from tripleaudit.needles.generation import Recipe
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
 from tripleaudit.needles.minea import CANDIDATES, CRITERIA, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Demands
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Demands, Recipe
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
@@ -125,13 +124,17 @@ class Plan:
                 yield f"needles/criteria: unknown criterion {criterion!r}{hint(criterion, known)}"
 
     @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> "Plan":
+    def from_mapping(cls, values: Mapping[str, Any], context: int | None = None) -> "Plan":
         """Build a plan from configuration or JSON.
+
+        Args:
+            context: the endpoint's, which holds where the plan names none.
 
         Raises:
             UserError: an unknown key or an unusable value.
         """
-        return cls(**checked_fields(cls, values, "needles"))
+        given = values if values.get("context") is not None else {**values, "context": context}
+        return cls(**checked_fields(cls, given, "needles"))
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, all settings named."""

@@ -2,15 +2,14 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
-from tripleaudit.corpora.model import Sentence
-from tripleaudit.llm.conversation import Limits
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
-from tripleaudit.needles.dialogues import Counters, extract_triples
+from tripleaudit.needles.extracting import rehearse_extraction
 from tripleaudit.needles.haystack import Document
+from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.making import build_corpus
+from tripleaudit.needles.pieces import Counters
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.stages import Corpus, build_corpus, extract_corpus
 
 
 def rehearse(
@@ -40,26 +39,7 @@ def rehearse(
             found |= own.stages
         else:
             corpus = build_corpus(haystack, one_try, None)
-    names = " ".join(needle.name for needle in corpus.needles)  # so that a judge has something to look at
-
-    def form(filler: str) -> dict[str, Any]:
-        return {"entities": [{"type": "Thing", "name": "x", "description": f"{names} {filler}"}]}
-
-    own = Rehearsal(extractor, counter(), form)
-    judging = Rehearsal(judge or extractor, counter())
-    extract_corpus(
-        corpus, plan, own.stage("extraction"), extractor.endpoint.model, counter, judging=judging.stage("judge")
-    )
-    return found | own.stages | (judging.stages if plan.judge else {})
-
-
-def rehearse_triples(
-    records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Asker, counter: Counters
-) -> Estimate:
-    """Return an estimate of extracting the triples of all records (:func:`.extract_triples`)."""
-    own = Rehearsal(extractor, counter(), lambda filler: [["x", "is", filler]])
-    extract_triples(records, relations, limits, own.stage("triples"), extractor.endpoint.model, counter)
-    return own.stages["triples"]
+    return found | rehearse_extraction(corpus, plan, extractor, counter, judge)
 
 
 def as_text(stages: dict[str, Estimate], documents: Sequence[Document], model: str, priced: bool) -> str:

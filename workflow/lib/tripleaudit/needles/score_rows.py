@@ -8,23 +8,96 @@ is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence
-from tripleaudit.needles import reference_free, triples
-from tripleaudit.needles.dialogues import ENRICHED, UNTOUCHED, run_of, status_counts
-from tripleaudit.needles.entities import Entity, normalise
+from tripleaudit.files import read_json, read_jsonl, write_json
+from tripleaudit.needles import reference_free
+from tripleaudit.needles.entities import Entity, load_entities, normalise
+from tripleaudit.needles.haystack import Document, Infusion
+from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import TypeScore, by_part, overall, type_scores, wilson
+from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, cut, run_of
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
-from tripleaudit.needles.stages import Corpus, Stored, enriched_pieces, untouched_pieces
-from tripleaudit.needles.triples import TripleNeedle
-from tripleaudit.scoring.scores import Score, keys_of
+from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, write_scores
 
 NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = "needles", "needles-untouched", "iterations", "parts", "calls"
 ORIGINS = "origins"
-TRIPLES = "triple-needles"
+
+
+@dataclass
+class Stored:
+    """A result as read back, ready for scoring."""
+
+    entities: list[Entity]
+    criteria: list[dict[str, Any]]
+    untouched: list[dict[str, Any]]
+    repetitions: list[Entity]
+    parts: list[dict[str, Any]]
+    report: dict[str, Any]
+
+
+def load_result(folder: str | Path) -> Stored:
+    """Read what :func:`tripleaudit.needles.extracting.save_result` wrote.
+
+    Raises:
+        UserError: a file is missing or broken.
+    """
+    folder = Path(folder)
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [row for _, row in read_jsonl(folder / name)]
+
+    return Stored(
+        load_entities(folder / "entities.jsonl"),
+        rows("criteria.jsonl"),
+        rows("untouched-criteria.jsonl"),
+        load_entities(folder / "repetitions.jsonl"),
+        rows("parts.jsonl"),
+        read_json(folder / "report.json"),
+    )
+
+
+def untouched_pieces(document: Document, plan: Plan) -> list[str]:
+    """The pieces of a document without needles, as they were shown."""
+    return [document.text[a:b] for a, b in cut(document.text, plan.piece_chars, plan.pieces)]
+
+
+def enriched_pieces(infusion: Infusion, plan: Plan) -> list[str]:
+    """The pieces of a document with its needles, as they were shown."""
+    spans = cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans())
+    return [infusion.text[a:b] for a, b in spans]
+
+
+def write_model_scores(
+    plan: Mapping[str, Any],
+    corpus: str | Path,
+    result: str | Path,
+    study: str,
+    model: str,
+    out: str | Path,
+    name: str = "documents",
+    draw: int = 0,
+    synonyms: bool = False,
+) -> None:
+    """Write the tidy scores of one model.
+
+    Args:
+        plan: section ``needles`` of the configuration.
+        corpus, result: folders of the documents with needles and of what the model extracted.
+        study, name, model: what study, documents and model are called in the scores.
+        draw: of the extraction, which stands in the scores as a seed: tables show the mean of several.
+        synonyms: relevance with WordNet synonyms, if it is installed.
+    """
+    stored, own = load_result(result), Plan.from_mapping(plan)
+    own = replace(own, seed=own.seed + draw)
+    keys = {"study": study, "corpus": name, "extractor": model}
+    wordnet = reference_free.wordnet() if synonyms else None
+    write_scores(out, score_result(Corpus.load(corpus), stored, own, keys, wordnet))
+    write_json(sidecar_of(out), {"settings": own.to_json(), "report": stored.report, "software": software()})
 
 
 def score_result(
@@ -173,38 +246,3 @@ def _calls(stored: Stored) -> Iterator[tuple[str, str, str, float, None, None]]:
     if total:
         unread = statuses["failed"] + statuses["refused"]
         yield "all", "", "coverage", (total - unread) / total, *wilson(total - unread, total)
-
-
-def triple_scores(
-    needles: Sequence[TripleNeedle],
-    predictions: Sequence[Sentence],
-    options: Mapping[str, Any],
-    keys: Mapping[str, Any],
-    calls: Sequence[Mapping[str, Any]] = (),
-) -> list[Score]:
-    """Compute MINEA of triples for one prediction file, under the protocol ``triple-needles``.
-
-    A system that failed has no predictions, not even empty ones, and so no scores.
-
-    Args:
-        options: ``criteria``, ``casefold`` and ``bins`` of the configuration; missing ones take their defaults.
-        keys: of the scores file, without the protocol.
-        calls: call log of a language model, for its coverage.
-    """
-    own = keys_of({**keys, "protocol": TRIPLES})
-    if not predictions:
-        return []
-    rows = triples.found(needles, predictions, options.get("casefold", False))
-    scores = [
-        Score(own, *row)
-        for row in triples.triple_rows(rows, options.get("criteria") or triples.CRITERIA, options.get("bins", 5))
-    ]
-    predicted, records = triples.spurious(predictions, needles)
-    if records:
-        scores.append(Score(own, "all", "", "spurious", predicted / records))
-    statuses = status_counts(calls)
-    if calls:
-        scores += [Score(own, "all", "", f"status:{status}", count) for status, count in statuses.items()]
-        readable = len(calls) - statuses["failed"] - statuses["refused"]
-        scores.append(Score(own, "all", "", "coverage", readable / len(calls), *wilson(readable, len(calls))))
-    return scores

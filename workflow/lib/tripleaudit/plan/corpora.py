@@ -395,7 +395,7 @@ class Corpora:
 
     @staticmethod
     def augmentation_options(wildcards: Any, input: Any) -> list[str]:
-        """Return the options of ``tripleaudit protocol`` that name what :meth:`augmentation_models` asks for."""
+        """Return the options of ``tripleaudit build-protocol`` that name what :meth:`augmentation_models` asks for."""
         given = dict(input.items())
         folders = [("--masked-lm", given.get("masked_lm")), ("--encoder", given.get("encoder"))]
         found = [(option, str(Path(file).parent)) for option, file in folders if file]

@@ -291,7 +291,7 @@ class GreScores:
         if self.config.embedder is None:
             return []
         if self.embedding_endpoint:
-            return ["--embedding-endpoint", self.embedding_endpoint]
+            return ["--endpoint", self.embedding_endpoint]
         return ["--batch-size", str(self.config.embedder.batch_size)]
 
     def embedding_identity(self) -> dict[str, Any]:

@@ -15,15 +15,17 @@ from tripleaudit.grescores.system_scores import strings_to_embed
 from tripleaudit.grescores.systems import read_judged
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.conversation import Limits, TokenCounter
+from tripleaudit.llm.conversation import Limits, TokenCounter, counters
 from tripleaudit.llm.estimate import Estimate
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.haystack import read_documents
+from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.making import corpus_from_needles
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.rehearsal import rehearse, rehearse_triples
-from tripleaudit.needles.stages import Corpus, corpus_from_needles
+from tripleaudit.needles.rehearsal import rehearse
+from tripleaudit.needles.triple_dialogues import rehearse_triples
 from tripleaudit.needles.triples import load_triple_needles
 from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.questions import questions
@@ -321,7 +323,4 @@ def _counter(study: Study, tokenizer: str | None, endpoint: Any) -> Callable[[],
     path = Path(shipped(tokenizer)) if tokenizer else None
     if path is None and endpoint.serve:
         path = Path(study.places.served(endpoint.serve["source"])) / "tokenizer.json"
-    if path is None or not path.is_file():
-        return TokenCounter
-    counter = TokenCounter.from_tokenizer(path)
-    return lambda: TokenCounter(counter.text)
+    return counters(path if path is not None and path.is_file() else "")

@@ -1,0 +1,255 @@
+"""What one model extracts from documents with needles, and which of the needles are in it.
+
+What asks a model takes ``ask``, a client or what sends a list of requests and returns their answers. The client stores
+answers the moment they arrive, so what was interrupted is simply run again.
+"""
+
+import contextlib
+import copy
+import dataclasses
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.llm.asking import Asking
+from tripleaudit.llm.conversation import Limits, Piece, TokenCounter, converse, counters, drive
+from tripleaudit.llm.endpoint import Answer, bill
+from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
+from tripleaudit.needles.dialogues import Prompts, as_pieces, branch, entities_of
+from tripleaudit.needles.entities import Entity, deduplicated, save_entities
+from tripleaudit.needles.identification import judge
+from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.minea import Index, Match, rate_matches, with_judgement
+from tripleaudit.needles.pieces import (
+    ENRICHED,
+    UNTOUCHED,
+    Ask,
+    Counters,
+    call_row,
+    cut,
+    failed_pieces,
+    run_of,
+    status_counts,
+)
+from tripleaudit.needles.plan import Plan
+
+log = logging.getLogger(__name__)
+
+
+def write_extraction(
+    plan: Mapping[str, Any],
+    corpus: str | Path,
+    asking: Asking,
+    out: str | Path,
+    tokenizer: str = "",
+    judge: str = "",
+    judge_config: Sequence[str | Path] = (),
+    draw: int = 0,
+) -> None:
+    """Extract the entities of all documents, and write what is alike in them and the needles.
+
+    Args:
+        plan: section ``needles`` of the configuration.
+        corpus: folder of :func:`tripleaudit.needles.making.write_corpus`.
+        out: folder to write (:func:`save_extraction`).
+        tokenizer: tokenizer.json that counts tokens (default: the served model's).
+        judge, judge_config: endpoint of the criterion that asks (default: the same), and config.json of its model.
+        draw: in another one all answers are new.
+    """
+    given, counter = Corpus.load(corpus), counters(tokenizer or asking.served_tokenizer)
+    with contextlib.ExitStack() as stack:
+        client = stack.enter_context(asking.client())
+        client.redraw(draw)
+        second = None
+        if judge and judge != asking.endpoint:
+            log_file = f"{asking.server_log}.judge" if asking.server_log else ""
+            other = dataclasses.replace(asking, endpoint=judge, model_config=judge_config, server_log=log_file)
+            second = stack.enter_context(other.client())
+        own = Plan.from_mapping(plan, client.endpoint.context)
+        stages = rehearse_extraction(given, own, client, counter, second)
+        totals = {name: stage.total for name, stage in stages.items()}
+        if second is not None:
+            stack.enter_context(second.stage("judge", totals.pop("judge", 0), at_most=True))
+        stack.enter_context(client.stage("extraction", sum(totals.values()), at_most=True))
+        result = extract_corpus(given, own, client, client.endpoint.model, counter, second)
+        result.report["capabilities"] = {
+            item.endpoint.model: item.bill()["capabilities"] for item in (client, second or client)
+        }
+    save_extraction(result, out)
+
+
+@dataclass
+class Result:
+    """What one model extracted from a corpus; ``parts`` are the repetitions of the length experiment."""
+
+    model: str
+    entities: list[Entity]
+    calls: list[dict[str, Any]]
+    matches: list[Match]
+    displaced: list[Match]
+    part_entities: list[Entity]
+    parts: list[dict[str, Any]]
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def extract_corpus(
+    corpus: Corpus,
+    plan: Plan,
+    ask: Ask,
+    model: str,
+    counter: Counters = TokenCounter,
+    judging: Ask | None = None,
+) -> Result:
+    """Extract every document with its needles and, if asked for, without them; then apply the criteria.
+
+    Args:
+        ask: asks the extracting model; ``judging`` the judge, by default the same model.
+        counter: makes a token counter for each conversation.
+
+    Raises:
+        UserError: the context is too short for the instructions.
+    """
+    schema, prompts = plan.load_schema(), Prompts.load()
+    talk = prompts.talk(schema, plan.structured)
+    pieces = _all_pieces(corpus, plan)
+    counters = {key: counter() for key in pieces}
+    talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
+    finished = drive(talks, ask)
+    entities: list[Entity] = []
+    calls: list[dict[str, Any]] = []
+    for (variant, doc), conversation in finished.items():
+        calls += [call_row(turn, doc, variant, model) for turn in conversation.turns]
+        entities += entities_of(conversation.turns, doc, variant, schema)
+    branches = {
+        (doc, piece.index): branch(
+            piece,
+            plan.parts,
+            talk,
+            _limits((variant, doc), plan),
+            copy.copy(counters[variant, doc]),
+            conversation.state,
+        )
+        for (variant, doc), conversation in finished.items()
+        if variant == "parts"
+        for piece in pieces[variant, doc]
+    }
+    part_entities: list[Entity] = []
+    parts: list[dict[str, Any]] = []
+    repeated = drive(branches, ask)
+    for (doc, index), conversation in repeated.items():
+        calls += [call_row(turn, doc, "repetition", model) for turn in conversation.turns]
+        part_entities += entities_of(conversation.turns, doc, "repetition", schema)
+        same = conversation.state.thread == finished["parts", doc].state.thread
+        parts.append({"doc": doc, "part": index + 1, "same_thread": same})
+    matches, displaced, verdicts = identify_all(corpus, entities, plan, judging or ask)
+    failed = failed_pieces(calls)
+    for stage, doc, piece in failed:
+        log.warning("%s, %s document: all calls about part %d failed; the result is incomplete", doc, stage, piece + 1)
+    report = {
+        "model": model,
+        "plan": plan.made_json(),
+        "prompts": prompts.hashes(),
+        "calls": len(calls),
+        "statuses": status_counts(calls),
+        "incomplete": [{"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed],
+        "threads": {f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()},
+        "judge": bill(verdicts),
+    }
+    answers = [answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers]
+    report |= bill([*answers, *verdicts])
+    return Result(model, entities, calls, matches, displaced, part_entities, parts, report)
+
+
+def rehearse_extraction(
+    corpus: Corpus, plan: Plan, extractor: Asker, counter: Counters, judge: Asker | None = None
+) -> dict[str, Estimate]:
+    """Return what an extraction takes at most, without sending anything, by stage: ``extraction``, ``judge``."""
+    names = " ".join(needle.name for needle in corpus.needles)  # so that a judge has something to look at
+
+    def form(filler: str) -> dict[str, Any]:
+        return {"entities": [{"type": "Thing", "name": "x", "description": f"{names} {filler}"}]}
+
+    own = Rehearsal(extractor, counter(), form)
+    judging = Rehearsal(judge or extractor, counter())
+    extract_corpus(
+        corpus, plan, own.stage("extraction"), extractor.endpoint.model, counter, judging=judging.stage("judge")
+    )
+    return own.stages | (judging.stages if plan.judge else {})
+
+
+def identify_all(
+    corpus: Corpus, entities: Sequence[Entity], plan: Plan, ask: Ask
+) -> tuple[list[Match], list[Match], list[Answer]]:
+    """Apply the criteria to all needles, on the enriched and on the untouched documents.
+
+    Returns:
+        Matches in the enriched documents, those in the untouched ones, which are false positives of the criteria
+        (empty if those were not extracted), and the judge's answers about both.
+    """
+    matches: dict[tuple[str, str], Match] = {}
+    questions = {}
+    for document in corpus.documents:
+        piece = {placed.id: placed.piece for placed in corpus.infusions[document.id].needles}
+        needles = corpus.placed(document.id)
+        for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
+            own = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
+            index = Index(own, plan.casefold)
+            for match in index.matches(needles):
+                key = variant, match.needle.id
+                matches[key] = match
+                if plan.judge:  # an untouched document has no piece with the needle
+                    inside = piece[match.needle.id] if variant == ENRICHED else None
+                    shown = index.candidates(match.needle, inside, plan.candidates)
+                    questions[key] = judge(match.needle, shown, plan.judge_tokens)
+    answers = []
+    for key, (found, answer) in drive(questions, ask).items():
+        matches[key] = with_judgement(matches[key], found)
+        answers += [answer] if answer else []
+    found, displaced = ([m for (v, _), m in matches.items() if v == kind] for kind in (ENRICHED, UNTOUCHED))
+    return found, displaced, answers
+
+
+def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
+    """Write what :func:`save_extraction` writes, and ``criteria`` and ``untouched-criteria`` beside it."""
+    save_extraction(result, folder)
+    rate_matches(folder, plan.thresholds, plan.identification)
+
+
+def save_extraction(result: Result, folder: str | Path) -> None:
+    """Write ``entities``, ``deduplicated``, ``calls``, ``matches``, ``untouched-matches``, ``repetitions`` and
+    ``parts`` as JSON lines, and ``report.json``."""
+    folder = Path(folder)
+    save_entities(folder / "entities.jsonl", result.entities)
+    write_jsonl(folder / "deduplicated.jsonl", deduplicated(result.entities))
+    write_jsonl(folder / "calls.jsonl", result.calls)
+    write_jsonl(folder / "matches.jsonl", (match.row() for match in result.matches))
+    write_jsonl(folder / "untouched-matches.jsonl", (match.row() for match in result.displaced))
+    save_entities(folder / "repetitions.jsonl", result.part_entities)
+    write_jsonl(folder / "parts.jsonl", result.parts)
+    write_json(folder / "report.json", result.report)
+
+
+def _all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]:
+    pieces: dict[tuple[str, str], list[Piece]] = {}
+    for document in corpus.documents:
+        infusion = corpus.infusions[document.id]
+        spans = cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans())
+        pieces[ENRICHED, document.id] = as_pieces(infusion.text, spans, infusion.spans())
+        if plan.untouched:
+            spans = cut(document.text, plan.piece_chars, plan.pieces)
+            pieces[UNTOUCHED, document.id] = as_pieces(document.text, spans)
+        if plan.separate_runs:
+            base = pieces[UNTOUCHED if plan.untouched else ENRICHED, document.id]
+            pieces |= {(run_of(calls), document.id): base for calls in range(plan.iterations)}
+        if plan.parts:
+            spans = cut(document.text, None, plan.parts)
+            pieces["parts", document.id] = as_pieces(document.text, spans)
+    return pieces
+
+
+def _limits(key: tuple[str, str], plan: Plan) -> Limits:
+    calls = {run_of(number): number for number in range(plan.iterations)} | {"parts": plan.part_iterations}
+    return dataclasses.replace(plan.limits, iterations=calls.get(key[0], plan.iterations))

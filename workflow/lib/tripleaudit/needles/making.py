@@ -1,0 +1,167 @@
+"""Needles in documents: invented by a model, taken from templates or from a file; validated and infused.
+
+What asks a model takes ``ask``, a client or what sends a list of requests and returns their answers. The client stores
+answers the moment they arrive, so what was interrupted is simply run again.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.errors import UserError
+from tripleaudit.llm.asking import Asking
+from tripleaudit.llm.conversation import drive
+from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.needles.generation import Made, discover_types, make_needles
+from tripleaudit.needles.haystack import Document, Infusion, infuse, read_documents
+from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.needle import Needle, load_needles, problem
+from tripleaudit.needles.pieces import Ask, cut
+from tripleaudit.needles.plan import TEMPLATES, Plan
+from tripleaudit.needles.schema import EntityType
+from tripleaudit.needles.templates import template_needles
+
+
+def write_corpus(
+    plan: Mapping[str, Any],
+    documents: Sequence[str | Path],
+    asking: Asking,
+    out: str | Path,
+    needle_file: str = "",
+    max_chars: int = 0,
+) -> None:
+    """Write documents, needles and infusions of a study.
+
+    Args:
+        plan: section ``needles`` of the configuration.
+        documents: text files or folders.
+        asking: who invents needles; without an endpoint they come from the templates.
+        out: folder to write (:meth:`.Corpus.save`).
+        needle_file: use these needles instead of making some.
+        max_chars: shorten documents to whole paragraphs within so many characters.
+    """
+    read = read_documents(documents, max_chars or None)
+    if needle_file:
+        corpus = corpus_from_needles(read, load_needles(needle_file), Plan.from_mapping(plan))
+    elif asking.endpoint:
+        with asking.client() as client:
+            own = Plan.from_mapping(plan, client.endpoint.context)
+            corpus = build_corpus(read, own, client, client.endpoint.model)
+    else:
+        corpus = build_corpus(read, Plan.from_mapping(plan), None)
+    corpus.save(out)
+
+
+def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, model: str = TEMPLATES) -> Corpus:
+    """Make needles for every document and infuse them.
+
+    Args:
+        ask: asks the generating model; ``None`` takes all needles from the templates.
+        model: the generating model's name, kept with each needle.
+
+    Raises:
+        UserError: a type is unknown, or the share cannot be reached.
+    """
+    schema = plan.load_schema()
+    kinds = [schema.types.get(name) or _plain(name) for name in plan.needle_types or schema.types]
+    discovered: dict[str, Any] = {}
+    made: dict[str, list[Needle]] = {document.id: [] for document in documents}
+    rejected: Counter = Counter()
+    calls = 0
+    if ask is not None:
+        if plan.discover:
+            talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
+            discovered = drive(talks, ask)
+        talks = {d.id: _all_types(d, kinds, plan, model, made[d.id]) for d in documents}
+        for result in (result for results in drive(talks, ask).values() for result in results):
+            rejected.update(result.rejected)
+            calls += result.calls
+    generated = sum(map(len, made.values()))
+    if ask is None or plan.fill == TEMPLATES:
+        for document in documents:
+            for kind in kinds:
+                _fill(document, kind.name, plan, made[document.id])
+    needles = [needle for document in documents for needle in made[document.id]]
+    infusions = {document.id: place(document, made[document.id], plan) for document in documents}
+    used = sum(len(infusion.needles) for infusion in infusions.values())
+    report = {
+        "plan": plan.made_json(),
+        "generator": model if ask is not None else TEMPLATES,
+        "needles": {
+            "wanted": len(documents) * len(kinds) * plan.per_type,
+            "generated": generated,
+            "from_templates": len(needles) - generated,
+            "rejected": dict(sorted(rejected.items())),
+            "calls": calls,
+            "infused": used,
+        },
+        "share": {doc: round(infusion.share, 6) for doc, infusion in infusions.items()},
+        "types": discovered,
+    }
+    return Corpus(list(documents), needles, infusions, report)
+
+
+def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle], plan: Plan) -> Corpus:
+    """Infuse needles that come from a file.
+
+    Raises:
+        UserError: a needle belongs to no document or is not valid, or the share cannot be reached.
+    """
+    check_needles(documents, needles, plan)
+    infusions = {d.id: place(d, [needle for needle in needles if needle.doc == d.id], plan) for d in documents}
+    used = sum(len(infusion.needles) for infusion in infusions.values())
+    report = {
+        "plan": plan.made_json(),
+        "generator": "file",
+        "needles": {"given": len(needles), "infused": used},
+        "share": {doc: round(infusion.share, 6) for doc, infusion in infusions.items()},
+        "types": {},
+    }
+    return Corpus(list(documents), list(needles), infusions, report)
+
+
+def place(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion:
+    """Infuse needles into one document and say which piece each lies in."""
+    pairs = [(needle.id, needle.paragraph) for needle in needles]
+    infusion = infuse(document, pairs, plan.seed, plan.target, plan.minimum, plan.maximum)
+    return infusion.with_pieces(cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans()))
+
+
+def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan: Plan) -> None:
+    """Check needles that come from a file.
+
+    Raises:
+        UserError: a needle belongs to no document, or is not valid for its own.
+    """
+    texts = {document.id: document.text for document in documents}
+    before: dict[str, list[Needle]] = {}
+    for needle in needles:
+        if needle.doc not in texts:
+            raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
+        known = before.setdefault(needle.doc, [])
+        reason = problem(needle, texts[needle.doc], known, plan.demands)
+        if reason:
+            raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
+        known.append(needle)
+
+
+def _all_types(
+    document: Document, kinds: Sequence[EntityType], plan: Plan, model: str, made: list[Needle]
+) -> Generator[Request, Answer, list[Made]]:
+    """Ask for one type after the other, so that names are not invented twice."""
+    results = []
+    for kind in kinds:
+        results.append((yield from make_needles(document, kind, plan.recipe, model, plan.needle_tokens, made)))
+    return results
+
+
+def _fill(document: Document, kind: str, plan: Plan, made: list[Needle]) -> None:
+    missing = plan.per_type - sum(needle.type == kind for needle in made)
+    if missing > 0:
+        made += template_needles(document, kind, missing, plan.seed, made, plan.demands)
+
+
+def _plain(name: str) -> EntityType:
+    """A type outside the schema, as the needles of group 5 have."""
+    return EntityType(name, "", ("name", "description", "keywords"), frozenset({"keywords"}))

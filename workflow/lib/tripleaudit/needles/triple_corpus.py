@@ -1,0 +1,51 @@
+"""Documents with sentences that state known triples, as records of a sentence and of a piece."""
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.needles.haystack import read_documents
+from tripleaudit.needles.triples import Share, haystacks, infuse_triples, save_triple_needles
+from tripleaudit.shipped import DATA
+
+
+def write_corpus(
+    options: Mapping[str, Any],
+    needles: str | Path,
+    out: str | Path,
+    haystack: Sequence[str | Path] = (),
+    documents: Sequence[str | Path] = (),
+) -> None:
+    """Write ``sentences`` and ``pieces`` and the needles in each, as JSON lines.
+
+    Args:
+        options: section ``needles/triples`` of the configuration.
+        needles: sentences with triples.
+        out: folder to write.
+        haystack: sentences without triples, which become documents.
+        documents: text files instead.
+
+    Raises:
+        UserError: not exactly one of ``haystack`` and ``documents`` is given, or more new facts than there are.
+    """
+    if bool(haystack) == bool(documents):
+        raise UserError("triple needles: expected one of --haystack and --documents")
+    seed = options.get("seed", 0)
+    if documents:
+        read = read_documents(documents, options.get("max_chars"), options.get("documents"))
+    else:
+        bare = [sentence for path in haystack for sentence in load_sentences(path)]
+        read = haystacks(bare, options.get("documents", 4), options.get("sentences", 60), seed)
+    share = Share(**{key: options[key] for key in ("target", "minimum", "maximum") if key in options})
+    source = load_sentences(DATA / "new_facts.jsonl" if options.get("new_facts") else needles)
+    if wanted := options.get("new_facts"):
+        if wanted > len(source):
+            raise UserError(f"needles/triples/new_facts: {wanted}, expected at most {len(source)}")
+        source = random.Random(f"new-facts-{seed}").sample(source, wanted)
+    for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
+        made = infuse_triples(read, source, seed, options.get("per_relation"), share, length)
+        save_sentences(Path(out) / f"{form}.jsonl", made.records)
+        save_triple_needles(Path(out) / f"{form}-needles.jsonl", made.needles)

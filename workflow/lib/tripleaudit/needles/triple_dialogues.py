@@ -1,0 +1,126 @@
+"""Extracting the triples of documents with a language model, one thread with history for each document."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import write_jsonl
+from tripleaudit.llm.answers import Parsed, parse_triples
+from tripleaudit.llm.asking import Asking
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, Turn, converse, counters, drive
+from tripleaudit.llm.endpoint import Answer
+from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.needles.pieces import Ask, Counters, call_row
+from tripleaudit.needles.triples import document_of, load_triple_needles
+
+
+def write_extraction(
+    options: Mapping[str, Any], corpus: str | Path, asking: Asking, out: str | Path, calls: str | Path
+) -> None:
+    """Ask an endpoint for the triples of the pieces of all documents.
+
+    Args:
+        options: section ``needles/triples`` of the configuration.
+        corpus: folder of :func:`tripleaudit.needles.triple_corpus.write_corpus`.
+        out, calls: predictions and call log (JSON lines) to write.
+    """
+    records = load_sentences(Path(corpus) / "pieces.jsonl")
+    needles = load_triple_needles(Path(corpus) / "pieces-needles.jsonl")
+    relations = options.get("relations") or sorted({needle.relation for needle in needles})
+    counter = counters(asking.served_tokenizer)
+    with asking.client() as client:
+        limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
+        stage = rehearse_triples(records, relations, limits, client, counter)
+        with client.stage("triples", stage.total, at_most=True):
+            predictions, log = extract_triples(records, relations, limits, client, client.endpoint.model, counter)
+    save_sentences(out, predictions)
+    write_jsonl(calls, log)
+
+
+def triple_talk(relations: Sequence[str]) -> Talk:
+    """Return the messages of a thread that asks for triples of ``relations``."""
+    first, more, remind = (load_prompt(f"minea-triples{suffix}") for suffix in ("", "-continue", "-remind"))
+    listed = "\n".join(f"- {relation}" for relation in relations)
+
+    def show(index: int, total: int, text: str) -> str:
+        return first.render(relations="", part=index + 1, parts=total, text=text)[1]["content"]
+
+    return Talk(
+        opening=first.render(relations=listed, part="", parts="", text="")[0]["content"],
+        show=show,
+        more=lambda index, total: more.render(part=index + 1, parts=total)[-1]["content"],
+        remind=lambda notes: remind.render(problem=notes or "no JSON was found")[-1]["content"],
+        parse=_parse,
+        identity=lambda triple: triple.strings,
+        nothing="[]",
+    )
+
+
+def extract_triples(
+    records: Sequence[Sentence],
+    relations: Sequence[str],
+    limits: Limits,
+    ask: Ask,
+    model: str,
+    counter: Counters = TokenCounter,
+) -> tuple[list[Sentence], list[dict[str, Any]]]:
+    """Ask for the triples of all records, one thread for each document.
+
+    Args:
+        records: pieces of documents, in order; the part of an id before ``#`` is the document.
+        relations: names that the model is given.
+
+    Returns:
+        The records with predicted triples (spans at the first mention, unlocated where a string is not in the text),
+        and the call log.
+    """
+    documents: dict[str, list[Sentence]] = {}
+    for record in records:
+        documents.setdefault(document_of(record.id), []).append(record)
+    talk = triple_talk(relations)
+    talks = {
+        doc: converse([Piece(i, record.text) for i, record in enumerate(own)], talk, limits, counter())
+        for doc, own in documents.items()
+    }
+    finished = drive(talks, ask)
+    calls = [call_row(turn, doc, "triples", model) for doc, talked in finished.items() for turn in talked.turns]
+    predictions = []
+    for doc, own in documents.items():
+        for index, record in enumerate(own):
+            predictions.append(_predicted(record, [t for t in finished[doc].turns if t.piece == index]))
+    return predictions, calls
+
+
+def rehearse_triples(
+    records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Asker, counter: Counters
+) -> Estimate:
+    """Return an estimate of extracting the triples of all records (:func:`.extract_triples`)."""
+    own = Rehearsal(extractor, counter(), lambda filler: [["x", "is", filler]])
+    extract_triples(records, relations, limits, own.stage("triples"), extractor.endpoint.model, counter)
+    return own.stages["triples"]
+
+
+def _predicted(record: Sentence, turns: Sequence[Turn]) -> Sentence:
+    strings: dict[tuple[str, str, str], None] = {}
+    for turn in turns:
+        strings.update(dict.fromkeys(triple.strings for triple in turn.parsed.records))
+    triples = [Triple(_span(record.text, s), relation, _span(record.text, o), 1.0) for s, relation, o in strings]
+    return Sentence(record.id, record.text, tuple(triples))
+
+
+def _span(text: str, part: str) -> Span:
+    spans, _ = find_spans(text, part)
+    return Span(*spans[0], part) if spans else Span(None, None, part)
+
+
+def _parse(text: str, answer_status: str) -> Parsed:
+    parsed = parse_triples(Answer(text, answer_status))
+    if parsed.notes or parsed.status not in ("failed", "refused"):
+        return parsed
+    said = "the model refused to answer" if parsed.status == "refused" else "no triple was found"
+    return dataclasses.replace(parsed, notes=(said,))

@@ -1,0 +1,59 @@
+"""The sets of one protocol of a study, from files to files."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import write_json
+from tripleaudit.machine.devices import gpu_slot
+from tripleaudit.machine.memory import out_of_memory_advice
+from tripleaudit.protocols.build import build_protocol
+from tripleaudit.protocols.splits import Splits
+
+
+def write_sets(
+    protocol: str,
+    options: Mapping[str, Any],
+    train: str | Path,
+    valid: str | Path,
+    test: str | Path,
+    report: str | Path,
+    out_train: str = "",
+    out_valid: str = "",
+    out_test: str = "",
+    masked_lm: str = "",
+    vectors: str = "",
+    encoder: str = "",
+) -> None:
+    """Write the sets of a protocol and a report of what was done.
+
+    Args:
+        options: of the protocol, as a study has them: models by source, which reach this as files, and rarer options
+            nested.
+        train, valid, test: sentences (JSON lines), and those of the protocol to write.
+        masked_lm, vectors, encoder: folder of a masked language model, file of word vectors, and folder of an encoder
+            that makes what of the two is missing.
+
+    Raises:
+        UserError: an unknown protocol or option, impossible values, or unusable data.
+    """
+    logging.getLogger("gensim").setLevel(logging.WARNING)
+    given = {key: value for key, value in options.items() if key not in ("masked_lm", "vectors", "options")}
+    given |= options.get("options") or {}
+    splits = Splits(*map(load_sentences, (train, valid, test)))
+    with contextlib.ExitStack() as stack:
+        if masked_lm or encoder:
+            stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
+            stack.enter_context(
+                out_of_memory_advice("filling masks", "options/batch_size", given.get("batch_size", 64))
+            )
+        files = {"masked_lm": masked_lm or None, "vectors": vectors or None, "encoder": encoder or None}
+        built, done = build_protocol(protocol, splits, given, **files)
+    for path, (_, sentences) in zip((out_train, out_valid, out_test), built, strict=True):
+        if path:
+            save_sentences(path, sentences)
+    write_json(report, done)
