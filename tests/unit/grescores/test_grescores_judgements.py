@@ -42,7 +42,7 @@ A, B = ["a", "r", "b"], ["c", "r", "d"]
         ("The claim is true", True, False),
         ("The claim is not supported by the passage", False, False),
         ("<think>is it true or false? It is true.</think>\nfalse", False, False),
-        ("true or false? The claim says nothing, no.", True, False),
+        ("true or false? The claim says nothing, no.", False, False),
         ("It could be true or false.", None, False),
         ("<think>it is true, but", None, False),
         ("", None, False),

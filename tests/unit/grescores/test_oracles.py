@@ -90,7 +90,7 @@ def test_published_hard_matching(real_data, dataset, model):
 def test_gold_of_the_data_sets_is_verbalised_as_published(real_data):
     folder = real_data / "genres"
     for dataset in ("docred_rand_200", "nyt10m_rand_500", "wiki20m_rand_500", "wiki80_rand_800"):
-        raw = read_system(folder / "datasets" / f"{dataset}.json")
+        raw = read_system(folder / "datasets" / f"{dataset}.json", "sor")
         assert raw.texts == read_system(folder / "processed_results" / f"{dataset}_groundtruth_1.json").texts
     cdr = read_system(folder / "datasets" / "cdr_rand_200.json")
     relations = Counter(triple[1] for triples in cdr.texts.values() for triple in triples)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.llm.answers import official_parser, parse_label, parse_triples
+from tripleaudit.llm.answers import official_parser, parse_label, parse_triples, parse_yes_no
 from tripleaudit.llm.client import Answer
 from tripleaudit.llm.lenient import decode
 
@@ -156,6 +156,47 @@ def test_official_mode_keeps_the_official_faults():
 def test_labels(text, label, status):
     labels = ["located in", "located in the city", "spouse", "/people/person/place_lived"]
     assert parse_label(text, labels) == (label, status)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "status"),
+    [
+        ("NONE (born in is not stated)", None, "empty"),
+        ("The person was born in Paris, so the answer is NONE.", None, "empty"),
+        ("One might think of born in, but the answer is none.", None, "empty"),
+        ("It is not born in but lives in.", "lives in", "repaired"),
+        ("lives in rather than born in", "lives in", "repaired"),
+        ("born in isn't stated, and neither is anything else.", None, "failed"),
+        ("None of the others is stated: born in", "born in", "repaired"),
+    ],
+)
+def test_a_label_that_is_denied_is_no_answer(text, label, status):
+    assert parse_label(text, ["born in", "lives in"]) == (label, status)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("No doubt about it: the claim is supported.", True),
+        ("True or false? The claim is false.", False),
+        ("Yes and no.", None),
+        ("It is true that the text mentions it, but the claim is false.", False),
+        ("The claim is unsupported.", False),
+        ("Untrue.", False),
+        ("No, it is not supported.", False),
+        ("**Yes** - it is said in the first sentence, no less", True),
+        ("Yes the claim is supported", True),
+        ("Is it true?", None),
+    ],
+)
+def test_only_a_word_that_ends_its_clause_decides(text, verdict):
+    assert parse_yes_no(text) is verdict
+
+
+@pytest.mark.parametrize("mark", ["think", "thinking", "reasoning", "thought", "THOUGHT"])
+def test_thought_in_the_middle_of_an_answer_is_left_out(mark):
+    parsed = parse_triples(f'Sure. <{mark}>maybe [["x","y","z"]]</{mark}> [["a","b","c"]]')
+    assert [triple.strings for triple in parsed.records] == [ABC]
 
 
 def test_prose_with_brackets_does_not_hide_the_answer():

@@ -146,6 +146,15 @@ def test_the_budget_holds_for_batches(tmp_path):
             assert 1 <= len(sent) < 60
 
 
+def test_a_key_in_an_answer_of_a_batch_is_not_stored(tmp_path, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-very-secret-key-123")
+    reply = Reply("your key is sk-very-secret-key-123", prompt_tokens=100, completion_tokens=10)
+    with FakeEndpoint(lambda body: reply) as fake, settled(fake.url, tmp_path, api_key_env="A_KEY") as client:
+        answers = client.complete_all(requests(3))
+        assert len(fake.batches) == 1 and {answer.text for answer in answers} == {"your key is [key]"}
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()]
+
+
 def test_two_jobs_share_a_batch(tmp_path):
     with FakeEndpoint(lambda body: REPLY, batch_polls=5) as fake:
         settled(fake.url, tmp_path).close()

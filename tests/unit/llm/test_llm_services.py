@@ -461,6 +461,17 @@ def test_tokens_a_minute_are_kept(tmp_path, monkeypatch):
     assert waits == pytest.approx([0, 30, 36])
 
 
+def test_what_a_request_takes_is_counted_by_its_words_and_the_answers_before(tmp_path, monkeypatch):
+    """Not by the bytes that it could have and the longest answer, which is six times as much."""
+    counted, pace = [], Slots.pace
+    monkeypatch.setattr(Slots, "pace", lambda self, tokens: counted.append(tokens) or pace(self, tokens))
+    asked = [Request([{"role": "user", "content": f"{number:04}" + "word" * 99}]) for number in range(3)]
+    reply = Reply("[]", prompt_tokens=110, completion_tokens=60)
+    with FakeEndpoint(reply) as fake, Client(endpoint(fake, max_tokens=500, concurrency=1), tmp_path) as client:
+        client.complete_all(asked)
+    assert counted == [100 + 500, 100 + 60, 100 + 60]
+
+
 def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
     faults = [None] + [status(429, retry_after=0)] * 4
     with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, concurrency=8, max_retries=6), tmp_path) as client:

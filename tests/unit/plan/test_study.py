@@ -5,6 +5,7 @@ import pytest
 
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
+from tripleaudit.plan import corpora
 from tripleaudit.plan.study import Run, Study
 
 
@@ -64,6 +65,23 @@ def test_settings_are_merged_from_general_to_special():
     assert settings["batch_size"] == 4
     assert "noising" not in settings
     assert json.loads(plan.trainings.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.1
+
+
+def test_own_files_are_counted_once_until_they_change(tmp_path, monkeypatch):
+    def noted(path, mode):
+        read.append(path.stem)
+        return path.open(mode)
+
+    files, read = {split: tmp_path / f"{split}.jsonl" for split in ("train", "test")}, []
+    for split, file in files.items():
+        file.write_text(f'{{"id": "{split}"}}\n' * 2)
+    monkeypatch.setattr(corpora, "open", noted, raising=False)
+    own = {"mine": {"files": {split: str(file) for split, file in files.items()}}}
+    assert [study(corpora=own).data.sizes("mine") for _ in range(3)] == [{"train": 2, "test": 2}] * 3
+    assert read == ["train", "test"]
+    files["train"].write_text('{"id": "another"}\n' * 3)
+    assert study(corpora=own).data.sizes("mine") == {"train": 3, "test": 2}
+    assert read == ["train", "test", "train"]
 
 
 def test_what_only_a_scheduler_reads_does_not_decide_a_result():

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--reference-order",
         choices=("auto", "sro", "sor"),
         default="auto",
-        help="whether the relation is in second or in third place (default: by the number of different ones)",
+        help="whether the relation is in second or in third place (default: third for names of Freebase and TACRED)",
     )
     parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
     parser.add_argument(

@@ -87,7 +87,7 @@ def score_system(
     Raises:
         UserError: a file cannot be read, or the system does not answer the texts of the gold file.
     """
-    gold, entry = read_system(files[spec["gold"]]), spec["system"]
+    gold, entry = read_system(files[spec["gold"]], spec["order"]), spec["system"]
     system, keys = _read(entry, files, gold), entry["keys"]
     if system.texts:
         matching = replace(_matching(spec["matching"], elements), closed=_closed(spec))
@@ -115,7 +115,7 @@ def score_system(
 
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
     """Return every distinct string that :func:`score_system` would have embedded for the same arguments."""
-    gold = read_system(files[spec["gold"]])
+    gold = read_system(files[spec["gold"]], spec["order"])
     matching = Matching(**{**spec["matching"], "phi": 1.0, "closed": _closed(spec)})  # the threshold decides no string
     return strings_of_systems([gold, _read(spec["system"], files, gold)], matching)
 

@@ -24,6 +24,8 @@ _SHORT = {
     "languages spoken, written or signed": "language",
     "original language of film or TV show": "original language",
 }
+_PREFIXES = ("/", "per:", "org:")  # of relations in Freebase and TACRED
+LOOKED_AT = 20  # triples; of fewer, the number of different parts says nothing
 
 
 def plain_relation(label: Any) -> Any:
@@ -113,11 +115,12 @@ def read_system(path: str | Path, order: str = "auto") -> System:
     four-part gold; gold triples written as ``The relation between "A" and "B" is "r"``.
 
     Args:
-        order: ``sro`` or ``sor`` where three-part lists are read; ``auto`` takes ``sor`` when the third parts are a
-            small inventory (fewer than half as many different ones as in second place, of at least 20 triples).
+        order: ``sro`` or ``sor`` where three-part lists are read; ``auto`` takes ``sor`` when all third parts are
+            names as Freebase and TACRED have them (``/people/person/place_lived``, ``per:employee_of``).
 
     Raises:
-        UserError: the file is missing or has none of the forms; the message says where.
+        UserError: the file is missing or has none of the forms; the message says where. With ``auto`` also where the
+            third parts look like relations and are none of these names.
     """
     path = Path(path)
     if path.suffix == ".gz" or ".jsonl" in path.suffixes or is_collection(path):
@@ -135,7 +138,7 @@ def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
     """Read what a judge is asked about: extracted triples, cut to the texts of further files where there are any."""
     system = read_system(path, order="sro")
     for file in texts:
-        system = system.restricted(text for text in read_system(file).texts if text in system.texts)
+        system = system.restricted(text for text in read_system(file, order="sro").texts if text in system.texts)
     return system
 
 
@@ -191,7 +194,7 @@ def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str,
             text: [triple for item in triples if (triple := cdr_triple(item)) is not None]
             for text, triples in value.items()
         }
-    if order == "sor" or (order == "auto" and _relation_is_last(items)):
+    if order == "sor" or (order == "auto" and _relation_is_last(items, path)):
         return {
             text: [[item[0], plain_relation(item[2]), item[1]] for item in triples if len(item) == 3]
             for text, triples in value.items()
@@ -199,10 +202,23 @@ def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str,
     return dict(value)
 
 
-def _relation_is_last(items: list[list[Any]]) -> bool:
-    if len(items) < 20 or not all(len(item) == 3 and all(isinstance(part, str) for part in item) for item in items):
+def _relation_is_last(items: list[list[Any]], path: Path) -> bool:
+    if not items or not all(len(item) == 3 and all(isinstance(part, str) for part in item) for item in items):
         return False
-    return 2 * len({item[2] for item in items}) < len({item[1] for item in items})
+    second, last = ({item[place] for item in items} for place in (1, 2))
+    if all(name.startswith(_PREFIXES) for name in last):
+        return True
+    if (
+        len(items) >= LOOKED_AT
+        and 2 * len(last) < len(second)
+        and not any(name.startswith(_PREFIXES) for name in second)
+    ):
+        raise UserError(
+            f"{path}: the order of its triples is not clear, {len(last)} different last parts (such as "
+            f"{min(last)!r}) stand beside {len(second)} in the middle; expected 'order: sro' if the relation is in the "
+            "middle, 'order: sor' if it comes last"
+        )
+    return False
 
 
 def _from_sentence(text: str, path: Path) -> list[str]:

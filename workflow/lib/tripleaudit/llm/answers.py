@@ -44,10 +44,17 @@ _REFUSAL = re.compile(
 )
 _NOTHING = re.compile(r"\W*(none|null|nothing|n/?a|no (relations?|triples?)( (found|stated))?)\W*", re.IGNORECASE)
 _YES, _NO = ("true", "yes", "supported", "correct"), ("false", "no", "unsupported", "incorrect")
+_FIRST = re.compile(r"\W*(\w+)[\"'*`_)\]]*[^\S\n]*(?:[.,;:!(\n]|[-–—](?!\w)|$)")  # a word that ends its clause
+_QUESTION = re.compile(r"[^.!?\n]*\?")
+_CERTAIN = re.compile(r"\b(?:no|without|beyond)(?: any| a)? (?:doubt|question)\b")
 _NEGATED = re.compile(
-    r"\b(?:not|never|isn['’]?t|cannot be)(?: \w+){0,2} (?:true|supported|correct)\b|\bun(?=supported)"
+    r"\b(?:not|never|isn['’]?t|cannot be)(?: \w+){0,2} (?:true|supported|correct)\b|\bun(?:true|supported)\b"
 )
-_NAMED = re.compile(r"\b(?:answer|verdict|judge?ment|conclusion|result)\b\W*(?:is|:)?\W*(\w+)")
+_NAMED = re.compile(r"\b(?:answer|verdict|judge?ment|conclusion|result|claim|statement)\b\W*(?:is|:)?\W*(\w+)")
+_DENIED = (  # with the plain name of a label
+    r" (?:no|not|never|neither|nor|than|instead of)(?: the| an?| relation)* {0}(?= )|"
+    r" {0}(?= (?:relation )?(?:(?:is|are|was|were|does|do|did|can|could|has) ?(?:not|n t)|cannot) )"
+)
 _LINE = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*\(?([^|;\t()]+?)\s*[|;\t]\s*([^|;\t]+?)\s*[|;\t]\s*([^|;\t]+?)\)?\s*$")
 _TUPLE = re.compile(r"\(\s*([^(),\n]+?)\s*,\s*([^(),\n]+?)\s*,\s*([^(),\n]+?)\s*\)")
 
@@ -137,7 +144,8 @@ def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE")
     """Read one name out of ``labels``: ``(label, status)``.
 
     Case, quotes, punctuation around it and underscores do not matter; an object with one value counts as that value.
-    ``empty`` is the answer ``none``; ``repaired`` a sentence in which exactly one label occurs.
+    ``empty`` is the answer ``none``, also as a word of a sentence; ``repaired`` a sentence in which exactly one label
+    occurs that is not denied there.
     """
     text, refused, cut = _unpack(answer)
     if refused:
@@ -154,9 +162,13 @@ def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE")
     first = _plain(lines[0]) if lines else ""
     if first in by_name:
         return by_name[first], status if len(lines) == 1 else "repaired"
-    if first == _plain(none):
+    if first == _plain(none) or re.search(rf"(?<!not )(?<!than )\b{re.escape(none)}\b", text):
         return None, "empty"
     whole = f" {_plain(text)} "
+    if f" answer is {_plain(none)} " in whole:
+        return None, "empty"
+    for name in sorted(by_name, key=len, reverse=True):
+        whole = re.sub(_DENIED.format(re.escape(name)), " ", whole)
     inside = {name for name in by_name if f" {name} " in whole}
     inside = {name for name in inside if not any(name != other and f" {name} " in f" {other} " for other in inside)}
     if len(inside) == 1:
@@ -194,26 +206,25 @@ def parse_match(text: str) -> int | None:
 def parse_yes_no(text: str) -> bool | None:
     """Read whether an answer says yes (true, supported) or no; None if it says neither or both.
 
-    Understood are a first word, an object with one such value, ``Answer: …``, and a sentence in which only one of the
-    two occurs; the model's thought is left out.
+    Understood are a first word that ends its clause, an object with one such value, ``Answer: …``, and a sentence in
+    which only one of the two occurs; the model's thought and questions are left out.
     """
     text = strip_wrapping(text)
     for value in decode(text).values:
         found = {_polarity(str(item)) for item in value.values()} - {None} if isinstance(value, dict) else set()
         if len(found) == 1:
             return found.pop()
-    first = text.split()[:1]
-    if first and (verdict := _polarity(first[0])) is not None:
+    text = _QUESTION.sub(" ", text)
+    first = _FIRST.match(text)
+    if first and (verdict := _polarity(first[1])) is not None:
         return verdict
     plain = " ".join(text.casefold().replace("*", "").split())
+    plain = _NEGATED.sub(" false ", _CERTAIN.sub(" ", plain))
     named = [verdict for word in _NAMED.findall(plain) if (verdict := _polarity(word)) is not None]
     if named:
         return named[-1]
-    rest, negated = _NEGATED.subn(" ", plain)
-    words = set(re.findall(r"\w+", rest))
-    said = {True} if words & set(_YES) else set()
-    said |= {False} if negated or words & set(_NO) else set()
-    return said.pop() if len(said) == 1 else None
+    found = {_polarity(word) for word in re.findall(r"\w+", plain)} - {None}
+    return found.pop() if len(found) == 1 else None
 
 
 def says_nothing(text: str) -> bool:

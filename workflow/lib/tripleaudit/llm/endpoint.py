@@ -24,8 +24,9 @@ _LEAST = {
     "requests_per_minute": 1e-3,
     "tokens_per_minute": 1,
 }
-_THOUGHT_OPENS = re.compile(r"\s*<(think|thinking|reasoning|thought)>", re.IGNORECASE)
-_THOUGHT_CLOSES = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
+THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
+_THOUGHT_OPENS = re.compile(rf"\s*<{THOUGHT_MARKS}>", re.IGNORECASE)
+_THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
 
 

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.llm.endpoint import split_thought
+from tripleaudit.llm.endpoint import THOUGHT_MARKS, split_thought
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(rf"<{THOUGHT_MARKS}>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?$")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "`": "`", "«": "»"}

@@ -19,6 +19,7 @@ from tripleaudit.llm.endpoint import (
     Usage,
     answer_of,
     canonical_key,
+    tokens_about,
     tokens_at_most,
     usage_of,
 )
@@ -278,7 +279,7 @@ class Sender:
         lost = 0
 
         async def before() -> None:
-            await state.slots.pace(prompt_at_most + completion_at_most)
+            await state.slots.pace(self._about(body, completion_at_most))
             if self.ledger:
                 await self._reserve(key, amount)
 
@@ -297,6 +298,12 @@ class Sender:
         if lost and self.ledger and not usage.estimated:  # the prompt's tokens are known now
             self.ledger.lose(key, lost * (self.endpoint.prices.cost(usage.prompt_tokens, completion_at_most) - amount))
         return payload, usage, self.endpoint.prices.of(usage)
+
+    def _about(self, body: dict[str, Any], completion_at_most: int) -> int:
+        """Return about how many tokens a request takes: its texts, and an answer as long as those so far."""
+        texts = [item["content"] for item in body["messages"]] if "messages" in body else body["input"]
+        mean = self.totals.completion_tokens / self.totals.sent if self.totals.sent else completion_at_most
+        return sum(map(tokens_about, texts)) + round(mean)
 
     async def _reserve(self, key: str, amount: float, recorded: bool = False) -> None:
         while not self.ledger.reserve(key, amount, recorded):

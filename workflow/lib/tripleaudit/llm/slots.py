@@ -83,7 +83,7 @@ class Slots:
                 self._turn.notify(max(1, int(self._allowed) - self._busy))
 
     async def pace(self, tokens: int) -> None:
-        """Wait until the limits by the minute allow a request of at most so many tokens."""
+        """Wait until the limits by the minute allow a request of about so many tokens."""
         if not any(self._rates) or self._folder is None:
             return
         path = self._folder / "pace.json"

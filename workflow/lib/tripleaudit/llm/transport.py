@@ -168,7 +168,8 @@ class Transport:
                     raw = await self._openai.post(path, body=body, cast_to=str)
                 else:
                     raw = await self._openai.get(path, cast_to=str)
-                return raw if text else json.loads(self._clean(raw))
+                raw = self._clean(raw)
+                return raw if text else json.loads(raw)
             except openai.APIStatusError as error:
                 problem = self._clean(f"status {error.status_code}: {_message(error)}")
                 if error.status_code in (401, 403) or _inner(error.body).get("code") in NO_MONEY:

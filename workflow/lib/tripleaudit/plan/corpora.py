@@ -1,6 +1,8 @@
 """The sections ``corpora`` and ``encoder``, and what protocols make of the sentences of a corpus."""
 
+import functools
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -418,10 +420,16 @@ def _sizes_of_files(files: Files | None) -> dict[str, int]:
     for split, paths in files or ():
         places = [Path(shipped(path)) for path in paths or ()]
         if places and all(place.suffix == ".jsonl" and place.is_file() for place in places):
-            sizes[split] = sum(_lines(place) for place in places)
+            sizes[split] = sum(_lines(place, place.stat()) for place in places)
     return sizes
 
 
-def _lines(path: Path) -> int:
+def _lines(path: Path, now: os.stat_result) -> int:
+    return _counted(path, now.st_size, now.st_mtime_ns)
+
+
+@functools.cache
+def _counted(path: Path, size: int, changed: int) -> int:
+    """Count the lines of a file that was read in this state before only once."""
     with open(path, "rb") as stream:
         return sum(1 for line in stream if line.strip())

@@ -63,6 +63,9 @@ class GreGold(Section):
     """Gold triples and, where they were judged, the stored answers; the row "Ground truth"."""
 
     triples: GreFile
+    order: Literal["auto", "sro", "sor"] = "auto"
+    """Whether the relation comes second or last in lists of three; auto knows the names of Freebase and TACRED, takes
+    it for the second otherwise, and refuses lists whose last parts look like relations."""
     factualness: GreFile | None = None
     granularity: GreFile | None = None
 

@@ -217,7 +217,7 @@ class GreScores:
         Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
         """
         files: list[str] = []
-        texts, system = self.datasets[dataset].generative, self.planned[dataset][name]
+        chosen, system = self.datasets[dataset], self.planned[dataset][name]
 
         def number(path: str) -> int:
             if path not in files:
@@ -230,17 +230,18 @@ class GreScores:
         entry: dict[str, Any] = {"keys": dict(system.keys)}
         entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
         entry |= {"factualness_by": further} if (further := _numbered({**system.judgements, **by}, number)) else {}
-        if system.keys["setting"] in (TRAINED, SYSTEM) and texts is not None:
+        if system.keys["setting"] in (TRAINED, SYSTEM) and chosen.generative is not None:
             # the same sentences with the corpus's own relation names, where those of the gold file are plain
-            entry["original"] = number(f"{self.study.places.study}/generative/{texts}/texts.jsonl")
+            entry["original"] = number(f"{self.study.places.study}/generative/{chosen.generative}/texts.jsonl")
         spec = {
             "corpus": dataset,
-            "level": self.datasets[dataset].level,
+            "level": chosen.level,
             "mode": self.config.mode,
             "bootstrap": self.config.bootstrap,
             "seed": self.config.seed,
             "matching": self.config.matching.full(),
             "gold": gold,
+            "order": chosen.gold.order if chosen.gold is not None else "auto",
             "system": entry,
         }
         return json.dumps(spec, sort_keys=True), files
