@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from support.latex import check_fits, needs_pdflatex
+from support.shared import shared
 from support.workflow import jobs, snakemake, write_study
 
 pytestmark = pytest.mark.slow
@@ -19,11 +20,13 @@ RESULTS = {"type-f1", "sifted", "augmented", "end-to-end", "training-time"}
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, minilm):
     """The folder of a small study that ran to its end."""
-    folder = tmp_path_factory.mktemp("study")
-    write_study(folder, minilm)
-    result = snakemake(folder)
-    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
-    return folder
+
+    def run(folder):
+        write_study(folder, minilm)
+        result = snakemake(folder)
+        assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+
+    return shared(tmp_path_factory, "study", run)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from support.shared import shared
 from support.webserver import web_server
 from support.workflow import DEMO, ROOT, write_study
 from tripleaudit.cli import build_parser
@@ -20,8 +21,8 @@ from tripleaudit.cli import build_parser
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, check=True)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d"]
+    folder = shared(tmp_path_factory, "wheel", lambda folder: subprocess.run([*build, folder], cwd=ROOT, check=True))
     return next(folder.glob("*.whl"))
 
 
