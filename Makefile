@@ -11,7 +11,7 @@ export TOKENIZERS_PARALLELISM := false
 export HF_HUB_OFFLINE ?= 1
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup demo report test test-light wheel-test lint format bench fuzz mutate gpu image dag clean
+.PHONY: help setup demo report test test-all test-thorough test-light wheel-test lint format bench fuzz mutate gpu image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -32,9 +32,16 @@ demo: $(READY) ## run the demo study from its corpus to tables and report (at mo
 report: $(READY) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
 
-test: $(READY) lint ## check style, then run all tests
+test: $(READY) lint ## check style, then run the tests (8 minutes on 2 cores; changes nothing outside this folder)
+	$(BIN)/pytest -n $(CORES) -m "not thorough"
+
+test-all: $(READY) lint ## all tests, those with a cluster, a browser and kills too; installs SLURM where it may
 	@tests/support/install_slurm.sh
 	$(BIN)/pytest -n $(CORES)
+
+test-thorough: $(READY) ## what test-all runs and test does not
+	@tests/support/install_slurm.sh
+	$(BIN)/pytest -n $(CORES) -m thorough
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint and mypy
 	$(BIN)/ruff format --check .

@@ -17,7 +17,7 @@ from support.killing import SOURCE, STARTED, Running, locked, unlock, wheel_of
 from support.webserver import web_server
 from support.workflow import jobs, snakemake, write_study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 SEED = 20240607
 CONCURRENCY = 2

@@ -14,7 +14,11 @@ from support.slurm_box import NoSlurm, accounts, obstacle, slurm_box
 from support.workflow import ROOT, snakemake, write_study
 from tripleaudit.files import read_jsonl
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.thorough,
+    pytest.mark.skipif(obstacle() is not None, reason=str(obstacle())),
+]
 
 # Of the machine, not of the profile: it has no accounting. The first look at a job comes after these seconds, every
 # further one ten seconds later than the one before, so that a few seconds more or less decide about ten.

@@ -140,6 +140,7 @@ def test_arrays_that_would_lose_jobs_are_refused(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_scheduler_with_a_command_to_submit(folder):
     result = run_probe(folder, "generic")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -150,6 +151,7 @@ def test_a_scheduler_with_a_command_to_submit(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_kubernetes(folder):
     result = run_probe(folder, "kubernetes")
     assert result.returncode == 0, result.stdout + result.stderr

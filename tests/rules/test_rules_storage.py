@@ -32,6 +32,7 @@ def store():
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answers(store, tiny_encoder, tmp_path):
     """Training is killed; another working folder, as of another pod, has only the store and the volume in common."""
     client, environment = store

@@ -1,7 +1,7 @@
 """A real SLURM on this machine for as long as a test needs it: one node, two partitions, two pretended GPUs.
 
-It needs root and the Debian packages that ``make test`` installs where it may. Everything it starts ends with it, and
-the configuration that it writes is removed.
+It needs root and the Debian packages that ``make test-all`` installs where it may. Everything it starts ends with it,
+and the configuration that it writes is removed.
 """
 
 import contextlib

@@ -345,6 +345,7 @@ def children(name):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("where", "stages"),
     [(HERE, ["ExtractAndWrite"]), (replace(HERE, gpus=0.5), ["Tokenise", "Extract"])],
@@ -363,6 +364,7 @@ def test_processes_that_are_killed_lose_and_double_nothing(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("victim", ["driver", "raylet"])
 def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, models, texts, tmp_path, victim):
     out, _ = extracted
@@ -586,6 +588,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["python", "command", "endpoint"])
 def test_a_system_whose_process_is_killed_answers_every_row_once(ray_here, texts, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(engine, "FEW", 0)

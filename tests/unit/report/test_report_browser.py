@@ -10,6 +10,7 @@ from tripleaudit.report.make import make_report
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.thorough,
     pytest.mark.xdist_group("report"),
     pytest.mark.skipif(binary() is None, reason="no chromium or chrome binary on the path"),
 ]
