@@ -20,7 +20,7 @@ rule train:
         "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
-        gpu=of(STUDY.gpus, "extractor"),
+        gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
         runtime=lambda wildcards: STUDY.trainings.resource(wildcards.extractor, "runtime", "8h"),
     params:

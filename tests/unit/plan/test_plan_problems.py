@@ -33,7 +33,7 @@ extractors:
   onerel: {preset: webnlg, epochs: 5}
   prgc: {preset: nowhere, head_learning_rate: .nan}
   tplinkr:
-training: {epochs: 0, processes: 64, model: {layout: squares}}
+training: {epochs: 0, model: {layout: squares}}
 zcc: {binary: {model: {head: other}}}
 noising: {probability: 2}
 tables: {triple-types: {digits: 9}, gre-bag: , gre-document: , type-f2: }
@@ -82,7 +82,6 @@ EXPECTED = [
     "extractors/tplinkr: unknown extractor 'tplinkr', did you mean 'tplinker'?",
     "training/epochs: expected at least 1, got 0",
     "training/model/layout: expected one of subword, marker, got 'squares'",
-    "training/processes: 64 processes cannot divide a batch of 6 sentences",
     "zcc/binary/model/head: expected one of binary, mcml, got 'other'",
     "noising/probability: expected at most 1, got 2",
     "tables/triple-types/digits: expected at most 6, got 9",

@@ -13,7 +13,7 @@ def test_what_is_not_asked_for_is_off() -> None:
     settings = TrainingSettings()
     off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "workers", "relation_chunk", "save_every")
     assert {name: getattr(settings, name) for name in off} == dict.fromkeys(off, 0)
-    one = ("accumulation", "evaluate_every", "evaluate_from", "processes")
+    one = ("accumulation", "evaluate_every", "evaluate_from")
     assert {name: getattr(settings, name) for name in one} == dict.fromkeys(one, 1)
     assert (settings.clip, settings.schedule, settings.head_schedule, settings.learning_rate_points) == (
         "none", "constant", "", (),
@@ -48,7 +48,6 @@ def test_points_are_pairs_of_numbers() -> None:
     [
         {"evaluate_from": 10},
         {"evaluate_from": 11, "max_steps": 1},
-        {"processes": 8},
         {"head_schedule": "steps", "learning_rate_points": [[0, 1]]},
     ],
 )

@@ -1,7 +1,6 @@
 """Packed batches, threads that prepare them, and steps in the device's formulation."""
 
 import contextlib
-import functools
 import sys
 import threading
 from types import SimpleNamespace
@@ -9,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from torch.nn.parallel import DistributedDataParallel
 
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
@@ -21,7 +19,7 @@ from tripleaudit.training import step as steps
 from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
-from tripleaudit.training.step import CapturedStep, Objective, Step, make_step, pack, scalars
+from tripleaudit.training.step import CapturedStep, Step, make_step, pack, scalars
 from tripleaudit.training.trainer import train_extractor
 
 STATIC = [name for name in (*extractor_names(), "zcc-binary", "zcc-mcml") if resolve(name)[0].static]
@@ -162,7 +160,7 @@ def packed_batches(model, optimizer, settings):
         yield pack(batch | scalars(model, rates.at(model.step), model.step), pinned=False)
 
 
-def trained(name, encoder, kind, wrapped=None, accumulation=1, **options):
+def trained(name, encoder, kind, accumulation=1, **options):
     """The weights after some steps in the device's formulation."""
     extractor, implied = resolve(name)
     model = build(extractor, encoder, **implied).train()
@@ -173,7 +171,7 @@ def trained(name, encoder, kind, wrapped=None, accumulation=1, **options):
     )
     with device_formulation():
         optimizer = make_optimizer(model, settings)
-        update = kind(model, optimizer, settings, False, wrapped(Objective(model)) if wrapped else None)
+        update = kind(model, optimizer, settings, False)
         torch.manual_seed(1)
         for number, batch in enumerate(packed_batches(model, optimizer, settings)):
             update(batch, accumulation, number % accumulation == accumulation - 1)
@@ -225,7 +223,7 @@ def test_the_first_batch_of_a_layout_warms_up_and_later_ones_are_replayed(tiny_e
 def test_sums_of_several_batches_lie_outside_of_graphs_from_the_start(tiny_encoder, gpu, accumulation: int) -> None:
     model = build(CasRel, tiny_encoder)
     settings = TrainingSettings(accumulation=accumulation)
-    CapturedStep(model, torch.optim.SGD(model.parameters()), settings, False, None)
+    CapturedStep(model, torch.optim.SGD(model.parameters()), settings, False)
     assert {each.grad is None for each in model.parameters()} == {accumulation == 1}
 
 
@@ -266,19 +264,6 @@ def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
             reached.append([own for own, parameter in model.named_parameters() if parameter.grad is not None])
     assert reached[0] == reached[1]
     assert reached[0] == [own for own, _ in model.named_parameters()]
-
-
-@pytest.mark.parametrize("name", STATIC)
-def test_what_several_processes_train_is_the_device_formulation(tiny_encoder, tmp_path, name):
-    """Wrapped as NCCL's processes have it, here over gloo in a group of one: the same weights bit by bit."""
-    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
-    try:
-        shared = functools.partial(DistributedDataParallel, find_unused_parameters=True)
-        _, together = trained(name, tiny_encoder, Step, shared)
-    finally:
-        torch.distributed.destroy_process_group()
-    _, alone = trained(name, tiny_encoder, Step)
-    assert all(torch.equal(own, other) for own, other in zip(together, alone, strict=True))
 
 
 def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
@@ -350,7 +335,7 @@ def test_a_step_computes_in_the_precision_that_it_is_told(tiny_encoder, bf16):
     assert all(each.dtype == torch.float32 for each in model.parameters())
 
 
-def test_on_a_gpu_static_steps_of_one_process_are_captured_and_the_log_says_of_others_why_not(monkeypatch, caplog):
+def test_on_a_gpu_static_steps_are_captured_and_the_log_says_of_others_why_not(monkeypatch, caplog):
     caplog.set_level("INFO")
     monkeypatch.setattr(steps, "CapturedStep", lambda *_: "captured")
     monkeypatch.setattr(steps, "Step", lambda *_: "one by one")
@@ -364,12 +349,8 @@ def test_on_a_gpu_static_steps_of_one_process_are_captured_and_the_log_says_of_o
     settings = TrainingSettings()
     assert make_step(Static(), None, settings, True) == "captured"
     assert not caplog.messages
-    assert make_step(Static(), None, settings, True, wrapped=object()) == "one by one"
     assert make_step(Other(), None, settings, True) == "one by one"
-    assert caplog.messages == [
-        "several processes train together: operators are launched one by one",
-        "slow has no static formulation: operators are launched one by one",
-    ]
+    assert caplog.messages == ["slow has no static formulation: operators are launched one by one"]
 
 
 def test_on_a_cpu_steps_are_not_captured(tiny_encoder):
@@ -393,30 +374,6 @@ def test_a_step_that_gives_up_leaves_no_gradient_in_the_memory_of_a_graph(accumu
     CapturedStep._give_up(step, RuntimeError("operation not permitted\nwhen a stream is capturing"))
     assert step.possible is False and step.buckets["one"].graph is None
     assert (parameter.grad is None) is (accumulation == 1)
-
-
-@pytest.mark.parametrize("share", [1, 3])
-def test_processes_meet_at_the_last_batch_of_a_step(tiny_encoder, share: int):
-    """Before that their gradients are sums of their own."""
-    model = build(CasRel, tiny_encoder).eval()
-    data = TrainingSentences(toy_sentences(), model)
-    batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, 0]])
-    order = []
-
-    class Wrapped(Objective):
-        @contextlib.contextmanager
-        def no_sync(self):
-            order.append("apart")
-            yield
-
-        def forward(self, **inputs):
-            order.append("loss")
-            return super().forward(**inputs)
-
-    update = Step(model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), False, Wrapped(model))
-    for number in range(share):
-        update(batch, share, number == share - 1)
-    assert order == ["apart", "loss"] * (share - 1) + ["loss"]
 
 
 def test_a_step_on_a_gpu_runs_in_a_stream_of_its_own_and_threads_are_switched_more_often(monkeypatch):

@@ -201,10 +201,10 @@ def test_random_numbers_of_a_gpu_go_on_too(tmp_path, monkeypatch):
     gpu, given = torch.device("cuda", 1), []
     monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: torch.full((16,), device.index, dtype=torch.uint8))
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: given.append((state.tolist(), device)))
-    checkpoints.write_random(tmp_path, 0, gpu)
+    checkpoints.write_random(tmp_path, gpu)
     before = torch.rand(3)
     for device in (gpu, torch.device("cpu")):
-        checkpoints.read_random(tmp_path, 0, device)
+        checkpoints.read_random(tmp_path, device)
         assert torch.equal(torch.rand(3), before)
     assert given == [([1] * 16, gpu)]
 
@@ -688,17 +688,13 @@ def test_steps_of_an_epoch_and_of_a_run(
     assert (made.step, made.epoch, made.logged, made.save_due) == (0, 0, 0, False)
 
 
-@pytest.mark.parametrize(("formulation", "count", "static"), [("", 3, 0), ("device", 3, 3), ("device", 2, 4)])
-def test_each_process_prepares_its_share_of_a_batch(home, tmp_path, monkeypatch, formulation, count, static):
-    """Of eight sentences; where only a part of a model has gradients, the others are not waited for."""
-    monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
+@pytest.mark.parametrize(("formulation", "static"), [("", 0), ("device", 8)])
+def test_static_batches_have_as_many_sentences_as_the_settings_say(home, tmp_path, monkeypatch, formulation, static):
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    wrapped, collators = [], []
-    monkeypatch.setattr(trainer.distributed, "world_size", lambda: count)
-    monkeypatch.setattr(trainer, "DistributedDataParallel", lambda model, **options: wrapped.append(options))
+    collators = []
+    monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
     monkeypatch.setattr(trainer, "training_loader", lambda data, collator, *_, **__: collators.append(collator) or [0])
     ExtractorTrainer(build(CasRel, home / "encoder"), None, TrainingSettings(), seed=1, folder=tmp_path, validate=None)
-    assert wrapped == [{"device_ids": None, "find_unused_parameters": True}]
     assert [collator.static for collator in collators] == [static]
 
 
@@ -769,43 +765,6 @@ def test_a_checkpoint_that_finds_no_space_is_taken_away_unless_it_is_whole(tmp_p
     with pytest.raises(UserError):
         ExtractorTrainer._save(run)
     assert (run.folder / "checkpoint-7").exists() == written
-
-
-def test_the_first_process_alone_writes_what_all_share(tmp_path, monkeypatch):
-    monkeypatch.setattr(trainer.distributed, "rank", lambda: 1)
-    run = saving(tmp_path)
-    ExtractorTrainer._save(run)
-    assert [path.name for path in (run.folder / "checkpoint-7").iterdir()] == ["random-1.safetensors"]
-
-
-def test_processes_log_the_mean_of_their_losses(monkeypatch):
-    rows = []
-    monkeypatch.setattr(trainer.distributed, "world_size", lambda: 2)
-    monkeypatch.setattr(trainer, "dist", SimpleNamespace(all_reduce=lambda total: total.add_(10.0)))  # the other's
-    run = SimpleNamespace(
-        update=SimpleNamespace(total=torch.tensor(6.0), norm=None, bf16=False), step=5, logged=3, _log=rows.append,
-        rates=SimpleNamespace(at=lambda step: [0.1]),
-    )  # fmt: skip
-    ExtractorTrainer._log_loss(run)
-    assert rows == [{"loss": 4.0, "learning_rate": 0.1}]
-
-
-def test_processes_agree_now_and_then_whether_a_checkpoint_is_due(monkeypatch):
-    asked = []
-    monkeypatch.setattr(trainer.distributed, "world_size", lambda: 2)
-    monkeypatch.setattr(trainer.distributed, "broadcast", lambda due: asked.append(due) or due)
-    monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 1061.0))
-    every = trainer.LOOK_EVERY
-    for step, looks in ((every - 1, 0), (every, 1), (every + 1, 1)):
-        run, done = between_steps(
-            step=step,
-            steps=9 * every,
-            steps_per_epoch=7 * every,
-            log_every=8 * every,
-            settings=TrainingSettings(save_minutes=1),
-        )
-        ExtractorTrainer._after_step(run, False)
-        assert (len(asked), done) == (looks, ["save"] * (step == every))
 
 
 def test_a_run_that_would_end_before_its_first_validation_is_refused(home, tmp_path):

@@ -1,11 +1,8 @@
 """``tripleaudit train``: train one extractor or classifier and save it."""
 
 import argparse
-import contextlib
 import functools
 import json
-import logging
-import os
 from pathlib import Path
 
 from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder
@@ -36,14 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences
     from tripleaudit.errors import UserError
-    from tripleaudit.machine.devices import gpu_slot, policy
 
     values = read_settings(args.settings)
-    count = values.get("processes", 1)
-    if type(count) is not int or count < 1:
-        raise UserError(f"training setting 'processes' is {count!r}, expected a whole number of at least 1")
-    if os.environ.get("LOCAL_RANK") is None:  # of several processes, the one that starts them has looked
-        check_folder(args.out, args.force, own=OWN)
+    check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
     if args.train_zero:
         files["train_zero"] = args.train_zero
@@ -51,41 +43,19 @@ def run(args: argparse.Namespace) -> int:
     for sentence in sentences.get("train_zero", ()):
         if sentence.triples:
             raise UserError(f"{args.train_zero}: sentence {sentence.id} has triples, expected sentences without any")
-    # several processes are started by one that holds their GPUs; one process takes its own when its data is ready
-    if count == 1 or os.environ.get("LOCAL_RANK") is not None:
-        return _train(args, values, files, sentences)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    with gpu_slot(policy(args.gpu, args.gpus), count):
-        from tripleaudit.extractors.registry import resolve
-        from tripleaudit.training.distributed import launch
-        from tripleaudit.training.run import split_settings
 
-        split_settings(values, *resolve(args.extractor))  # bad settings fail here, once
-        return launch(count, _arguments(args))
-
-
-def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict) -> int:
     from tripleaudit.extractors.registry import resolve
     from tripleaudit.machine.devices import choose_late, policy
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import micro
-    from tripleaudit.training.session import device, set_up, taken
+    from tripleaudit.training.session import set_up, taken
 
     choose_late()
     resolve(args.extractor)
     matching = check_matching(values.get("matching", "exact"))
-    count = values.get("processes", 1)
-    set_up(args.threads // count or min(args.threads, 1))
+    set_up(args.threads)
 
-    from tripleaudit.training import distributed
     from tripleaudit.training.run import train_to
-
-    wanted = policy(args.gpu, args.gpus)
-    on = functools.partial(taken, wanted)
-    if count > 1:
-        on = functools.partial(contextlib.nullcontext, distributed.join(device(wanted)))
-    if distributed.rank():
-        logging.getLogger("tripleaudit").setLevel(logging.WARNING)
 
     def score(gold, predicted) -> dict[str, float]:
         result = micro(sentence_counts(gold, predicted, matching))
@@ -101,29 +71,12 @@ def _train(args: argparse.Namespace, values: dict, files: dict, sentences: dict)
         seed=args.seed,
         score=score,
         inputs=files,
-        on=on,
+        on=functools.partial(taken, policy(args.gpu, args.gpus)),
     )
-    first = distributed.rank() == 0
-    distributed.leave()
-    if not first:
-        return 0
     best = result.best_f1
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
     print(f"{args.out}: {result.steps} steps, {result.epochs:g} epochs, {validation}")
     return 0
-
-
-def _arguments(args: argparse.Namespace) -> list[str]:
-    """The command line again, for the processes that train together."""
-    values = {
-        "train": args.train, "train-zero": args.train_zero, "valid": args.valid, "encoder": args.encoder,
-        "extractor": args.extractor, "settings": args.settings, "seed": args.seed, "threads": args.threads,
-        "gpu": args.gpu, "gpus": args.gpus, "out": args.out,
-    }  # fmt: skip
-    return [
-        "train",
-        *(part for name, value in values.items() if value is not None for part in (f"--{name}", str(value))),
-    ]
 
 
 def read_settings(text: str) -> dict:

@@ -28,7 +28,6 @@ class Finished:
         seconds: wall time.
         cpu_seconds: of all its cores; the wall time where no benchmark says.
         device: ``cpu`` or the GPU's name.
-        processes: that trained together.
         share: jobs that could use its GPU side by side.
         asked: the settings that were given, as JSON would have them.
         settings: all settings, defaults filled in.
@@ -40,7 +39,6 @@ class Finished:
     seconds: float
     cpu_seconds: float
     device: str
-    processes: int
     share: int
     asked: Mapping[str, Any]
     settings: Mapping[str, Any]
@@ -98,7 +96,6 @@ def finished(results: Path) -> list[Finished]:
                     float(benchmark.get("cpu_time") or 0.0) * wall / max(float(benchmark.get("s") or wall), 1e-9)
                     or wall,
                     record["device"],
-                    int(training["settings"].get("processes", 1)),
                     int(training.get("gpu_share", 1)),
                     record["settings"],
                     training["settings"],
@@ -168,7 +165,7 @@ def _entry(
         seconds = sum(each.seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
         cores = sum(each.cpu_seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
         wall += seconds / 3600
-        hours += (cores if nearest.device == "cpu" else seconds * chosen[0].processes) / 3600
+        hours += (cores if nearest.device == "cpu" else seconds) / 3600
     text = _source(study, sources, plans, to_do, scaled)
     if nearest.device == "cpu":
         return Hours(name, len(to_do), done, len(to_do), hours, wall, "CPU-hours", text)

@@ -270,10 +270,6 @@ class Study:
             pairs += [(name, "nz") for name in self.data.tests_only]
         return pairs
 
-    def gpus(self, extractor: str) -> int:
-        """Return the GPUs that a training of this extractor takes: one a process, or none in a study on the CPU."""
-        return 0 if self.typed.gpu == 0 else int(self.trainings.resource(extractor, "processes", 1))
-
     # files
 
     def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:

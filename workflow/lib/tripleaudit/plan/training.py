@@ -239,7 +239,7 @@ class Trainings:
         return check_matching(values.get("matching", TrainingSettings.matching))
 
     def resource(self, name: str, key: str, default: int | str) -> int | str:
-        """Return what a job asks for: ``mem_mb``, ``runtime``, ``relation_chunk`` or ``processes``."""
+        """Return what a job asks for: ``mem_mb``, ``runtime`` or ``relation_chunk``."""
         return self.settings_of("", name).get(key, default)
 
     def shortest_limit(self, corpus: str) -> int:

@@ -1,7 +1,7 @@
 """Checkpoints of a training run: complete or ignored, tied to one run, and gone after success.
 
-A checkpoint is a folder ``checkpoint-N`` with weights, the optimiser's state and that of the random numbers of each
-rank; its last file is ``progress.json``, so that a folder without it was cut short and is not used.
+A checkpoint is a folder ``checkpoint-N`` with weights, the optimiser's state and that of the random numbers; its last
+file is ``progress.json``, so that a folder without it was cut short and is not used.
 """
 
 import logging
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 PROGRESS = "progress.json"
 RUN = "run.json"
 WEIGHTS, OPTIMIZER, BEST = "weights.safetensors", "optimizer.safetensors", "best.safetensors"
-RANDOM = "random-{}.safetensors"  # of each rank
+RANDOM = "random.safetensors"
 
 
 def prepare(folder: Path, fingerprint: Mapping[str, Any]) -> Path | None:
@@ -69,7 +69,7 @@ def complete(folder: Path, progress: Mapping[str, Any]) -> None:
 def write_state(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor] | None
 ) -> None:
-    """Write what all ranks share: weights, the optimiser's state, and the best weights so far."""
+    """Write weights, the optimiser's state, and the best weights so far."""
     weights = {name: value.clone() for name, value in model.state_dict().items()}  # some may share memory
     save_file(weights, folder / WEIGHTS)
     state = optimizer.state_dict()["state"]
@@ -92,17 +92,17 @@ def read_state(
     return load_file(folder / BEST, device=str(device)) if (folder / BEST).is_file() else None
 
 
-def write_random(folder: Path, rank: int, device: torch.device) -> None:
-    """Write the state of one rank's random numbers."""
+def write_random(folder: Path, device: torch.device) -> None:
+    """Write the state of the random numbers."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
-    save_file(states, folder / RANDOM.format(rank))
+    save_file(states, folder / RANDOM)
 
 
-def read_random(folder: Path, rank: int, device: torch.device) -> None:
+def read_random(folder: Path, device: torch.device) -> None:
     """Go on with the random numbers of a checkpoint."""
-    states = load_file(folder / RANDOM.format(rank))
+    states = load_file(folder / RANDOM)
     torch.set_rng_state(states["cpu"])
     if "cuda" in states and device.type == "cuda":
         torch.cuda.set_rng_state(states["cuda"], device)

@@ -23,7 +23,6 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.machine.progress import watched
 from tripleaudit.randomness import generator, generators
-from tripleaudit.training import distributed
 
 logger = logging.getLogger(__name__)
 
@@ -143,8 +142,6 @@ class LengthGroupedBatches(Sampler):
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
         grouped: False gives plain random batches.
-        process: its rank and the world size. Each takes its share of every batch; of a last batch that is too small,
-            some sentences are in two shares.
         instances: of each sentence, where ``batch_size`` counts these; keys are then ``(epoch, sentence, instance)``.
     """
 
@@ -154,7 +151,6 @@ class LengthGroupedBatches(Sampler):
         batch_size: int,
         seed: int,
         grouped: bool = True,
-        process: tuple[int, int] = (0, 1),
         instances: Sequence[int] | None = None,
     ):
         self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
@@ -162,7 +158,6 @@ class LengthGroupedBatches(Sampler):
         if instances is not None:
             self.keys = [(number, each) for number, count in enumerate(instances) for each in range(count)]
             self.lengths = np.repeat(self.lengths, instances)
-        self.rank, self.world_size = process
         self.epoch, self.first = 0, 0
 
     def begin(self, epoch: int, first: int = 0) -> None:
@@ -182,10 +177,9 @@ class LengthGroupedBatches(Sampler):
         batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
         if self.grouped:
             batches = [batches[number] for number in rng.permutation(len(batches))]
-        epoch, rank = self.epoch, self.rank
+        epoch = self.epoch
         for batch in batches[self.first :]:
-            share = batch[rank :: self.world_size] if rank < len(batch) else batch[rank % len(batch)][None]
-            yield [(epoch, *self.keys[index]) for index in share]
+            yield [(epoch, *self.keys[index]) for index in batch]
 
 
 class Collator:
@@ -230,10 +224,9 @@ def training_loader(
     grouped: bool = True,
     workers: int = 0,
 ) -> DataLoader:
-    """Return the loader of one training run, or of one of the processes that share it."""
-    process = distributed.rank(), distributed.world_size()
+    """Return the loader of one training run."""
     instances = dataset.instances() if unit == "instances" else None
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, process, instances)
+    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, instances)
     return DataLoader(
         dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers, persistent_workers=workers > 0
     )

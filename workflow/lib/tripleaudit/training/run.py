@@ -4,7 +4,6 @@ import contextlib
 import logging
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
@@ -27,7 +26,7 @@ from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.scoring.matching import check_matching
-from tripleaudit.training import checkpoints, distributed
+from tripleaudit.training import checkpoints
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
@@ -91,8 +90,7 @@ def train_to(
     """Train an extractor or classifier and save it to ``out``.
 
     Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``.
-    Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out meanwhile. Of
-    several processes only the first one writes.
+    Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out meanwhile.
 
     Args:
         out: folder of the model; made if needed.
@@ -112,7 +110,7 @@ def train_to(
     start = time.monotonic()
     extractor, implied = resolve(name)
     settings, own, noise_settings, layers = split_settings(values, extractor, implied)
-    tracker = settings.report_to if distributed.rank() == 0 else NONE
+    tracker = settings.report_to
     check_tracker(tracker)
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
@@ -125,18 +123,16 @@ def train_to(
         noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed, pieces)
     dataset = TrainingSentences(train, model, noise)
     report_unknown_relations(valid, relations, "validation")
-    fingerprint = {}
     rule = MATCHINGS[check_matching(settings.matching)]
-    if distributed.rank() == 0:  # the checkpoints are its own
-        fingerprint = {
-            "extractor": name,
-            "settings": digest(deciding(values)),
-            "seed": seed,
-            "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
-            "encoder": sha256(encoder / "model.safetensors"),
-            "code": code.digest_with(extractor, "commands.train", files=[rule.file] if rule.file else []),
-        }
-    with folder_lock(out) if distributed.rank() == 0 else contextlib.nullcontext():
+    fingerprint = {
+        "extractor": name,
+        "settings": digest(deciding(values)),
+        "seed": seed,
+        "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
+        "encoder": sha256(encoder / "model.safetensors"),
+        "code": code.digest_with(extractor, "commands.train", files=[rule.file] if rule.file else []),
+    }
+    with folder_lock(out):
         validate = validation(model, valid, settings, score) if valid else None
         shown = {"extractor": name, "seed": seed, **asdict(settings)}
         resumed = tracker != NONE and checkpoints.prepare(out / CHECKPOINTS, fingerprint) is not None
@@ -153,15 +149,11 @@ def train_to(
                 report=report,
             )
             types: dict[str, Any] = {}
-            if model.kind == "extractor" and distributed.rank() == 0:  # who saves the model
+            if model.kind == "extractor":
                 types = learn_types(model, train, batch_size=settings.evaluation_batch_size, seed=seed)
             model.cpu()
         if noise is not None:
-            counts = sum(distributed.gather(noise.counts), start=Counter())
-            counts["nested"] = noise.counts["nested"]  # every process counted all sentences
-            result.counts.update({f"noise_{key}": value for key, value in counts.items()})
-        if distributed.rank():
-            return result
+            result.counts.update({f"noise_{key}": value for key, value in noise.counts.items()})
         seconds = time.monotonic() - start
         made = provenance(
             command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds

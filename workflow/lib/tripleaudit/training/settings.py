@@ -14,7 +14,6 @@ from tripleaudit.fields import (
     NotNegative,
     Number,
     Positive,
-    Processes,
     Rate,
     Share,
     among,
@@ -117,8 +116,6 @@ class TrainingSettings:
     """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
     workers: Helpers = 0
     """Processes that load data; 0 loads in the training process."""
-    processes: Processes = 1
-    """Processes that train one extractor together, one on each GPU (or CPU); each batch is divided among them."""
     relation_chunk: Count = 0
     """Relations scored at once by tplinker, grte and onerel, where memory is short; 0 leaves it to them. Changes
     results by rounding only."""
@@ -145,11 +142,6 @@ class TrainingSettings:
             yield (
                 f"evaluate_from: the first evaluation is after epoch {self.evaluate_from}, but the training has "
                 f"{self.epochs}, so that it would never be validated; expected at most {self.epochs}"
-            )
-        if self.processes > self.batch_size:
-            yield (
-                f"processes: {self.processes} processes cannot divide a batch of {self.batch_size} sentences; expected "
-                f"at most {self.batch_size}, or a larger batch_size"
             )
         if "steps" in (self.schedule, self.head_schedule) and not self.learning_rate_points:
             yield "learning_rate_points: the schedule 'steps' needs them; expected [[epoch, factor], …]"

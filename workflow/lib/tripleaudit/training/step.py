@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import Extractor
@@ -74,18 +73,6 @@ def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
     return Packed(buffer, layout_of(tuple(fields), at))
 
 
-class Objective(nn.Module):
-    """A model whose call is the loss of a training batch, static or not: what several processes train together."""
-
-    def __init__(self, model: Extractor):
-        super().__init__()
-        self.model = model
-        self.static = type(model).static and formulation.on_device(model.device)
-
-    def forward(self, **batch: Tensor) -> Tensor:
-        return (self.model.device_loss(**batch) if self.static else self.model(**batch)).loss
-
-
 class Step:
     """Runs training steps operator by operator.
 
@@ -94,7 +81,6 @@ class Step:
         optimizer: of its parameters.
         settings: clipping and the like.
         bf16: autocast to bfloat16.
-        wrapped: the model's :class:`Objective` as several processes train it together, or None.
 
     Attributes:
         static: whether batches must have static shapes.
@@ -103,17 +89,9 @@ class Step:
         norm: gradient norm before the last clipping, a scalar on the device; None where it is not computed.
     """
 
-    def __init__(
-        self,
-        model: Extractor,
-        optimizer: torch.optim.Optimizer,
-        settings: TrainingSettings,
-        bf16: bool,
-        wrapped: DistributedDataParallel | None = None,
-    ):
-        self.model, self.optimizer, self.settings, self.wrapped = model, optimizer, settings, wrapped
-        self.objective = Objective(model)
-        self.static = self.objective.static
+    def __init__(self, model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool):
+        self.model, self.optimizer, self.settings = model, optimizer, settings
+        self.static = type(model).static and formulation.on_device(model.device)
         self.bf16 = bf16
         self.autocast = functools.partial(torch.autocast, model.device.type, torch.bfloat16, enabled=bf16)
         self.total = torch.zeros((), device=model.device)
@@ -139,12 +117,10 @@ class Step:
         if rates is not None:
             for group, rate in zip(self.optimizer.param_groups, rates.unbind(), strict=True):
                 group["lr"] = rate
-        waiting = contextlib.nullcontext() if last or self.wrapped is None else self.wrapped.no_sync()
-        with waiting:
-            with self.autocast():
-                loss = (self.objective if self.wrapped is None else self.wrapped)(**batch)
-                loss = loss if share == 1 else loss / share
-            loss.backward()
+        with self.autocast():
+            loss = (self.model.device_loss if self.static else self.model)(**batch).loss
+            loss = loss if share == 1 else loss / share
+        loss.backward()
         self.total += loss.detach()
         if not last:
             return
@@ -240,23 +216,14 @@ class CapturedStep(Step):
             super()._clear()
 
 
-def make_step(
-    model: Extractor,
-    optimizer: torch.optim.Optimizer,
-    settings: TrainingSettings,
-    bf16: bool,
-    wrapped: DistributedDataParallel | None = None,
-) -> Step:
-    """Return the fastest step that this model, device and number of processes allow, and log which it is."""
+def make_step(model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool) -> Step:
+    """Return the fastest step that this model and device allow, and log which it is."""
     if model.device.type != "cuda":
-        return Step(model, optimizer, settings, bf16, wrapped)
-    if wrapped is not None:
-        logger.info("several processes train together: operators are launched one by one")
-    elif not type(model).static:
-        logger.info("%s has no static formulation: operators are launched one by one", model.name)
-    else:
+        return Step(model, optimizer, settings, bf16)
+    if type(model).static:
         return CapturedStep(model, optimizer, settings, bf16)
-    return Step(model, optimizer, settings, bf16, wrapped)
+    logger.info("%s has no static formulation: operators are launched one by one", model.name)
+    return Step(model, optimizer, settings, bf16)
 
 
 @contextlib.contextmanager

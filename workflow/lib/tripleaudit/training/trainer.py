@@ -1,8 +1,4 @@
-"""Training one extractor: data order, schedule, validation by real decoding, early stopping, exact resuming.
-
-Several processes may train together (:mod:`tripleaudit.training.distributed`); what only one of them may do, and what
-all must decide alike, goes through rank 0.
-"""
+"""Training one extractor: data order, schedule, validation by real decoding, early stopping, exact resuming."""
 
 import logging
 import math
@@ -14,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
-from torch.nn.parallel import DistributedDataParallel
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
@@ -24,19 +18,18 @@ from tripleaudit.extractors.batches import ahead
 from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
-from tripleaudit.training import checkpoints, distributed
+from tripleaudit.training import checkpoints
 from tripleaudit.training.data import Collator, TrainingSentences, training_loader
 from tripleaudit.training.embedding import embedding_rows, whole
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
-from tripleaudit.training.step import Objective, Packed, captured_stream, make_step, pack, scalars
+from tripleaudit.training.step import Packed, captured_stream, make_step, pack, scalars
 from tripleaudit.training.trackers import Report
 
 logger = logging.getLogger(__name__)
 
 Validate = Callable[[Extractor], dict[str, float]]
 
-LOOK_EVERY = 50  # steps after which processes that train together agree whether a checkpoint is due
 LOGS_PER_EPOCH = 10
 CPU = torch.device("cpu")
 NO_SKILL = 1e-4  # validation F1 below which patience does not run out (Wei et al. 2020, official code)
@@ -130,17 +123,12 @@ class ExtractorTrainer:
         self.model, self.settings, self.folder, self.validate = model, settings, folder, validate
         self.device = model.device
         torch.manual_seed(seed)
-        together = distributed.world_size() > 1
-        self.rows = None if together else embedding_rows(model, dataset, settings)
+        self.rows = embedding_rows(model, dataset, settings)
         self.optimizer = make_optimizer(model, settings)
         bf16 = half_precision(self.device, settings.bf16)
-        wrapped = None
-        if together:  # a batch without triples reaches only a part of some extractors
-            devices = [self.device.index] if self.device.type == "cuda" else None
-            wrapped = DistributedDataParallel(Objective(model), device_ids=devices, find_unused_parameters=True)
-        self.update = make_step(model, self.optimizer, settings, bf16, wrapped)
-        share = -(-settings.batch_size // distributed.world_size())
-        collator = Collator(type(model), model.config, model.aligner.pad_id, seed, share if self.update.static else 0)
+        self.update = make_step(model, self.optimizer, settings, bf16)
+        static = settings.batch_size if self.update.static else 0
+        collator = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
         self.loader = training_loader(
             dataset,
             collator,
@@ -190,7 +178,7 @@ class ExtractorTrainer:
             share = min(accumulation, count - number * accumulation)
             for place in range(1, share + 1):
                 batch = next(batches)
-                if self.rows is not None:  # noise may make tokens that no sentence and no word of the corpus has
+                if self.rows is not None and isinstance(batch, dict):  # noise may make tokens that the corpus has not
                     self.rows.admit(batch["input_ids"], self.optimizer)
                 self.update(batch, share, place == share)
             self.step += 1
@@ -230,8 +218,8 @@ class ExtractorTrainer:
         if self.step % self.log_every == 0:
             self._log_loss()
         self.save_due |= bool(settings.save_every and self.step % settings.save_every == 0)
-        if settings.save_minutes and (distributed.world_size() == 1 or self.step % LOOK_EVERY == 0):
-            self.save_due |= distributed.broadcast(time.monotonic() - self.saved >= 60 * settings.save_minutes)
+        if settings.save_minutes:
+            self.save_due |= time.monotonic() - self.saved >= 60 * settings.save_minutes
         if self.save_due and self.step % self.steps_per_epoch and not last:
             self._save()
 
@@ -246,12 +234,7 @@ class ExtractorTrainer:
             self._save()
 
     def _log_loss(self) -> None:
-        total = self.update.total
-        if distributed.world_size() > 1:
-            total = total.clone()
-            dist.all_reduce(total)
-            total /= distributed.world_size()
-        loss = total.item() / (self.step - self.logged)
+        loss = self.update.total.item() / (self.step - self.logged)
         if not math.isfinite(loss):
             precision = ", or precision: float32" if self.update.bf16 else ""
             raise UserError(
@@ -275,17 +258,14 @@ class ExtractorTrainer:
         """Decode the validation set, log its scores, and keep the weights if they are the best so far."""
         start = time.monotonic()
         self.progress.training_seconds += start - self.began
-        metrics = None
-        if distributed.rank() == 0:
-            size = None if on_device(self.device) else self.settings.evaluation_batch_size
-            with whole(self.rows), memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
-                metrics = self.validate(self.model)
-        metrics = distributed.broadcast(metrics)
+        size = None if on_device(self.device) else self.settings.evaluation_batch_size
+        with whole(self.rows), memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
+            metrics = self.validate(self.model)
         self.model.train()
         self.began = time.monotonic()
         self.progress.validation_seconds += self.began - start
         chosen_by = (metrics["f1"] + metrics.get("entity_f1", metrics["f1"])) / 2
-        if self.progress.observe(chosen_by, self.step, self.epoch, self.settings) and distributed.rank() == 0:
+        if self.progress.observe(chosen_by, self.step, self.epoch, self.settings):
             self._keep_weights()
         self._log(dict(metrics))
         logger.info(
@@ -311,15 +291,12 @@ class ExtractorTrainer:
         try:
             with storage.explained(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-                checkpoints.write_random(folder, distributed.rank(), self.device)
-                if distributed.rank() == 0:
-                    with whole(self.rows, self.optimizer):
-                        checkpoints.write_state(folder, self.model, self.optimizer, self.best_weights)
-                distributed.barrier()
-                if distributed.rank() == 0:
-                    state = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
-                    total = self.update.total.item()
-                    checkpoints.complete(self.folder, {**state, "total": total, "progress": asdict(self.progress)})
+                checkpoints.write_random(folder, self.device)
+                with whole(self.rows, self.optimizer):
+                    checkpoints.write_state(folder, self.model, self.optimizer, self.best_weights)
+                state = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
+                total = self.update.total.item()
+                checkpoints.complete(self.folder, {**state, "total": total, "progress": asdict(self.progress)})
         except UserError:
             if not (folder / checkpoints.PROGRESS).is_file():
                 shutil.rmtree(folder, ignore_errors=True)
@@ -338,7 +315,7 @@ class ExtractorTrainer:
 
     def _restore_random(self) -> None:
         if self.resumed is not None:
-            checkpoints.read_random(self.resumed, distributed.rank(), self.device)
+            checkpoints.read_random(self.resumed, self.device)
             self.resumed = None
 
 
@@ -385,8 +362,7 @@ def train_extractor(
             f"training/evaluate_from: the first validation would follow epoch {settings.evaluate_from}, step "
             f"{first_validation}, but max_steps is {settings.max_steps}; expected more steps, or a lower evaluate_from"
         )
-    rank = distributed.rank()
-    checkpoint = distributed.broadcast(checkpoints.prepare(folder, fingerprint or {}) if rank == 0 else None)
+    checkpoint = checkpoints.prepare(folder, fingerprint or {})
     model.chunks = Chunks(settings.relation_chunk)
     size = min(settings.batch_size, len(dataset))
     with (
