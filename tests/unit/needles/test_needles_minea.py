@@ -1,5 +1,6 @@
 """The paper's integers, the toy example, and the criteria and rates by hand."""
 
+import numpy as np
 import pytest
 
 from tripleaudit.errors import UserError
@@ -11,6 +12,7 @@ from tripleaudit.needles.minea import (
     ONE_TO_ONE,
     Index,
     identify,
+    minea_interval,
     overall,
     rated,
     type_scores,
@@ -215,6 +217,27 @@ def test_missing_criteria_are_named():
         type_scores([{"id": 7, "type": "T", "n": True}], ("n", "ns"))
     with pytest.raises(UserError, match="at least one criterion"):
         type_scores([], ())
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.7, 0.9])
+@pytest.mark.parametrize("types, needles", [(4, 5), (11, 2), (11, 6), (11, 20)])
+def test_the_interval_of_minea_covers_the_rate_of_the_best_criterion(alike, types, needles):
+    """Three criteria with a true rate of a half, whose verdicts are correlated; Wilson's interval misses it."""
+    random, covered, cases = np.random.default_rng(1), 0, 150
+    for _ in range(cases):
+        shared = alike**0.5 * random.normal(size=(types, needles, 1))
+        says = shared + (1 - alike) ** 0.5 * random.normal(size=(types, needles, 3)) > 0
+        rows = [{"type": t} | dict(zip("abc", each, strict=True)) for t in range(types) for each in says[t]]
+        low, high = minea_interval(type_scores(rows, "abc").values())
+        covered += low <= 0.5 <= high
+    assert covered / cases >= 0.93
+
+
+def test_the_interval_of_one_criterion_or_a_clear_best_one_is_wilsons():
+    rows = [{"type": kind, "n": number < 6, "ns": False} for kind in "ab" for number in range(20)]
+    for criteria in (["n"], ["n", "ns"]):
+        scores = type_scores(rows, criteria).values()
+        assert minea_interval(scores) == pytest.approx(wilson(12, 40), abs=1e-3)
 
 
 def test_wilson_interval():

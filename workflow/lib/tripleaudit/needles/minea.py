@@ -35,16 +35,21 @@ THRESHOLDS = (0.5, 0.6, 0.7)
 ONE_TO_ONE, INDEPENDENT = "one-to-one", "independent"
 IDENTIFICATIONS = (ONE_TO_ONE, INDEPENDENT)
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
+RESAMPLES = 500  # of the needles of a type
 
 
 @dataclass(frozen=True, slots=True)
 class TypeScore:
-    """Rates of one type: ``found[c]`` of ``needles`` by each criterion, and ``found_any`` by at least one."""
+    """Rates of one type: ``found[c]`` of ``needles`` by each criterion, and ``found_any`` by at least one.
+
+    ``found_blind`` expects of each needle what the criterion says that is best for other needles (:func:`_blind`).
+    """
 
     type: str
     needles: int
     found: Mapping[str, int]
     found_any: int
+    found_blind: float
 
     @property
     def best(self) -> str:
@@ -84,6 +89,7 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str] = CRITERIA) -> 
             len(members),
             {criterion: sum(bool(row[criterion]) for row in members) for criterion in criteria},
             sum(any(bool(row[criterion]) for criterion in criteria) for row in members),
+            _blind(np.array([[bool(row[criterion]) for criterion in criteria] for row in members], dtype=float)),
         )
         for kind, members in counts.items()
     }
@@ -100,6 +106,35 @@ def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
         sum(score.found_any for score in scores),
         sum(score.needles for score in scores),
     )
+
+
+def minea_interval(scores: Iterable[TypeScore]) -> tuple[float, float]:
+    """Return the 95 % interval of MINEA over types, which knows that the best criterion was chosen on these needles.
+
+    MINEA is too high for the rate of the criterion that is best in truth, because the greatest of several rates is
+    also the luckiest; the rate of a criterion that was chosen without the needle in question is not. So the lower end
+    is Wilson's for that rate, and the upper end Wilson's for MINEA.
+    """
+    scores = list(scores)
+    found, _, needles = overall(scores)
+    return wilson(sum(score.found_blind for score in scores), needles)[0], wilson(found, needles)[1]
+
+
+def _blind(found: np.ndarray) -> float:
+    """Return how many needles of a type are found if each is judged by the best criterion of resamples without it.
+
+    Args:
+        found: ``[N, C]``, 1 where criterion c finds needle n. Criteria that are equally good weigh the same; a needle
+            that no resample leaves out takes the mean of all of them.
+    """
+    needles = len(found)
+    drawn = np.random.default_rng(0).multinomial(needles, np.full(needles, 1 / needles), size=RESAMPLES)  # [R, N]
+    hits = drawn @ found  # [R, C]
+    best = hits == hits.max(axis=1, keepdims=True)
+    rates = (best / best.sum(axis=1, keepdims=True)) @ found.T  # [R, N]
+    without = drawn == 0
+    times = without.sum(axis=0)
+    return float(np.where(times > 0, (rates * without).sum(axis=0) / np.maximum(times, 1), found.mean(axis=1)).sum())
 
 
 def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from tripleaudit.needles import reference_free
 from tripleaudit.needles.entities import Entity, load_entities, normalise
 from tripleaudit.needles.haystack import Document, Infusion
 from tripleaudit.needles.infused import Corpus
-from tripleaudit.needles.minea import TypeScore, by_part, overall, type_scores, wilson
+from tripleaudit.needles.minea import TypeScore, by_part, minea_interval, overall, type_scores, wilson
 from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, cut, run_of
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
@@ -131,7 +131,7 @@ def minea_rows(
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
     """Yield ``(stratum, matching, metric, value, low, high)`` for types, groups and all needles.
 
-    Intervals are Wilson's, of needles found among needles; for ``max`` they take the best criterion as given.
+    Intervals are Wilson's, of needles found among needles, and for ``max`` those of :func:`.minea.minea_interval`.
     """
     scores = type_scores(criteria, names)
     if not scores:
@@ -153,7 +153,7 @@ def _of(stratum: str, scores: list[TypeScore], names: Sequence[str]) -> Iterator
         yield stratum, criterion, "found", hits, None, None
         yield stratum, criterion, "rate", hits / needles, *wilson(hits, needles)
     yield stratum, "max", "found", found, None, None
-    yield stratum, "max", "minea", found / needles, *wilson(found, needles)
+    yield stratum, "max", "minea", found / needles, *minea_interval(scores)
     yield stratum, "any", "minea_any", found_any / needles, *wilson(found_any, needles)
 
 

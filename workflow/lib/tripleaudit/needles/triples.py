@@ -29,7 +29,7 @@ from tripleaudit.llm.splitting import sentences as sentence_spans
 from tripleaudit.llm.splitting import split
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET, Document, Infusion, infuse, needed
-from tripleaudit.needles.minea import overall, type_scores, wilson
+from tripleaudit.needles.minea import minea_interval, overall, type_scores, wilson
 from tripleaudit.needles.needle import one_paragraph
 
 CRITERIA = ("exact", "partial", "verbalised")
@@ -197,7 +197,7 @@ def triple_rows(
             yield stratum, criterion, "found", hits, None, None
             yield stratum, criterion, "rate", hits / total, *wilson(hits, total)
         yield stratum, "max", "found", best, None, None
-        yield stratum, "max", "minea", best / total, *wilson(best, total)
+        yield stratum, "max", "minea", best / total, *minea_interval(scores)
         yield stratum, "any", "minea_any", best_any / total, *wilson(best_any, total)
 
 

@@ -21,6 +21,10 @@ CRITERIA_NOTE = (
 )
 PRIVATE = "The paper's documents are private: its values show what to expect, they are no target."
 WILSON = "[low, high] is the 95 % Wilson interval over needles."
+MINEA_INTERVAL = (
+    f"{WILSON} That of MINEA reaches down to criteria chosen on other needles: the best of several rates lies too "
+    "high, by .1 to .2 with fewer than ten needles a type."
+)
 
 
 def runs_of(inputs: TableInputs, protocol: str) -> list[RunKey]:
@@ -123,7 +127,7 @@ def minea(inputs: TableInputs) -> Table:
             if displaced
             else "",
             _origins(inputs, runs[0]) if runs else "",
-            WILSON,
+            MINEA_INTERVAL,
             small_note(rows),
             coverage_note(inputs, runs),
             PRIVATE,
@@ -286,7 +290,7 @@ def llm_comparison(inputs: TableInputs) -> Table:
         notes=chosen(
             "Found: needles that the best criterion of their type finds. Models of this study extract the same "
             "documents with the same needles, prompts and limits.",
-            WILSON,
+            MINEA_INTERVAL,
             small_note(rows),
             coverage_note(inputs, runs),
             PRIVATE,

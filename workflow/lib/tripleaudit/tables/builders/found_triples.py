@@ -5,7 +5,15 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.builders.found_needles import WILSON, cell_of, rate_of, runs_of, shares, small_note, strata_of
+from tripleaudit.tables.builders.found_needles import (
+    MINEA_INTERVAL,
+    cell_of,
+    rate_of,
+    runs_of,
+    shares,
+    small_note,
+    strata_of,
+)
 from tripleaudit.tables.cells import Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import doubt_of_training
@@ -49,7 +57,7 @@ def triple_needles(inputs: TableInputs) -> Table:
             "pair only: both entities, whatever the relation. MINEA: the best of the first three by relation.",
             "Positions divide the documents into equal parts, the first one at the beginning.",
             f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
-            WILSON,
+            MINEA_INTERVAL,
             small_note(rows),
             *mark_notes(cell for row in rows for cell in row.cells),
             "This measure is the project's own; no paper reports it.",
