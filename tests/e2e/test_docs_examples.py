@@ -16,6 +16,7 @@ from support.answering import Answering
 from support.docs import every_block, sections
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
+from support.forks import SETTINGS, warm
 from support.workflow import ROOT, jobs
 
 EXAMPLES = sections(ROOT / "docs" / "extending.md")
@@ -33,12 +34,13 @@ def folder(tmp_path_factory):
 
 def shell(folder, commands):
     """Run the lines of a shell as a reader with the activated environment would; returns what they print."""
-    threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRIPLEAUDIT_GPU": "0"}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    start = warm()
+    modules = os.pathsep.join([start["PYTHONPATH"], str(ROOT / "workflow" / "lib")])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         cwd=folder,
-        env={**os.environ, **threads, "PATH": path, "PYTHONPATH": str(ROOT / "workflow" / "lib")},
+        env={**os.environ, **SETTINGS, **start, "TRIPLEAUDIT_GPU": "0", "PATH": path, "PYTHONPATH": modules},
         capture_output=True,
         text=True,
     )
