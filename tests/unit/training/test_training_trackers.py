@@ -14,7 +14,7 @@ from tripleaudit.cli import main
 from tripleaudit.errors import UserError
 from tripleaudit.shipped import PACKAGE
 from tripleaudit.training.settings import TRACKERS, TrainingSettings, deciding
-from tripleaudit.training.trackers import check_tracker, reporting
+from tripleaudit.training.trackers import ROWS_ALONE, reporting
 
 ROWS = [{"step": 2, "epoch": 0.5, "loss": 3.0}, {"step": 4, "epoch": 1.0, "f1": 0.25}]
 
@@ -22,12 +22,15 @@ ROWS = [{"step": 2, "epoch": 0.5, "loss": 3.0}, {"step": 4, "epoch": 1.0, "f1": 
 REPORTING = """
 import json, sys
 from pathlib import Path
-import trackio
 from tripleaudit.training.trackers import reporting
 
-with reporting("trackio", Path(sys.argv[1]), {"epochs": 2}, resumed=sys.argv[3] == "resumed") as report:
-    for row in json.loads(sys.argv[2]):
+with reporting(sys.argv[1], Path(sys.argv[2]), {"epochs": 2}) as report:
+    for row in json.loads(sys.argv[3]):
         report(row)
+"""
+
+READING = """
+import json, trackio
 logs = trackio.SQLiteStorage.get_logs
 found = trackio.Api().runs("tripleaudit")
 runs = [[run.name, run.config["epochs"], logs("tripleaudit", run.name, run_id=run.id)] for run in found]
@@ -35,28 +38,37 @@ print("told", json.dumps(runs))
 """
 
 
-def test_trackio_keeps_a_run_on_this_machine(tmp_path):
-    pytest.importorskip("trackio")
+def tell(tracker, tmp_path, rows, code=REPORTING) -> str:
+    """Report rows from a process of its own."""
+    environment = {
+        **os.environ, "TRACKIO_DIR": str(tmp_path / "tracked"), "WANDB_DIR": str(tmp_path), "WANDB_MODE": "offline",
+        "PYTHONPATH": str(PACKAGE.parent),
+    }  # fmt: skip
     folder = tmp_path / "demo/original-nz/casrel/none/seed1"
-    environment = {**os.environ, "TRACKIO_DIR": str(tmp_path / "tracked"), "PYTHONPATH": str(PACKAGE.parent)}
+    command = [sys.executable, "-c", code, tracker, str(folder), json.dumps(rows)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
-    def told(rows, how):
-        command = [sys.executable, "-c", REPORTING, str(folder), json.dumps(rows), how]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-2000:]
-        runs = json.loads(done.stdout.partition("told ")[2].splitlines()[0])
-        assert {(name, epochs) for name, epochs, _ in runs} == {("demo/original-nz/casrel/none/seed1", 2)}
-        return [[(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs]
 
-    first = [(2, 3.0, None), (4, None, 0.25)]
-    assert told(ROWS, "anew") == [first]
+def test_trackio_keeps_a_run_of_each_training_on_this_machine(tmp_path):
+    pytest.importorskip("trackio")
+    for rows in (ROWS, ROWS[:1]):
+        tell("trackio", tmp_path, rows)
+    runs = json.loads(tell("trackio", tmp_path, [], READING).partition("told ")[2].splitlines()[0])
+    assert {(name, epochs) for name, epochs, _ in runs} == {("demo/original-nz/casrel/none/seed1", 2)}
+    told = [[(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs]
+    assert sorted(told, key=len) == [[(2, 3.0, None)], [(2, 3.0, None), (4, None, 0.25)]]
     assert list((tmp_path / "tracked").rglob("*.db"))
-    # resumed from a checkpoint before the validation: its step comes again, and a row that was never told before it
-    more = [{"step": 4, "epoch": 1.0, "loss": 2.0}, ROWS[1], {"step": 6, "epoch": 1.5, "loss": 1.0}]
-    (history,) = told(more, "resumed")
-    assert sorted(history, key=str) == sorted([*first, (4, 2.0, None), (6, 1.0, None)], key=str)
-    # trained anew from the start: a run of its own
-    assert sorted(map(len, told(ROWS, "anew"))) == [2, 4]
+
+
+def test_wandb_keeps_a_run_on_this_machine_where_it_is_told_to_stay_offline(tmp_path):
+    pytest.importorskip("wandb")
+    tell("wandb", tmp_path, ROWS)
+    (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    written = file.read_bytes()
+    for text in ("tripleaudit", "demo/original-nz/casrel/none/seed1", "epochs", "loss", "f1", "0.25"):
+        assert text.encode() in written
 
 
 class Broken(types.ModuleType):
@@ -90,7 +102,7 @@ def test_a_training_outlives_its_tracker(tmp_path, monkeypatch, caplog):
             report(row)
     assert broken.told == [(2, {"epoch": 0.5, "loss": 3.0})] and broken.finished == 1
     assert broken.options == {
-        "name": "b/c/d/e/f", "config": {"epochs": 2}, "project": "tripleaudit", "resume": "never",  # a run of its own
+        "name": "b/c/d/e/f", "config": {"epochs": 2}, "project": "tripleaudit",
         "embed": False, "auto_log_gpu": False, "auto_log_cpu": False,  # nothing but the training's rows
     }  # fmt: skip
     assert len([record for record in caplog.records if "the training goes on" in record.message]) == 1
@@ -102,19 +114,20 @@ def test_a_tracker_that_cannot_start_is_an_error_before_training(tmp_path, monke
     with pytest.raises(UserError, match=r"training/report_to: trackio opens no run \(OSError"):
         opened.__enter__()
     monkeypatch.setitem(sys.modules, "trackio", None)  # as if it were not installed
-    with pytest.raises(ModuleNotFoundError):
-        check_tracker("trackio")
+    opened = reporting("trackio", tmp_path, {})
+    with pytest.raises(UserError, match="ModuleNotFoundError"):
+        opened.__enter__()
 
 
 def test_none_imports_nothing_and_no_tracker_decides_a_result(tmp_path, monkeypatch):
     for name in TRACKERS:
         monkeypatch.setitem(sys.modules, name, None)
-    check_tracker("none")
+    assert ("none", *ROWS_ALONE) == TRACKERS
     with contextlib.ExitStack() as stack:
         stack.enter_context(reporting("none", tmp_path, {}))(ROWS[0])
     assert deciding({"epochs": 3, "report_to": "trackio"}) == {"epochs": 3}
     with pytest.raises(UserError, match="report_to"):
-        TrainingSettings(report_to="wandb")
+        TrainingSettings(report_to="mlflow")
 
 
 def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):

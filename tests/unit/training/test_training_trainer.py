@@ -896,18 +896,15 @@ def test_a_classifier_is_validated_by_itself_and_learns_no_types(home, tmp_path)
     assert "entity_types" not in json.loads((tmp_path / "zcc" / "provenance.json").read_text())["training"]
 
 
-def test_a_tracker_goes_on_with_a_run_that_was_interrupted(home, tmp_path, monkeypatch):
-    asked, quiet = [], SimpleNamespace(log=lambda *_, **__: None, finish=lambda: None)
-    tracker = SimpleNamespace(
-        init=lambda **options: asked.append(options["resume"]) or quiet,
-        SQLiteStorage=SimpleNamespace(get_logs=lambda project, title: []),
-    )  # fmt: skip
-    monkeypatch.setitem(sys.modules, "trackio", tracker)
+def test_the_run_of_a_training_that_was_interrupted_begins_at_its_first_step(home, tmp_path, monkeypatch):
+    told = []
+    run_ = SimpleNamespace(log=lambda row, step: told[-1].append(step), finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=lambda **_: told.append([]) or run_))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         interrupt_at(patch, 3)
         run(home, tmp_path / "model", epochs=1, report_to="trackio")
     run(home, tmp_path / "model", epochs=1, report_to="trackio")
-    assert asked == ["never", "allow"]
+    assert told == [[1, 2, 3], [1, 2, 3, 4, 5, 6, 7, 7]]
 
 
 def test_checkpoints_are_prepared_in_a_new_folder_and_old_ones_go_if_they_can(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """One training from files to a saved extractor, with history and provenance beside it."""
 
 import contextlib
+import importlib
 import logging
 import shutil
 import time
@@ -26,13 +27,12 @@ from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.provenance import digest, provenance
 from tripleaudit.scoring.matching import check_matching
-from tripleaudit.training import checkpoints
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.session import report_unknown_relations
 from tripleaudit.training.settings import TrainingSettings, checked, deciding
-from tripleaudit.training.trackers import NONE, check_tracker, reporting
+from tripleaudit.training.trackers import NONE, reporting
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
 
 logger = logging.getLogger(__name__)
@@ -110,8 +110,8 @@ def train_to(
     start = time.monotonic()
     extractor, implied = resolve(name)
     settings, own, noise_settings, layers = split_settings(values, extractor, implied)
-    tracker = settings.report_to
-    check_tracker(tracker)
+    if settings.report_to != NONE:
+        importlib.import_module(settings.report_to)  # is it installed?
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
@@ -135,8 +135,7 @@ def train_to(
     with folder_lock(out):
         validate = validation(model, valid, settings, score) if valid else None
         shown = {"extractor": name, "seed": seed, **asdict(settings)}
-        resumed = tracker != NONE and checkpoints.prepare(out / CHECKPOINTS, fingerprint) is not None
-        with on() as device, reporting(tracker, out, shown, resumed) as report:
+        with on() as device, reporting(settings.report_to, out, shown) as report:
             result = train_extractor(
                 model,
                 dataset,

@@ -32,7 +32,7 @@ WITHOUT_EFFECT = ("workers", "save_every", "save_minutes", "report_to")
 PRECISIONS = ("bf16", "float32")
 UNITS = ("sentences", "instances")
 SELECTIONS = ("f1", "f1+entities")
-TRACKERS = ("none", "trackio")
+TRACKERS = ("none", "trackio", "wandb")
 
 
 def _are_points(value: Any) -> bool:
@@ -124,7 +124,8 @@ class TrainingSettings:
     save_minutes: NotNegative = 10.0
     """Minutes between two checkpoints at most; 0 for none. Never changes the result."""
     report_to: Annotated[str, among(TRACKERS)] = "none"
-    """A tracker on this machine that shows the training while it runs; trackio comes with the extra `track`."""
+    """A tracker that shows the training while it runs: trackio on this machine, wandb where its own environment
+    variables say (`WANDB_MODE=offline`); both come with the extra `track`."""
 
     def __post_init__(self):
         check_dataclass(self, "training")

@@ -308,6 +308,8 @@ class ExtractorTrainer:
         state = checkpoints.read_json(checkpoint / checkpoints.PROGRESS)
         self.step, self.epoch, self.logged = state["step"], state["epoch"], state["logged"]
         self.history, self.progress = state["history"], Progress(**state["progress"])
+        for row in self.history:  # to a run of its own, so that each begins at the first step
+            self.report(row)
         self.update.total.fill_(state["total"])
         with whole(self.rows, self.optimizer):
             self.best_weights = checkpoints.read_state(checkpoint, self.model, self.optimizer, self.device)
