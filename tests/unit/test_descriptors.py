@@ -1,7 +1,6 @@
 """Registries and plugins: what is built in, what a file adds, and what is said of a file that cannot be used."""
 
 import os
-import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -12,10 +11,8 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.model import Span
 from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
 from tripleaudit.descriptors import (
-    COMMANDS,
     EXTRACTORS,
     FORMATS,
-    GRE_SCORES,
     MATCHINGS,
     PROTOCOLS,
     TABLES,
@@ -58,7 +55,6 @@ def test_kinds_keep_the_order_of_the_papers():
         "zcc-binary",
         "zcc-mcml",
     ]
-    assert [name for name, score in GRE_SCORES.items() if score.reported][-5:] == ["ts", "us", "cs", "fs", "gs"]
     assert list(FORMATS)[-1] == "records"  # it takes columns of any name, so the others are asked before
 
 
@@ -161,8 +157,6 @@ def test_missing_files_and_taken_names_are_said(tmp_path):
 def test_unknown_names_get_a_close_one():
     with pytest.raises(UserError, match="unknown matching rule 'exact-spam', did you mean 'exact-span'"):
         MATCHINGS.need("exact-spam")
-    with pytest.raises(UserError, match="run: unknown command 'x'; known are none"):
-        COMMANDS.need("x", "run: ")
 
 
 def test_a_format_is_told_from_the_content(tmp_path):
@@ -244,36 +238,6 @@ WZ = TableSpec(name="wz", build=lambda inputs: None, possible=lambda study: "wz"
 
     with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):
         build_table("wz", TableInputs())
-
-
-COMMAND = """
-from tripleaudit.descriptors import Command
-
-
-def configure(parser):
-    parser.add_argument("word")
-
-
-SHOUT = Command(name="shout", help="say it loudly", configure=configure, run=lambda args: print(args.word.upper()))
-"""
-
-
-def test_a_command_is_in_the_help_and_runs(tmp_path, capsys):
-    file = write(tmp_path, COMMAND)
-    for given in (["--plugin", file], [f"--plugin={file}"]):
-        assert main([*given, "shout", "ada"]) == 0
-        assert capsys.readouterr().out == "ADA\n"
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert re.search(r"^ +shout +say it loudly$", capsys.readouterr().out, re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", ["audit", "serve-lm", "merge-scores"])
-def test_a_command_cannot_take_the_name_of_one_that_is_built_in(tmp_path, capsys, name):
-    file = write(tmp_path, COMMAND.replace('"shout"', f'"{name}"'))
-    assert main(["--plugin", file, "validate", "study.yaml"]) == 1
-    assert capsys.readouterr().err == f"error: {file}: the command '{name}' has the name of one that is built in\n"
-    assert not list(COMMANDS)
 
 
 def test_a_command_line_with_a_broken_plugin_gets_one_line(tmp_path, capsys):

@@ -13,7 +13,7 @@ import pytest
 
 from support.workflow import ROOT
 from tripleaudit import code, jobs
-from tripleaudit.descriptors import GRE_SCORES, MATCHINGS
+from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
 
 RULES = ROOT / "workflow" / "rules"
@@ -268,7 +268,7 @@ def test_a_changed_module_reruns_the_rules_whose_command_imports_it_and_no_other
     wanted = {}
     for name, shell in SHELLS.items():
         modules, names = expected(jobs.entries(jobs.command_of(shell)), copy)
-        for attribute, registry in (("MATCHINGS", MATCHINGS), ("GRE_SCORES", GRE_SCORES)):
+        for attribute, registry in (("MATCHINGS", MATCHINGS),):
             if f"tripleaudit.descriptors.{attribute}" in names:  # the command applies all that are registered
                 modules |= expected(registry.homes, copy)[0]
         wanted[name] = modules
@@ -319,7 +319,7 @@ def test_of_what_declares_kinds_and_registries_the_used_names_count(copy, module
         _, names = expected(jobs.entries(jobs.command_of(shell)), copy)
         homes = [
             registry.homes
-            for attribute, registry in (("MATCHINGS", MATCHINGS), ("GRE_SCORES", GRE_SCORES))
+            for attribute, registry in (("MATCHINGS", MATCHINGS),)
             if f"tripleaudit.descriptors.{attribute}" in names
         ]
         names = names.union(*(expected(home, copy)[1] for home in homes))

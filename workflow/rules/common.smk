@@ -47,7 +47,7 @@ elif not importlib.util.find_spec("tripleaudit"):
     )
 
 from tripleaudit import jobs
-from tripleaudit.descriptors import BASELINES, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
+from tripleaudit.descriptors import MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.plan import variables
 from tripleaudit.plan.study import Study

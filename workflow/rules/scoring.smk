@@ -76,8 +76,6 @@ rule predict_baseline:
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
-    params:
-        code=code_of("predict-baseline", BASELINES, "extractor"),
     shell:
         "python -m tripleaudit predict-baseline --baseline {wildcards.extractor:q} --train {input.train:q} "
         "--test {input.test:q} --out {output:q} > {log:q} 2>&1"

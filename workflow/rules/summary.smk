@@ -19,17 +19,7 @@ onstart:
 
 onsuccess:
     print(
-        RUN_SUMMARY.finish(
-            [
-                Job(
-                    job.rule.name,
-                    workflow.dag.finished(job),
-                    str(job.benchmark or ""),
-                )
-                for job in workflow.dag.jobs
-            ],
-            [rule.name for rule in workflow.rules],
-        ),
+        RUN_SUMMARY.finish(Job(workflow.dag.finished(job), bool(job.benchmark)) for job in workflow.dag.jobs),
         end="",
         file=sys.stderr,
     )

@@ -66,10 +66,20 @@ def test_a_source_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixt
     for out in (source, link, tmp_path / ".." / tmp_path.name / "a.jsonl"):
         assert main(["prepare", "--source", str(source), "--out", str(out)]) == 1
         assert "would be written over (--out)" in capsys.readouterr().err
-    assert main(["prepare", "--source", str(source), "--out", "new", "--report", "new"]) == 1
-    assert "would be written twice" in capsys.readouterr().err
     assert source.read_bytes() == before
     check_places({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
+
+
+def test_a_name_with_an_equals_sign_is_a_place_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("1", "a=1"):
+        Path(folder).mkdir()
+        Path(folder, "x").touch()
+    check_places({"out": "a=1/x", "report": "b=1/x"})
+    check_places({"out": "1/x", "source": "a=1/x"})
+    for read in ("a=1/x", ["kind=a=1/x"]):
+        with pytest.raises(UserError, match=r"a=1/x: this file would be written over \(--out\)"):
+            check_places({"out": "a=1/x", "file": read})
 
 
 def test_a_filled_folder_needs_force(tmp_path: Path) -> None:

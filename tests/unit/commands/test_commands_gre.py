@@ -91,6 +91,25 @@ def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
     assert score(capsys, files, ["triples"], *more) == found  # the endpoint is gone; all answers are stored
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--similarities", "reference", "--phi", "-0.5"], "phi is -0.5, expected a cosine above 0"),
+        (["--embedder", "missing"], "missing: no sentence encoder here"),
+        (["--lda", "missing"], "missing: no topic model here"),
+        (["--similarities", "missing"], "missing: no such file"),
+    ],
+)
+def test_nothing_is_paid_for_a_command_that_is_refused(capsys, files, tmp_path, more, message):
+    more = [files.get(part, part) for part in more]
+    with FakeEndpoint(answer="true") as fake:
+        judge = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache"), "--prices", "1", "1"]
+        known = ["--triples", files["triples"], "--reference", files["reference"]]
+        assert main(["gre-score", *known, *judge, *more]) == 1
+        assert message in capsys.readouterr().err
+        assert fake.count == 0
+
+
 def test_progress_of_a_judge_is_shown(capsys, files, tmp_path, monkeypatch):
     before = logging.root.level
     monkeypatch.setattr(logging.root, "handlers", [])
@@ -153,6 +172,7 @@ def test_judging_and_scoring_as_the_workflow_does(capsys, files, tmp_path):
         "bootstrap": 0,
         "seed": 0,
         "matching": {"phi": None},
+        "order": "auto",
         "gold": 0,
         "system": {"keys": {"extractor": "mine", "setting": "open"}, "triples": 1, "factualness": 2},
     }
@@ -170,6 +190,7 @@ def test_an_endpoint_embeds_the_elements(files, tmp_path):
         "bootstrap": 0,
         "seed": 0,
         "matching": {"phi": 0.9},
+        "order": "auto",
         "gold": 0,
         "system": {"keys": {"extractor": "mine", "setting": "open"}, "triples": 1},
     }

@@ -93,23 +93,24 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
 
 
 def check_places(given: Mapping[str, Any]) -> None:
-    """Refuse options that would let a command write over what it reads, or two results over each other.
+    """Refuse options that would let a command write over what it reads.
 
     Args:
         given: the options of any command by their names.
 
     Raises:
-        UserError: two of them name the same file, and one is written.
+        UserError: a file is to be both read and written.
     """
-    for name, value in given.items():
-        if any("\0" in str(path) for path in _paths(value)):
-            raise UserError(f"--{name.replace('_', '-')}: a name cannot hold a character of value 0")
     places = [(name, path) for name, value in given.items() for path in _paths(value)]
-    for (name, path), (other, known) in itertools.combinations(places, 2):
-        written = [place for place in (name, other) if place.startswith(OUTPUTS)]
-        if written and _same(path, known, new=len(written) == 2):
-            what = "would be written over" if len(written) == 1 else "would be written twice"
-            raise UserError(f"{path}: this file {what} (--{written[0].replace('_', '-')}); expected another place")
+    for name, path in places:
+        if "\0" in str(path):
+            raise UserError(f"--{name.replace('_', '-')}: a name cannot hold a character of value 0")
+    written = [place for place in places if place[0].startswith(OUTPUTS)]
+    read = [path for name, path in places if not name.startswith(OUTPUTS)]
+    for (name, path), known in itertools.product(written, read):
+        if _same(path, known):
+            option = name.replace("_", "-")
+            raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
@@ -146,14 +147,13 @@ def check_folder(
 def _paths(value: Any) -> Iterator[Path]:
     for each in value if isinstance(value, list | tuple) else [value]:
         if isinstance(each, str | Path):
-            yield Path(str(each).rpartition("=")[2] if isinstance(each, str) else each)
+            yield Path(each)
 
 
-def _same(one: Path, other: Path, new: bool = False) -> bool:
-    """Whether two paths are one file; with ``new``, one that there need not be yet."""
+def _same(one: Path, read: Path) -> bool:
+    """Whether two paths are one file, of which the second may be given as ``NAME=FILE``."""
     try:
-        if one.is_file() and other.is_file():
-            return one.samefile(other)
-        return new and not one.is_dir() and one.absolute() == other.absolute()
+        read = read if read.is_file() else Path(str(read).partition("=")[2])
+        return one.is_file() and read.is_file() and one.samefile(read)
     except (OSError, ValueError):  # no path at all, such as a text of 5,000 characters
         return False

@@ -2,7 +2,7 @@
 
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
 int | None``, or a step, which only the workflow calls (:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of
-a command adds what a file brings, commands of its own among it (:mod:`tripleaudit.registries`).
+a command adds what a file brings (:mod:`tripleaudit.registries`).
 
 Only the module of the command at hand is imported, and modules import nothing heavy at the top. What is done here finds
 a command and hands it its arguments as they are; it counts to no result, so nothing that could alter one belongs here.
@@ -11,13 +11,13 @@ a command and hands it its arguments as they are; it counts to no result, so not
 import argparse
 import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from tripleaudit import __version__, commands
 from tripleaudit.arguments import check_places
-from tripleaudit.descriptors import COMMANDS, built_in_commands
 from tripleaudit.errors import UserError, hint
 from tripleaudit.machine import extras, storage
 from tripleaudit.registries import use_plugins
@@ -31,6 +31,11 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {message}; {self.prog} --help explains it\n")
 
 
+def command_names() -> list[str]:
+    """Return the names of the commands that users and the workflow have: modules of ``commands`` and steps."""
+    return [*(info.name.replace("_", "-") for info in pkgutil.iter_modules(commands.__path__)), *STEPS]
+
+
 def build_parser(name: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands, or, where ``name`` is a command, of this one alone."""
     parser = Parser(
@@ -39,18 +44,13 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tripleaudit {__version__}")
-    text = "a file, or an installed entry point, that adds tables, formats, commands, …; may be repeated"
+    text = "a file, or an installed entry point, that adds tables, formats, …; may be repeated"
     parser.add_argument("--plugin", action="append", metavar="FILE", help=text)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     internal = {}
-    named = built_in_commands()
-    for command in [name] if name in named else sorted({*named, *COMMANDS}):
-        if command not in named:
-            added = COMMANDS[command]
-            subparser = subparsers.add_parser(command, help=added.help, description=added.help)
-            added.configure(subparser)
-            subparser.set_defaults(run=added.run)
-        elif command in STEPS:
+    named = command_names()
+    for command in [name] if name in named else sorted(named):
+        if command in STEPS:
             internal[command] = STEPS[command].help
             if name == command:
                 add_step(subparsers.add_parser(command, description=STEPS[command].help), STEPS[command].function)
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             plugins.append(file if equals else argv.pop(0))
         use_plugins(plugins)
         command = argv[0] if argv else None
-        if command and not command.startswith("-") and command not in (known := [*built_in_commands(), *COMMANDS]):
+        if command and not command.startswith("-") and command not in (known := command_names()):
             raise UserError(f"unknown command {command!r}{hint(command, known)}")
         parser = build_parser(command)
         if "_ARGCOMPLETE" in os.environ:  # a shell asks how a command line goes on

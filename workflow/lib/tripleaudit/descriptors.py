@@ -1,4 +1,4 @@
-"""What can be added, with all that is about it: tables, extractors, protocols, matching rules, scores, formats …
+"""What can be added, with all that is about it: tables, extractors, protocols, matching rules, corpus formats.
 
 A descriptor is a frozen record at the top level of the module that it describes (or in a tuple there), with all that
 the rest of the program asks: label, place in the paper's order, inputs, when it is possible, question and answer::
@@ -11,9 +11,7 @@ Built-in ones are found in the home modules that the registry of their kind name
 (:mod:`tripleaudit.registries`).
 """
 
-import importlib
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -153,22 +151,6 @@ class MatchingRule(Descriptor):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baseline(Descriptor):
-    """A system that learns nothing, as a row beside those that do.
-
-    Attributes:
-        predict: ``(training sentences, test sentences) -> Iterable``, for each test sentence its triples, or of a
-            classifier the score in [0, 1] that it has any.
-        classifier: whether it says only which sentences have triples.
-        note: under every table that has it.
-    """
-
-    predict: Callable[[Any, Any], Iterable[Any]]
-    classifier: bool = False
-    note: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class SystemKind(Descriptor):
     """A way in which a system that needs no training comes into a study; a key of its name says so there.
 
@@ -195,27 +177,6 @@ class SystemKind(Descriptor):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GreScore(Descriptor):
-    """A score of generative extraction.
-
-    Attributes:
-        compute: ``(Evaluation) -> Iterable[float] | None``, one value for each text that counts; None where an input
-            is missing.
-        column: place among the tables' columns; ``order`` is that in the scores file.
-        scale, digits: of the table's cells.
-        reported: name in the paper's tables.
-        note: what the score is, in the notes of the tables.
-    """
-
-    compute: Callable[[Any], Iterable[float] | None]
-    column: float = float("inf")
-    scale: float = 100
-    digits: int = 1
-    reported: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class CorpusFormat(Descriptor):
     """A format of corpus files.
 
@@ -232,28 +193,6 @@ class CorpusFormat(Descriptor):
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Command(Descriptor):
-    """A command of the console program.
-
-    Attributes:
-        help: one line.
-        configure: ``(argparse.ArgumentParser) -> None``.
-        run: ``(argparse.Namespace) -> int | None``.
-    """
-
-    help: str
-    configure: Callable[[Any], None]
-    run: Callable[[Any], int | None]
-
-
-def built_in_commands() -> list[str]:
-    """Return the names of the commands that users and the workflow have: modules of ``commands`` and steps."""
-    package = importlib.import_module("tripleaudit.commands")
-    steps = importlib.import_module("tripleaudit.steps").STEPS
-    return [*(info.name.replace("_", "-") for info in pkgutil.iter_modules(package.__path__)), *steps]
-
-
 def _referred(name: str, reference: str) -> ExtractorSpec:
     return ExtractorSpec(name=name, model=reference)
 
@@ -262,8 +201,5 @@ TABLES: Final = Registry(TableSpec, "table", "tripleaudit.tables.builders.*")
 EXTRACTORS: Final = Registry(ExtractorSpec, "extractor", "tripleaudit.extractors.catalogue", referred=_referred)
 PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
-BASELINES: Final = Registry(Baseline, "baseline", "tripleaudit.scoring.baselines")
 SYSTEM_KINDS: Final = Registry(SystemKind, "kind of system", "tripleaudit.systems.*")
-GRE_SCORES: Final = Registry(GreScore, "GREScore", "tripleaudit.grescores.evaluate")
 FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
-COMMANDS: Final = Registry(Command, "command", taken=built_in_commands)

@@ -12,10 +12,8 @@ from typing import Any
 
 from tripleaudit import code
 from tripleaudit.descriptors import (
-    BASELINES,
     EXTRACTORS,
     FORMATS,
-    GRE_SCORES,
     MATCHINGS,
     PROTOCOLS,
 )
@@ -25,7 +23,7 @@ from tripleaudit.registries import Registry, plugin_files
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
 
-APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS, "GRE_SCORES": GRE_SCORES}
+APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS}
 """Registries of which a command that imports them applies every entry; of the others a job chooses one."""
 CHOSEN = {"train": ("MATCHINGS",)}
 """Of these, those of which a command applies the one that its settings name, which its rule says."""
@@ -55,8 +53,8 @@ def command_of(shell: str) -> str:
 def rule_code(shell: str) -> list[tuple[str, str]]:
     """Return (part, digest) of the code behind a rule; as parameters, they make its jobs run again if one changes.
 
-    Besides the modules these are the plugins that add matching rules or GREScores, where the command applies them all,
-    and what descriptors say of extractors, baselines and protocols, where the command prints it.
+    Besides the modules these are the plugins that add matching rules, where the command applies them all, and what
+    descriptors say of extractors and protocols, where the command prints it.
     """
     command = command_of(shell)
     if not command:
@@ -66,7 +64,7 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     applied = [APPLIED[name] for name in names if code.importers(f"descriptors.{name}", *used)]
     files = plugin_files(*(registry.kind for registry in applied)) if applied else []
     found = code.versions(*used, *(module for registry in applied for module in registry.homes), files=files)
-    for name, registry in (("BASELINES", BASELINES), ("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
+    for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
         if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", *used)):
             found[f"{name.lower()} as described"] = described(registry)
     return list(found.items())

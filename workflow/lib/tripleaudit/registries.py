@@ -53,7 +53,6 @@ class Registry(Mapping[str, D], Generic[D]):
         kind: class of the descriptors.
         word: for the kind, in messages.
         homes: modules that hold built-in ones; ``package.*`` stands for every module of a package.
-        taken: returns names that are built in without a descriptor.
         referred: ``(name, "file.py:Class") -> descriptor`` of a plugin that is loaded when it is needed.
     """
 
@@ -62,10 +61,9 @@ class Registry(Mapping[str, D], Generic[D]):
         kind: type[D],
         word: str,
         *homes: str,
-        taken: Callable[[], Iterable[str]] = tuple,
         referred: Callable[[str, str], D] | None = None,
     ) -> None:
-        self.kind, self.word, self.homes, self.taken, self.referred = kind, word, homes, taken, referred
+        self.kind, self.word, self.homes, self.referred = kind, word, homes, referred
         self._found: dict[str, D] = {}
         self._loaded = False
         REGISTRIES.append(self)
@@ -77,9 +75,8 @@ class Registry(Mapping[str, D], Generic[D]):
             UserError: another one has its name.
         """
         known = None if replace else self._found.get(descriptor.name)
-        other = known is not None and (known != descriptor or known.file != file)
-        if other or descriptor.name in self.taken():
-            where = f"of {known.file}" if known is not None and known.file else "that is built in"
+        if known is not None and (known != descriptor or known.file != file):
+            where = f"of {known.file}" if known.file else "that is built in"
             raise UserError(f"{file or module}: the {self.word} {descriptor.name!r} has the name of one {where}")
         if known is None:
             self._found[descriptor.name] = dataclasses.replace(descriptor, module=module, file=file)

@@ -117,10 +117,6 @@ def run(args: argparse.Namespace) -> int:
             raise UserError(f"--factualness-by: expected NAME=FILE, got {given!r}")
         further[name] = read_verdicts(path)
     splits = read_splits(args.granularity) if args.granularity else None
-    judged = {}
-    if args.endpoint:
-        verdicts, splits, judged, again = _ask(args, system, verdicts, splits)
-        further |= again
     topics = None
     if args.lda:
         topics = TopicModel.load(args.lda)
@@ -135,13 +131,18 @@ def run(args: argparse.Namespace) -> int:
         matching = Matching(
             phi, args.combine, one_to_one=args.one_to_one, directional=args.directional, closed=args.closed
         )
+    similarities = read_similarities(args.similarities) if args.similarities else None
+    judged = {}
+    if args.endpoint:  # after all that may be refused: what follows is paid for
+        verdicts, splits, judged, again = _ask(args, system, verdicts, splits)
+        further |= again
     result = evaluate(
         Inputs(
             system,
             gold,
             verdicts,
             splits,
-            read_similarities(args.similarities) if args.similarities else None,
+            similarities,
             topics,
             elements,
             further,

@@ -3,11 +3,10 @@
 import functools
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tripleaudit.descriptors import GRE_SCORES, GreScore
 from tripleaudit.errors import UserError
 from tripleaudit.grescores.aggregate import Score, hard_match, kappa_score, mean_score, mean_tokens
 from tripleaudit.grescores.judgements import (
@@ -296,18 +295,33 @@ def _granular(evaluation: Evaluation) -> Iterable[float] | None:
     return None if splits is None else granularity(evaluation.system, splits, evaluation.settings.official).values()
 
 
-SIZES = (
-    GreScore(name="ntri", label="#tri", order=0, column=0, scale=1, reported="#tri", compute=_sizes),
-    GreScore(name="ntok", label="#tok", order=1, column=1, scale=1, reported="#tok", compute=_token_means),
-)
-COVERAGE = GreScore(name="coverage", label="Cov.", order=2, column=100, compute=_coverage)
-SCORES = tuple(
-    GreScore(name=label.lower(), label=label, order=order, column=column, reported=label, compute=compute)
-    for label, order, column, compute in (
-        ("TS", 3, 2, _topical),
-        ("US", 4, 3, _unique),
-        ("CS", 5, 6, _complete),
-        ("FS", 6, 4, _factual),
-        ("GS", 7, 5, _granular),
-    )
-)
+@dataclass(frozen=True)
+class GreScore:
+    """A score of generative extraction.
+
+    Attributes:
+        label: as people read it.
+        compute: one value for each text that counts; None where an input is missing.
+        column: place among the tables' columns.
+        reported: name in the paper's tables.
+        scale: of the table's cells.
+    """
+
+    label: str
+    compute: Callable[[Evaluation], Iterable[float] | None]
+    column: int
+    reported: str = ""
+    scale: float = 100
+
+
+GRE_SCORES = {
+    "ntri": GreScore("#tri", _sizes, 0, "#tri", scale=1),
+    "ntok": GreScore("#tok", _token_means, 1, "#tok", scale=1),
+    "coverage": GreScore("Cov.", _coverage, 100),
+    "ts": GreScore("TS", _topical, 2, "TS"),
+    "us": GreScore("US", _unique, 3, "US"),
+    "cs": GreScore("CS", _complete, 6, "CS"),
+    "fs": GreScore("FS", _factual, 4, "FS"),
+    "gs": GreScore("GS", _granular, 5, "GS"),
+}
+"""Score -> how it is computed and shown, in the order of the scores file."""

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from tripleaudit.descriptors import BASELINES
 from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     NAME,
@@ -39,9 +38,9 @@ from tripleaudit.plan.protocol_section import SIFT, named_protocols, protocols_m
 from tripleaudit.plan.report import Table
 from tripleaudit.plan.system_section import System
 from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.yaml_files import read_with_repeated
 
-_BASELINES = ["memorise", "nothing", "always-yes"]
 HEADING = "Configuration is not usable:"
 
 
@@ -110,7 +109,7 @@ class StudyConfig(Section):
     """Entity Noising; every extractor is trained without and, unless this is null, with it."""
     training: Entry = Training()
     """Settings of every training; an extractor's own settings win over them, both over its preset."""
-    baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = _BASELINES
+    baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = list(BASELINES)
     """Systems that learn nothing, as rows beside extractors and classifiers (docs/methods.md); [] for none."""
     zcc: Zcc = Zcc()
     """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""

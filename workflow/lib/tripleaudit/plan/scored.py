@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tripleaudit.descriptors import BASELINES
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import two_step_name
 
 if TYPE_CHECKING:

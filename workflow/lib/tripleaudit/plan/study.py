@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import BASELINES, EXTRACTORS
+from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.plan.collections import Collections
 from tripleaudit.plan.configuration import parsed, read_files, refused
@@ -21,6 +21,7 @@ from tripleaudit.plan.scored import Scored, scored
 from tripleaudit.plan.systems import Systems
 from tripleaudit.plan.training import CLASSIFIER, Trainings
 from tripleaudit.registries import use_plugins
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.yaml_files import read_with_repeated
 
 

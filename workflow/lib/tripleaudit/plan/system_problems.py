@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.descriptors import BASELINES, EXTRACTORS, SYSTEM_KINDS
+from tripleaudit.descriptors import EXTRACTORS, SYSTEM_KINDS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.plan.probe import PROBED
 from tripleaudit.plan.relations import problems_of_names
 from tripleaudit.plan.system_section import FOR_ALL
 from tripleaudit.plan.training import CLASSIFIER
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.systems.facts import training_fact
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.descriptors import BASELINES, SYSTEM_KINDS, SystemKind
+from tripleaudit.descriptors import SYSTEM_KINDS, SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.plan.probe import Probe
 from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.systems.facts import HISTORY
 from tripleaudit.systems.language_model import identity
 

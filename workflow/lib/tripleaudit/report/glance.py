@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from tripleaudit.descriptors import BASELINES
 from tripleaudit.report.table_files import NO_SYSTEMS
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Table

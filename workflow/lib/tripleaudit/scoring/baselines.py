@@ -13,14 +13,15 @@ They are deterministic: they have no seed, and no interval over runs.
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.descriptors import BASELINES, Baseline
+from tripleaudit.errors import UserError, hint
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
 from tripleaudit.protocols.types import Strings, distinct_triples
@@ -67,7 +68,9 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
     Raises:
         UserError: there is no such baseline, or a file cannot be read.
     """
-    spec, sentences = BASELINES.need(baseline), load_sentences(test)
+    if baseline not in BASELINES:
+        raise UserError(f"unknown baseline {baseline!r}{hint(baseline, BASELINES)}")
+    spec, sentences = BASELINES[baseline], load_sentences(test)
     start = time.monotonic()
     said = list(spec.predict(load_sentences(train), sentences))
     took = {"seconds": round(time.monotonic() - start, 3), "sentences": len(sentences), "device": "cpu"}
@@ -80,22 +83,33 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
     write_jsonl(out, rows)
 
 
-MEMORISE = Baseline(
-    name="memorise",
-    label="Memorised triples",
-    order=0,
-    predict=_memorised,
-    note="Memorised triples: no training. Of every two entity strings that a training triple joins, its most frequent "
-    "triple is predicted wherever a sentence has both.",
-)
-NOTHING = Baseline(
-    name="nothing", label="Nothing", order=1, predict=_nothing, note="Nothing: no triple is ever extracted."
-)
-ALWAYS_YES = Baseline(
-    name="always-yes",
-    label="Always yes",
-    order=2,
-    predict=_always_yes,
-    classifier=True,
-    note="Always yes: every sentence is said to have triples.",
-)
+@dataclass(frozen=True)
+class Baseline:
+    """A system that learns nothing, as a row beside those that do.
+
+    Attributes:
+        label: as people read it.
+        predict: ``(training sentences, test sentences) -> Iterable``, for each test sentence its triples, or of a
+            classifier the score in [0, 1] that it has any.
+        note: under every table that has it.
+        classifier: whether it says only which sentences have triples.
+    """
+
+    label: str
+    predict: Callable[[Any, Any], Iterable[Any]]
+    note: str
+    classifier: bool = False
+
+
+BASELINES = {
+    "memorise": Baseline(
+        "Memorised triples",
+        _memorised,
+        "Memorised triples: no training. Of every two entity strings that a training triple joins, its most frequent "
+        "triple is predicted wherever a sentence has both.",
+    ),
+    "nothing": Baseline("Nothing", _nothing, "Nothing: no triple is ever extracted."),
+    "always-yes": Baseline(
+        "Always yes", _always_yes, "Always yes: every sentence is said to have triples.", classifier=True
+    ),
+}

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tripleaudit.descriptors import BASELINES, MATCHINGS
+from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row

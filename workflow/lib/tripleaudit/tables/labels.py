@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from tripleaudit.descriptors import BASELINES, EXTRACTORS, PROTOCOLS
+from tripleaudit.descriptors import EXTRACTORS, PROTOCOLS
+from tripleaudit.scoring.baselines import BASELINES
 
 CORPORA = {
     "webnlg": "WebNLG",

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.descriptors import BASELINES, TableSpec
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import difference_intervals
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables import labels

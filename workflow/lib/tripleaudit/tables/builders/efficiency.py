@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from tripleaudit.descriptors import BASELINES, TableSpec
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs

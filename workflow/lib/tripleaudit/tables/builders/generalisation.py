@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from tripleaudit.descriptors import BASELINES, Headline, TableSpec
+from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs

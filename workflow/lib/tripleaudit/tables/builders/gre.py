@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from tripleaudit.descriptors import GRE_SCORES, GreScore, Headline, TableSpec
+from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.grescores.evaluate import GRE_SCORES
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
@@ -94,17 +95,19 @@ def judges_of(inputs: TableInputs, runs: Iterable[RunKey]) -> list[Metric]:
     ]
 
 
-def metric_of(score: GreScore) -> Metric:
-    return Metric(score.label or score.name, score.name, score.scale, score.digits, score.reported)
+def metric_of(name: str) -> Metric:
+    """Return the column of a GREScore."""
+    score = GRE_SCORES[name]
+    return Metric(score.label, name, score.scale, paper=score.reported)
 
 
 def metrics() -> list[Metric]:
     """Return the columns of all GREScores in their order."""
-    return list(map(metric_of, sorted(GRE_SCORES.values(), key=lambda score: score.column)))
+    return list(map(metric_of, sorted(GRE_SCORES, key=lambda name: GRE_SCORES[name].column)))
 
 
 def scores() -> list[Metric]:
-    """Return the columns that compare systems: TS, US, FS, GS, CS, and what plugins add."""
+    """Return the columns that compare systems: TS, US, FS, GS, CS."""
     return [metric for metric in metrics() if metric.metric not in NO_SCORES]
 
 
@@ -262,7 +265,6 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
         notes=notes_of(
             (c for row in table_rows for c in row.cells),
             SCORES_NOTE,
-            *(f"{score.label or name}: {score.note}" for name, score in GRE_SCORES.items() if score.note),
             MODE_NOTES[mode],
             ANSWERS_NOTE if any(metric in shown for metric in ANSWERS) else "",
             JUDGES_NOTE if judges else "",
@@ -292,7 +294,7 @@ def hard_matching(inputs: TableInputs) -> Table:
     # The plain metric names are those of the mode; the other rule has a prefix.
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
     columns = [
-        *((metric, "") for metric in [metric_of(GRE_SCORES[name]) for name in NO_SCORES]),
+        *((metric, "") for metric in map(metric_of, NO_SCORES)),
         *((Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()),
         *((Metric(label, macro + name, paper=PAPER[label]), "As published") for label, name in NAMES.items()),
     ]

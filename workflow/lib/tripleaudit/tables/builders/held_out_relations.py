@@ -1,7 +1,8 @@
 """``unseen-relations``: who extracts triples of relations that no training sentence has."""
 
-from tripleaudit.descriptors import BASELINES, EXTRACTORS, Headline, TableSpec
+from tripleaudit.descriptors import EXTRACTORS, Headline, TableSpec
 from tripleaudit.protocols.unseen_relations import NAME
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs

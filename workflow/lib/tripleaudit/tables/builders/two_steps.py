@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from tripleaudit.descriptors import BASELINES, Headline, TableSpec
+from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
