@@ -1,6 +1,9 @@
 import csv
 import io
+import json
+import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +15,7 @@ from support.latex import check_fits, needs_pdflatex
 from tripleaudit.errors import UserError
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number, runs_of
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
-from tripleaudit.tables.render.json_form import read_table
+from tripleaudit.tables.render.json_form import read_table, to_json
 from tripleaudit.tables.render.lines import lines_of
 
 EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q\" \x07\x1b[31m\u202e\n* x"
@@ -220,6 +223,15 @@ def test_all_forms_are_written(tmp_path: Path) -> None:
     assert [path.name for path in paths] == [f"type-f1.{form}" for form in ("csv", "md", "tex", "html", "json")]
     assert read_table(paths[-1]) == table()
     assert all(path.stat().st_size for path in paths)
+
+
+def test_json_keeps_what_the_page_needs_of_a_table(tmp_path: Path) -> None:
+    for order, glance in ((14.5, (("F1", {"metric": "f1"}),)), (math.inf, None), (math.inf, ())):
+        made = replace(table(), order=order, glance=glance, question="Who wins?", answer="Nobody.")
+        path = tmp_path / "t.json"
+        path.write_text(to_json(made), encoding="utf-8")
+        json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)  # JSON has no infinity
+        assert read_table(path) == made
 
 
 def shaped(columns: int, rows: int, cell: Cell, style: str = "") -> Table:

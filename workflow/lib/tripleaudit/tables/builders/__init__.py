@@ -30,7 +30,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         question=spec.question,
         answer=spec.answer(inputs),
         order=spec.order,
-        glance=None if spec.glance is None else [(one.label, dict(one.of)) for one in spec.glance],
+        glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
     )
 
 

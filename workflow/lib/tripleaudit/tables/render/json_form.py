@@ -1,6 +1,7 @@
 """JSON: the whole table as data, from which it is made again without its scores."""
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 def to_json(table: Table) -> str:
     """Render every field; of a cell only what differs from an empty one."""
     value = asdict(table)
+    value["order"] = None if math.isinf(table.order) else table.order  # JSON has no infinity
     for row in value["rows"]:
         row["cells"] = [{name: part for name, part in cell.items() if part != _EMPTY[name]} for cell in row["cells"]]
     return json.dumps(value, ensure_ascii=True, sort_keys=True) + "\n"
@@ -27,7 +29,9 @@ def read_table(path: str | Path) -> Table:
     try:
         rows = [Row(row["label"], tuple(Cell(**cell) for cell in row["cells"]), row["group"]) for row in value["rows"]]
         columns = [Column(**column) for column in value["columns"]]
-        return Table(**{**value, "rows": rows, "columns": columns})
+        order = math.inf if value["order"] is None else value["order"]
+        glance = None if value["glance"] is None else tuple((label, of) for label, of in value["glance"])
+        return Table(**{**value, "rows": rows, "columns": columns, "order": order, "glance": glance})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a table of this program; make it again with the table rule") from error
 

@@ -1,6 +1,6 @@
 from tripleaudit.descriptors import TABLES
-from tripleaudit.report.inputs import StudyFacts
-from tripleaudit.report.make import Evidence
+from tripleaudit.files import write_json
+from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.cells import Cell
@@ -9,6 +9,11 @@ from tripleaudit.tables.gates import Pair, contrast, leader
 from tripleaudit.tables.score_index import RunKey, ScoreIndex
 
 SEEN, UNSEEN = "on seen triples", "on unseen triples"
+
+
+def answer(table: str, inputs: TableInputs) -> str:
+    """What the file of a table says over its values."""
+    return build_table(table, inputs).answer
 
 
 def pair(name: str, first: float, second: float, width: float = 2) -> Pair:
@@ -72,23 +77,19 @@ def test_many_pairs_are_counted_and_the_greatest_is_named():
 def test_nothing_measured_is_said():
     assert contrast([], SEEN, UNSEEN) == "This was not measured in the study."
     for table in TABLES:
-        answer = Evidence().answer(table)[1]
-        assert answer in ("This was not measured in the study.", ""), table
+        assert answer(table, TableInputs()) in ("This was not measured in the study.", ""), table
 
 
 def test_the_answer_about_types_follows_the_scores():
     rows = [("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.3)]
-    evidence = Evidence(scores(*rows))
-    assert (
-        "90.0 % on entirely seen triples and 30.0 % on unseen triples: a gap of 60.0 points"
-        in (evidence.answer("type-f1")[1])
-    )
-    changed = Evidence(scores(("casrel", "none", "entirely_seen", 0.5), ("casrel", "none", "unseen", 0.5)))
-    assert "no difference can be told" in changed.answer("type-f1")[1]
+    told = "90.0 % on entirely seen triples and 30.0 % on unseen triples: a gap of 60.0 points"
+    assert told in answer("type-f1", scores(*rows))
+    changed = scores(("casrel", "none", "entirely_seen", 0.5), ("casrel", "none", "unseen", 0.5))
+    assert "no difference can be told" in answer("type-f1", changed)
     noised = [*rows, ("casrel", "noising", "entirely_seen", 0.9), ("casrel", "noising", "unseen", 0.42)]
     assert (
         "For CasRel+EN, F1 on unseen triples is 30.0 % without Entity Noising and 42.0 % with it: a gain of 12.0 points"
-        in Evidence(scores(*noised)).answer("type-f1")[1]
+        in answer("type-f1", scores(*noised))
     )
 
 
@@ -96,19 +97,16 @@ def test_few_sentences_are_named():
     rows = [("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.3)]
     for sizes, warned in (((200, 12), True), ((200, 30), False)):
         counted = [("casrel", "none", row[2], size, "sentences") for row, size in zip(rows, sizes, strict=True)]
-        answer = Evidence(scores(*rows, *counted)).answer("type-f1")[1]
-        assert ("one side rests on 12 test sentences" in answer) == warned
-        assert ("a gap of 60.0 points" in answer) != warned
+        told = answer("type-f1", scores(*rows, *counted))
+        assert ("one side rests on 12 test sentences" in told) == warned
+        assert ("a gap of 60.0 points" in told) != warned
 
 
 def test_answers_obey_the_options_of_their_table():
-    rows = [
-        (name, "none", stratum, value)
-        for name, seen in (("casrel", 0.9), ("prgc", 0.8))
-        for stratum, value in (("entirely_seen", seen), ("unseen", 0.1))
-    ]
-    facts = StudyFacts("s", table_options={"type-f1": {"extractors": ["prgc"]}})
-    assert Evidence(scores(*rows), facts=facts).answer("type-f1")[1].startswith("For PRGC, F1 is 80.0 %")
+    inputs = scores(("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.1))
+    assert "90.0 %" in answer("type-f1", inputs)
+    inputs.options["matching"] = "partial-last"
+    assert answer("type-f1", inputs) == "This was not measured in the study."
 
 
 def measured(protocol: str, *rows: tuple) -> TableInputs:
@@ -143,15 +141,15 @@ def gre(metric: str, *values: tuple, texts: int = 100) -> TableInputs:
 
 def test_a_leader_in_grescores_is_named_where_there_is_one():
     apart = gre("ts", ("a", 0.5, 0.01), ("b", 0.4, 0.01), ("c", 0.3, 0.01))
-    assert Evidence(gre=apart).answer("gre-sentence")[1] == "Of 3 systems: TS 50.0 % by a."
-    assert Evidence().answer("gre-bag")[1] == "This was not measured in the study."
+    assert answer("gre-sentence", apart) == "Of 3 systems: TS 50.0 % by a."
+    assert answer("gre-bag", TableInputs()) == "This was not measured in the study."
 
 
 def test_the_middle_is_told_from_three_parts_on():
     rows = [("m", str(part + 1), "", "redundancy", value) for part, value in enumerate((0.1, 0.8, 0.3))]
     told = "m repeats 0.100 of what it found in the first part and 0.300 in the last of 3, most in part 2 (0.800)."
-    assert Evidence(needles=measured("parts", *rows)).answer("lost-in-the-middle")[1] == told
-    assert "most" not in Evidence(needles=measured("parts", *rows[:2])).answer("lost-in-the-middle")[1]
+    assert answer("lost-in-the-middle", measured("parts", *rows)) == told
+    assert "most" not in answer("lost-in-the-middle", measured("parts", *rows[:2]))
 
 
 def test_every_table_has_a_question():
@@ -163,8 +161,7 @@ def test_every_table_has_a_question():
 
 def test_a_model_that_predicts_nothing_is_no_evidence_of_generalisation():
     nothing = scores(("casrel", "none", "entirely_seen", 0.0), ("casrel", "none", "unseen", 0.0))
-    answer = Evidence(nothing).answer("type-f1")[1]
-    assert answer == (
+    assert answer("type-f1", nothing) == (
         "CasRel finds nothing right on entirely seen triples or on unseen triples, which says nothing about either."
     )
 
@@ -182,11 +179,11 @@ def classified(*rows: tuple) -> TableInputs:
 
 def test_a_classifier_that_says_yes_to_all_is_not_praised():
     rows = [("zcc-binary", "f1", 0.8), ("zcc-binary", "recall", 1.0)]
-    beaten = Evidence(classified(*rows, ("always-yes", "f1", 0.8))).answer("zcc")[1]
+    beaten = answer("zcc", classified(*rows, ("always-yes", "f1", 0.8)))
     assert beaten.startswith("No classifier is better than none at all")
     assert "“Always yes” has 80.0 %" in beaten
-    assert "No trivial baseline was measured beside it." in Evidence(classified(*rows)).answer("zcc")[1]
-    better = Evidence(classified(*rows, ("always-yes", "f1", 0.6))).answer("zcc")[1]
+    assert "No trivial baseline was measured beside it." in answer("zcc", classified(*rows))
+    better = answer("zcc", classified(*rows, ("always-yes", "f1", 0.6)))
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
 
 
@@ -218,11 +215,11 @@ def settings(unfinished: bool = False, unequal: bool = False, unsettled: bool = 
 
 def test_what_unequal_or_unfinished_trainings_differ_by_is_no_finding():
     for table in ("end-to-end", "two-step"):
-        told = Evidence(settings()).answer(table)[1]
+        told = answer(table, settings())
         assert "(95 % intervals do not overlap)" in told
         doubts = {"unequal": "unequal numbers", "unfinished": "had not converged", "unsettled": "too few evaluations"}
         for doubt, reason in doubts.items():
-            told = Evidence(settings(**{doubt: True})).answer(table)[1].rpartition("No conclusion for")[2]
+            told = answer(table, settings(**{doubt: True})).rpartition("No conclusion for")[2]
             assert reason in told
             assert "points" not in told
 
@@ -238,25 +235,25 @@ def test_drops_and_gains_carry_the_marks_of_their_trainings():
 def test_one_needle_ranks_nobody():
     keys = keys_of({"study": "s", "corpus": "c", "protocol": "needles", "extractor": "smollm2"})
     rows = [Score(keys, "all", "max", "minea", 1.0, 0.21, 1.0), Score(keys, "all", "", "needles", 1)]
-    evidence = Evidence(needles=TableInputs(scores=ScoreIndex(rows)))
-    assert evidence.answer("llm-comparison")[1].startswith("MINEA rests on 1 case: too few to rank systems.")
-    assert evidence.answer("minea")[1].endswith("smollm2 1.000 [0.210, 1.000] of 1. So few say little.")
+    inputs = TableInputs(scores=ScoreIndex(rows))
+    assert answer("llm-comparison", inputs).startswith("MINEA rests on 1 case: too few to rank systems.")
+    assert answer("minea", inputs).endswith("smollm2 1.000 [0.210, 1.000] of 1. So few say little.")
 
 
 def test_three_texts_and_ties_crown_nobody():
     tie = [(name, 0.5, 0.1) for name in "abcd"]
-    few = Evidence(gre=gre("fs", *tie, texts=3)).answer("gre-sentence")[1]
+    few = answer("gre-sentence", gre("fs", *tie, texts=3))
     assert few == "Too few cases to rank 4 systems: the scores rest on 3 texts."
-    many = Evidence(gre=gre("fs", *tie)).answer("gre-sentence")[1]
+    many = answer("gre-sentence", gre("fs", *tie))
     assert many == "Of 4 systems: FS has no clear leader (up to 50.0 %; a, b, c and d cannot be told apart)."
     assert leader([("a", Cell(0.0)), ("b", Cell(0.0))], "F1") == "F1 is 0 for all"
 
 
 def test_a_system_that_answers_nothing_is_left_aside():
     failing = gre("us", ("silent", 1.0, 0.0, 0.1), ("talking", 0.6, 0.01, 0.9))
-    answer = Evidence(gre=failing).answer("gre-sentence")[1]
-    assert "silent" not in answer.partition("Left aside")[0]
-    assert answer.endswith("Left aside, as they find no triple in most texts: silent.")
+    said = answer("gre-sentence", failing)
+    assert "silent" not in said.partition("Left aside")[0]
+    assert said.endswith("Left aside, as they find no triple in most texts: silent.")
 
 
 def test_no_step_without_entities_is_the_best_at_avoiding_redundancy():
@@ -271,6 +268,44 @@ def test_no_step_without_entities_is_the_best_at_avoiding_redundancy():
 
 def test_a_baseline_that_is_not_beaten_is_named_instead_of_a_gap():
     rows = [("casrel", "none", "entirely_seen", 0.5), ("casrel", "none", "unseen", 0.1)]
-    answer = Evidence(scores(*rows, ("memorise", "none", "entirely_seen", 0.6))).answer("type-f1")[1]
-    assert answer.startswith("CasRel does not beat the baseline “Memorised triples” (60.0 %)")
-    assert "a gap of 40.0 points" in Evidence(scores(*rows)).answer("type-f1")[1]
+    said = answer("type-f1", scores(*rows, ("memorise", "none", "entirely_seen", 0.6)))
+    assert said.startswith("CasRel does not beat the baseline “Memorised triples” (60.0 %)")
+    assert "a gap of 40.0 points" in answer("type-f1", scores(*rows))
+
+
+def trained(corpus: str, seconds: float, training: str = "nz", noise: str = "none") -> dict:
+    keys = {"corpus": corpus, "protocol": "original", "training": training, "extractor": "casrel", "noise": noise}
+    return {"keys": keys, "seconds_per_epoch": seconds, "device": "cpu"}
+
+
+def test_the_minutes_of_an_epoch_are_those_of_the_cells():
+    facts = [trained("demo", 18.6), trained("demo", 57, training="wz"), trained("demo", 30, noise="noising")]
+    table = build_table("training-time", TableInputs(runs=facts))
+    assert [cell.shown for cell in table.rows[0].cells[:2]] == ["0.31", "0.95"]
+    assert table.answer == "An epoch on sentences with triples takes 0.31 minutes (CasRel)."
+
+
+def test_minutes_stand_in_the_row_of_their_own_corpus():
+    def measured_on(corpus: str, protocol: str = "original") -> Score:
+        keys = {"study": "s", "corpus": corpus, "protocol": protocol, "training": "nz", "testing": "nz"}
+        return Score(keys_of({**keys, "extractor": "casrel", "noise": "none"}), "all", "exact-string", "f1", 0.5)
+
+    inputs = TableInputs(scores=ScoreIndex([measured_on("webnlg"), measured_on("conll04")]))
+    for seconds, shown in (
+        ({"conll04": 180}, {"CoNLL04": "3.00"}),
+        ({"conll04": 180, "webnlg": 3000}, {"CoNLL04": "3.00", "WebNLG": "50.00"}),
+    ):
+        inputs.runs = [trained(corpus, each) for corpus, each in seconds.items()]
+        found = matrix([build_table(name, inputs) for name in ("type-f1", "training-time")])
+        minutes = {corpus: cells.get(("training-time", "minutes")) for (corpus, _), cells in found.rows.items()}
+        assert {corpus: cell.shown for corpus, cell in minutes.items() if cell} == shown
+
+
+def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path):
+    counts = {"lines": 4, "sentences": 4, "let_through": 4, "with_triples": 3, "triples": 6}
+    of = {"extractor": "casrel", "gate": "", "device": ["a CPU"], "blocks": [1], "peak_mb": 9}
+    spent = {"seconds": {"start": 1.0, "extract": 2.0}, "relations": {"born in": 6}}
+    write_json(tmp_path / "manifest.json", {"collection": "news", "counts": counts, **of, **spent})
+    table = build_table("collection", TableInputs(files={"collection": [tmp_path / "manifest.json"]}))
+    assert table.cell("All", "news").value == 6
+    assert table.answer == "The extractor found — news: 6 triples in 3 of 4 sentences."
