@@ -1,12 +1,13 @@
 """Which formulation runs where, how large its tables are, and in which precision; CUDA is made up."""
 
+import contextlib
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from tripleaudit.extractors import formulation
-from tripleaudit.extractors.formulation import Chunks, at_once, cells_at_once, half_precision, on_device
+from tripleaudit.extractors.formulation import Chunks, at_once, cells_at_once, half_precision, on_device, products
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 
@@ -36,15 +37,19 @@ def test_a_table_takes_a_part_of_what_a_job_has_of_the_memory(monkeypatch, part)
         (GPU, True, True, True, True),
         (GPU, True, False, False, False),  # a study that wants float32 gets no other products, either
         (GPU, False, True, False, False),
-        (CPU, True, True, False, None),
+        (CPU, True, True, False, "before"),
     ],
 )
 def test_precision(monkeypatch, device, able, wanted, bf16, tf32):
-    matmul = SimpleNamespace(allow_tf32=None)
+    matmul = SimpleNamespace(allow_tf32="before")
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: able)
     monkeypatch.setattr(torch.backends.cuda, "matmul", matmul)
     assert half_precision(device, wanted) is bf16
-    assert matmul.allow_tf32 is tf32
+    assert matmul.allow_tf32 == "before"  # a question changes nothing
+    with contextlib.suppress(KeyError), products(device, bf16):
+        assert matmul.allow_tf32 is tf32
+        raise KeyError
+    assert matmul.allow_tf32 == "before"
 
 
 def test_chunks_are_few_and_equal():

@@ -9,7 +9,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.tplinker import TPLinker
-from tripleaudit.machine.memory import is_out_of_memory, out_of_memory_advice
+from tripleaudit.machine.memory import is_out_of_memory, out_of_memory_advice, peak_mb
 from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.trainer import train_extractor
@@ -143,3 +143,11 @@ def test_the_allocator_of_this_machine_is_understood():
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**50)
     assert is_out_of_memory(caught.value), caught.value
+
+
+def test_the_peak_is_in_megabytes_with_and_without_what_processes_share():
+    block = bytearray(200_000_000)
+    block[::4096] = b"x" * len(block[::4096])  # every page
+    own, whole = peak_mb(shared=False), peak_mb()
+    assert 200 < own <= 1.02 * whole
+    assert whole - own < 0.02 * whole  # a process of tests shares nothing; MiB would be 5 % fewer

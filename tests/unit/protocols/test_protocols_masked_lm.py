@@ -37,6 +37,15 @@ def test_training_learns_the_text_and_saves_safetensors_alone(trained):
     assert answers["london is the [MASK] of england . 1", 0][0][0] == "capital"
 
 
+def test_words_in_held_out_texts_alone_are_an_error_and_no_training_without_end(tiny_encoder, tmp_path):
+    texts = [f"zzqx{number} qqzz{number}" for number in range(50)]
+    shuffled = list(range(50))
+    random.Random(0).shuffle(shuffled)
+    texts[shuffled[0]] = "london is the capital of england ."  # of 50 texts one is held out, the first
+    with pytest.raises(UserError, match="no word that the tokenizer has as one piece"):
+        train_masked_lm(tiny_encoder, [sentence(text) for text in texts], tmp_path, MaskedLm(steps=1))
+
+
 def test_order_training_masks_and_test_masks_are_drawn_from_streams_of_their_own(tiny_encoder, tmp_path, monkeypatch):
     seeds = []
 

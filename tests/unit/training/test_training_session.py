@@ -1,6 +1,7 @@
 """What a job may take of a GPU that it shares; CUDA is made up."""
 
 import logging
+import warnings
 from types import SimpleNamespace
 
 import pytest
@@ -53,7 +54,10 @@ def test_a_process_sets_its_threads_and_its_log_up(monkeypatch, logging_as_it_wa
     assert asked == set_to
     assert before not in logging.getLogger().handlers  # another library's lines would come twice
     assert logging.getLogger("tripleaudit").level == logging.DEBUG
-    session.set_up()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        session.set_up()
+        warnings.warn("RNN module weights are not part of single contiguous chunk of memory. More", stacklevel=1)
     assert asked == set_to and logging.getLogger("tripleaudit").level == logging.INFO
 
 

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.training import stream as streams
-from tripleaudit.training.stream import Account, Stream, same_tokens
+from tripleaudit.training.stream import Stream, same_tokens
 
 SCORES = {"no": 0.2, "even": 0.5, "yes": 0.7}
 
@@ -78,17 +77,6 @@ def test_windows_end_where_the_stream_ends_and_hold_a_batch_at_least():
     asked.clear()
     list(Stream(model, batch_size=5, window=3).extract(rows))
     assert asked == [(5, 5), (2, 5)]
-
-
-def test_an_account_adds_the_time_of_each_part(monkeypatch):
-    clock, processor = iter((10.0, 12.5, 20.0, 21.0)), iter((1.0, 1.25, 3.0, 3.5))
-    times = SimpleNamespace(perf_counter=lambda: next(clock), process_time=lambda: next(processor))
-    monkeypatch.setattr(streams, "time", times)
-    account = Account()
-    for _ in range(2):
-        with account.timed("gate"):
-            pass
-    assert (account.seconds, account.cpu_seconds) == ({"gate": 3.5}, {"gate": 0.75})
 
 
 def test_triples_are_counted_by_relation_and_sentences_with_any_once():

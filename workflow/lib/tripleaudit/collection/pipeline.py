@@ -5,10 +5,8 @@ Rows hold ``facts`` (JSON) and ``rows`` (an Arrow table as bytes), so that no en
 
 import json
 import logging
-import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,8 @@ from tripleaudit.collection.reading import read_blocks
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.machine import memory
+from tripleaudit.machine.clock import Clock
+from tripleaudit.scoring.gate import THRESHOLD
 
 TOKENS = ("input_ids", "starts", "ends", "word_ids", "markers")  # of an alignment, in the columns of these names
 COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
@@ -66,7 +66,7 @@ class Models:
     extractor: str = ""
     gate: str | None = None
     batch_size: int = 64
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     gpu: str = "0"
     threads: int = 1
     system: System | None = None
@@ -75,25 +75,6 @@ class Models:
     def first(self) -> str:
         """Folder of the first model that reads a sentence; empty where there is none."""
         return self.gate or self.extractor
-
-
-class Clock:
-    """Seconds of the parts of the work on a block, by the clock and of this process's CPU time."""
-
-    def __init__(self, facts: dict[str, Any]):
-        self.facts = facts
-
-    @contextmanager
-    def timed(self, part: str) -> Iterator[None]:
-        began, cpu = time.perf_counter(), time.process_time()
-        try:
-            yield
-        finally:
-            self.add(part, time.perf_counter() - began, time.process_time() - cpu)
-
-    def add(self, part: str, seconds: float, cpu: float) -> None:
-        for key, value in (("seconds", seconds), ("cpu_seconds", cpu)):
-            self.facts[key][part] = round(self.facts[key].get(part, 0.0) + value, 6)
 
 
 def row(facts: dict[str, Any], table: pa.Table | None = None) -> pa.Table:
@@ -130,7 +111,7 @@ def read(batch: pa.Table, reading: Reading) -> Iterator[pa.Table]:
         found = read_blocks(TextFile(**file), [Block(**block) for block in blocks], reading)
         for _ in blocks:
             facts: dict[str, Any] = {"seconds": {}, "cpu_seconds": {}}
-            with Clock(facts).timed("other"):
+            with clock_of(facts).timed("other"):
                 sentences = next(found)
                 facts |= {"block": sentences.block.to_json(), "counts": dict(sentences.counts)}
                 lines = sentences.lines
@@ -158,7 +139,7 @@ class Tokenise:
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         for facts, table in unpacked(batch):
-            with Clock(facts).timed("tokenisation"):
+            with clock_of(facts).timed("tokenisation"):
                 table = with_tokens(table, self.aligner.align(table["text"].to_pylist()))
             yield row(facts, table)
 
@@ -211,97 +192,84 @@ class Extract:
         where = device(models.gpu)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
         self.device = str(where)
-        if models.system is None:
-            extractor = load_extractor(models.extractor).to(where)
-            self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
-        else:
-            self.stream = AskedStream(models, gate)
+        extractor = load_extractor(models.extractor).to(where) if models.system is None else AskedSystem(models.system)
+        self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
         self.start: tuple[float, float] | None = (time.perf_counter() - began, time.process_time() - cpu)
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         from tripleaudit.training.stream import Account
 
         for facts, table in unpacked(batch):
-            clock, account = Clock(facts), Account()
-            began, cpu = time.perf_counter(), time.process_time()
-            texts = table["text"].to_pylist()
-            window = list(map(Sentence, table["id"].to_pylist(), texts))
-            known = dict(zip(texts, tokens_of(table), strict=True)) if "input_ids" in table.column_names else None
-            self.stream.account = account
-            with memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size):
-                extracted = list(self.stream.predict(window, known))
-            facts["counts"] |= {key: account.counts[key] for key in COUNTED}
-            facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
-            facts["money"] = getattr(self.stream, "money", 0.0)
-            found = predictions(facts["block"]["file"], table["line"], extracted)
-            for part, value in account.seconds.items():
-                clock.add(part, value, account.cpu_seconds[part])
-            of_models = sum(account.seconds.values()), sum(account.cpu_seconds.values())
-            clock.add("other", time.perf_counter() - began - of_models[0], time.process_time() - cpu - of_models[1])
-            clock.add("start", *(self.start or (0.0, 0.0)))
+            account = Account(clock=clock_of(facts))
+            earlier = _sums(account.clock)
+            whole = Clock()
+            with whole.timed("extract"):
+                texts = table["text"].to_pylist()
+                window = list(map(Sentence, table["id"].to_pylist(), texts))
+                known = dict(zip(texts, tokens_of(table), strict=True)) if "input_ids" in table.column_names else None
+                self.stream.account = account
+                with memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size):
+                    extracted = list(self.stream.predict(window, known))
+                facts["counts"] |= {key: account.counts[key] for key in COUNTED}
+                facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
+                facts["money"] = getattr(self.stream.model, "money", 0.0)
+                found = predictions(facts["block"]["file"], table["line"], extracted)
+            of_models = [after - before for after, before in zip(_sums(account.clock), earlier, strict=True)]
+            others = [all_ - own for all_, own in zip(_sums(whole), of_models, strict=True)]
+            account.clock.add("other", *others)
+            account.clock.add("start", *(self.start or (0.0, 0.0)))
             self.start = None  # once, however many blocks follow
-            facts["peak_mb"] = peak_mb()
+            facts["peak_mb"] = memory.peak_mb(shared=False)
             yield row(facts, found)
 
 
-class AskedStream:
-    """A system of a study behind the gate, in the form of :class:`tripleaudit.training.stream.Stream`.
+class AskedSystem:
+    """A system of a study, in the form of an extractor that reads texts.
 
     Attributes:
-        money: that the answers to the last window cost.
+        money: that the last answers cost.
     """
 
-    def __init__(self, models: Models, gate: Any):
+    aligner = None
+
+    def __init__(self, system: System):
         from tripleaudit.corpora.store import load_sentences
 
-        self.system, self.gate = models.system, gate
-        self.batch_size, self.threshold, self.money = models.batch_size, models.threshold, 0.0
-        self.account: Any = None
-        self.train = load_sentences(self.system.train) if self.system.train else []
+        self.system, self.money = system, 0.0
+        self.train = load_sentences(system.train) if system.train else []
 
-    def predict(self, window: list[Sentence], known: dict[str, Alignment] | None) -> Iterator[Any]:
-        """Yield sentences with the triples that the system says of them; equal texts are asked about once.
+    def extract(self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object) -> list[Sentence]:
+        """Return sentences with the triples that the system says of them; equal texts are asked about once.
 
         Raises:
             UserError: the system does not answer all of them.
         """
-        from tripleaudit.training.stream import Extracted
-
-        account, texts = self.account, [each.text for each in window]
-        scores: list[float | None] = [None] * len(window)
-        if self.gate is not None:
-            with account.timed("gate"):
-                scores = self.gate.decide(texts, self.batch_size, known)
-        passed = {text for text, score in zip(texts, scores, strict=True) if score is None or score > self.threshold}
-        with account.timed("extraction"):
-            found = self._asked([text for text in dict.fromkeys(texts) if text in passed])
-        account.counts.update(sentences=len(window), let_through=sum(text in passed for text in texts), cut=0)
-        for sentence, score in zip(window, scores, strict=True):
-            triples = found.get(sentence.text, ())
-            account.counts.update(with_triples=bool(triples), triples=len(triples))
-            account.relations.update(triple.relation for triple in triples)
-            yield Extracted(Sentence(sentence.id, sentence.text, triples), score)
-
-    def _asked(self, texts: Sequence[str]) -> dict[str, tuple[Any, ...]]:
         from tripleaudit.descriptors import SYSTEM_KINDS
         from tripleaudit.systems.asked import Asked
 
-        self.money = 0.0
-        if not texts:
-            return {}
-        system = self.system
+        system, self.money = self.system, 0.0
         relations = dict.fromkeys(sorted({triple.relation for each in self.train for triple in each.triples}), "")
         asked = Asked(
             system.name,
             system.settings,
-            [Sentence(str(number), text) for number, text in enumerate(texts)],
+            [Sentence(str(number), text) for number, text in enumerate(dict.fromkeys(texts))],
             {**relations, **system.job.get("relations", {})},
             self.train,
             {**system.job, "files": list(system.files)},
         )
         answered = SYSTEM_KINDS.need(system.kind).answer(asked)
         self.money = float(answered.facts.get("money") or 0.0)
-        return {each.text: tuple(each.triples) for each in answered.sentences}
+        found = {each.text: tuple(each.triples) for each in answered.sentences}
+        return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
+
+
+def clock_of(facts: dict[str, Any]) -> Clock:
+    """The clock of the work on a block, which writes into the facts about it."""
+    return Clock(facts["seconds"], facts["cpu_seconds"])
+
+
+def _sums(clock: Clock) -> tuple[float, float]:
+    return sum(clock.seconds.values()), sum(clock.cpu_seconds.values())
 
 
 def predictions(source: str, lines: pa.ChunkedArray, extracted: Sequence[Any]) -> pa.Table:
@@ -329,8 +297,7 @@ def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator
     import pyarrow.compute as pc
 
     for facts, table in unpacked(batch):
-        clock = Clock(facts)
-        with clock.timed("other"):
+        with clock_of(facts).timed("other"):
             if settings["write"] == "triples":
                 table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
             facts["rows"] = table.num_rows
@@ -348,16 +315,6 @@ class ExtractAndWrite:
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         for extracted in self.extract(batch):
             yield from write(extracted, self.target, self.settings)
-
-
-def peak_mb() -> float:
-    """Return the most memory that this process has held, megabytes, without what Ray shares among processes."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        kb = {key: int(value) for key, value in re.findall(r"(VmHWM|Rss\w+):\s+(\d+) kB", status.read_text())}
-        own = kb["RssAnon"] + kb["RssFile"]
-        return round(max(kb["VmHWM"] - kb["RssShmem"], own) * 1024 / 1e6, 1)
-    return memory.peak_mb()
 
 
 def _quiet() -> None:

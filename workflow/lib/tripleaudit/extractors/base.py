@@ -34,7 +34,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
 from tripleaudit.extractors.declared import RESERVED
-from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
+from tripleaudit.extractors.formulation import Chunks, half_precision, on_device, products
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
@@ -444,7 +444,7 @@ class Extractor(PreTrainedModel):
         mode = self.training
         self.eval()
         try:
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
+            with products(self.device, bf16), torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
                 yield
         finally:
             self.train(mode)

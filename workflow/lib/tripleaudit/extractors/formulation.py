@@ -6,7 +6,9 @@ looks at no value, and a whole training step becomes one launch. ``TRIPLEAUDIT_F
 a CPU, for tests and counts.
 """
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -69,8 +71,19 @@ class Chunks:
 
 
 def half_precision(device: torch.device, wanted: bool) -> bool:
-    """Whether bfloat16 is used there; what stays in float32 then multiplies in TF32, which has 3 bits more than it."""
-    bf16 = bool(wanted and device.type == "cuda" and torch.cuda.is_bf16_supported())
-    if device.type == "cuda":
-        torch.backends.cuda.matmul.allow_tf32 = bf16
-    return bf16
+    """Whether bfloat16 is used there."""
+    return bool(wanted and device.type == "cuda" and torch.cuda.is_bf16_supported())
+
+
+@contextlib.contextmanager
+def products(device: torch.device, bf16: bool) -> Iterator[None]:
+    """Let a GPU multiply float32 in TF32 inside where bfloat16 is used, which has 3 bits less; elsewhere exactly."""
+    if device.type != "cuda":
+        yield
+        return
+    matmul, before = torch.backends.cuda.matmul, torch.backends.cuda.matmul.allow_tf32
+    matmul.allow_tf32 = bf16
+    try:
+        yield
+    finally:
+        matmul.allow_tf32 = before

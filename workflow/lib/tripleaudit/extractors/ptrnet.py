@@ -9,7 +9,6 @@ and a sentence leaves the batch after its last step. In the device formulation e
 LSTMs are PyTorch's own (cuDNN's on a GPU) over the padded batch, where padding cannot enter a cell.
 """
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Annotated, NamedTuple
 
@@ -27,9 +26,6 @@ from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import two_way
 from tripleaudit.fields import Number, Rate, among
 from tripleaudit.randomness import generator
-
-# weights that are padded for each batch cannot lie in one piece
-warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk of memory")
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100

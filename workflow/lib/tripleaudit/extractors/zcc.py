@@ -23,9 +23,9 @@ from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import prepared, within_memory
 from tripleaudit.fields import Rate, among
+from tripleaudit.scoring.gate import THRESHOLD
 
 HEADS = ("binary", "mcml")
-THRESHOLD = 0.5  # a sentence is let through above it, strictly
 
 
 class ZCCConfig(ExtractorConfig):

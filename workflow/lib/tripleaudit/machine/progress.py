@@ -29,7 +29,6 @@ class Progress:
         unit: what is counted, in the plural.
         done: what an earlier run had done already; it does not count for the rate.
         log: where lines go.
-        every: seconds between two lines.
         at_most: the total is a bound that need not be reached.
     """
 

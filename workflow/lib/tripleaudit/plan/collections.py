@@ -13,6 +13,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
 from tripleaudit.fields import Batch, Number, Paths, Runtime, Section, Seed, Share, Text
 from tripleaudit.files import MANIFEST
+from tripleaudit.scoring.gate import THRESHOLD
 from tripleaudit.shipped import shipped
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Collection(Section):
     """Whether the extractor is the one trained with Entity Noising."""
     seed: Seed | None = None
     """Seed of the trainings; by default the study's first one."""
-    threshold: Share = 0.5
+    threshold: Share = THRESHOLD
     """The gate lets a sentence through above this score."""
     batch_size: Batch = 64
     """Sentences at a time."""

@@ -16,7 +16,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 
-THRESHOLD: Final = 0.5
+THRESHOLD: Final = 0.5  # a sentence is let through above it, strictly
 
 
 def load_decisions(path: str | Path) -> dict[str, float]:

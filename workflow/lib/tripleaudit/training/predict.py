@@ -10,7 +10,6 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.extractors.span_types import typed
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
 from tripleaudit.provenance import provenance
@@ -44,8 +43,6 @@ def predict_sets(
     else:
         stream = Stream(model, gate, batch_size=batch_size)
         predicted = [each.sentence for each in stream.extract(map(Sentence, ids, texts))]
-        if model.types is not None:
-            predicted = typed(model, predicted, batch_size)
         counts = stream.account.counts
         logger.info("the classifier lets %d of %d sentences through", counts["let_through"], counts["sentences"])
         if counts["cut"]:

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -19,7 +20,7 @@ WORKSPACE = 2**26  # bytes that CUDA's libraries want at least, asked for at onc
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:
-    """Log to standard error with times, silence progress bars, bound PyTorch's CPU threads, keep freed memory.
+    """Log to standard error with times, silence libraries, bound PyTorch's CPU threads, keep freed memory.
 
     Args:
         threads: CPU threads; 0 leaves PyTorch's choice.
@@ -31,6 +32,8 @@ def set_up(threads: int = 0, level: int = logging.INFO) -> None:
     logging.getLogger("tripleaudit").setLevel(level)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+    # weights of an LSTM that are padded for each batch cannot lie in one piece
+    warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk of memory")
     if threads > 0:
         torch.set_num_threads(threads)
     keep_freed_memory()

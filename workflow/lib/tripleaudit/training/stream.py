@@ -1,16 +1,16 @@
 """Extraction from a stream of sentences of any length, in constant memory, with or without a classifier before it."""
 
-import contextlib
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.zcc import THRESHOLD
+from tripleaudit.machine.clock import Clock
+from tripleaudit.scoring.gate import THRESHOLD
 
 WINDOW = 4096  # sentences that are read before the first of them is predicted
 
@@ -31,24 +31,12 @@ class Account:
         counts: ``sentences`` read, ``let_through`` to the extractor, ``cut`` of these to the encoder's limit,
             ``with_triples``, and ``triples``.
         relations: triples of each relation.
-        seconds, cpu_seconds: spent in ``tokenisation``, ``gate`` and ``extraction`` (the models and their decoding), by
-            the clock and of all CPU threads.
+        clock: of ``tokenisation``, ``gate`` and ``extraction`` (the models and their decoding).
     """
 
     counts: Counter = field(default_factory=Counter)
     relations: Counter = field(default_factory=Counter)
-    seconds: Counter = field(default_factory=Counter)
-    cpu_seconds: Counter = field(default_factory=Counter)
-
-    @contextlib.contextmanager
-    def timed(self, part: str) -> Iterator[None]:
-        """Add the time of the block to one part."""
-        began, cpu = time.perf_counter(), time.process_time()
-        try:
-            yield
-        finally:
-            self.seconds[part] += time.perf_counter() - began
-            self.cpu_seconds[part] += time.process_time() - cpu
+    clock: Clock = field(default_factory=Clock)
 
 
 class Stream:
@@ -58,7 +46,7 @@ class Stream:
     length together, equal texts once.
 
     Args:
-        model: an extractor.
+        model: an extractor, or whatever has its ``extract``; without ``aligner`` it reads texts and no tokens.
         gate: a zero-cardinality classifier; only what it lets through reaches the extractor, the rest gets no triples.
         batch_size: sentences at a time.
         window: sentences of a window.
@@ -67,7 +55,7 @@ class Stream:
 
     def __init__(
         self,
-        model: Extractor,
+        model: Any,
         gate: Extractor | None = None,
         *,
         batch_size: int = 32,
@@ -77,10 +65,10 @@ class Stream:
         self.model, self.gate = model, gate
         self.batch_size, self.window, self.threshold = batch_size, max(window, batch_size), threshold
         self.account = Account()
-        self._shared = gate is not None and same_tokens(gate.aligner, model.aligner)
+        self._shared = gate is not None and model.aligner is not None and same_tokens(gate.aligner, model.aligner)
 
     @property
-    def aligner(self) -> Aligner:
+    def aligner(self) -> Aligner | None:
         """The aligner of the first model that reads a sentence."""
         return self.model.aligner if self.gate is None else self.gate.aligner
 
@@ -102,28 +90,28 @@ class Stream:
         if known is None:
             known = self._align(self.aligner, texts)
         if self.gate is not None:
-            with account.timed("gate"):
+            with account.clock.timed("gate"):
                 scores = self.gate.decide(texts, self.batch_size, known)
         kept = [number for number, score in enumerate(scores) if score is None or score > self.threshold]
         texts = [texts[number] for number in kept]
         if self.gate is not None and not self._shared:
             known = self._align(self.model.aligner, texts)
-        with account.timed("extraction"):
+        with account.clock.timed("extraction"):
             ids = [window[number].id for number in kept]
             found = self.model.extract(texts, self.batch_size, ids, known) if kept else []
         predicted = dict(zip(kept, found, strict=True))
         account.counts.update(sentences=len(window), let_through=len(kept))
-        account.counts["cut"] += sum(known[text].truncated for text in texts)
+        account.counts["cut"] += sum(known[text].truncated for text in texts if text in known)
         for number, (sentence, score) in enumerate(zip(window, scores, strict=True)):
             result = predicted.get(number) or Sentence(sentence.id, sentence.text)
-            account.counts["with_triples"] += bool(result.triples)
-            account.counts["triples"] += len(result.triples)
-            for triple in result.triples:
-                account.relations[triple.relation] += 1
+            account.counts.update(with_triples=bool(result.triples), triples=len(result.triples))
+            account.relations.update(triple.relation for triple in result.triples)
             yield Extracted(result, score)
 
-    def _align(self, aligner: Aligner, texts: list[str]) -> dict[str, Alignment]:
-        with self.account.timed("tokenisation"):
+    def _align(self, aligner: Aligner | None, texts: list[str]) -> Mapping[str, Alignment]:
+        if aligner is None:
+            return {}
+        with self.account.clock.timed("tokenisation"):
             distinct = list(dict.fromkeys(texts))
             return dict(zip(distinct, aligner.align(distinct), strict=True))
 

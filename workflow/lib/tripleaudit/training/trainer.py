@@ -15,7 +15,7 @@ from torch import Tensor
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
-from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
+from tripleaudit.extractors.formulation import Chunks, half_precision, on_device, products
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints
@@ -383,7 +383,7 @@ def train_extractor(
         if checkpoint is not None:
             logger.info("resuming from %s", checkpoint.name)
             trainer.restore(checkpoint)
-        with trainer.lines:
+        with products(device, trainer.update.bf16), trainer.lines:
             trainer.train()
     if trainer.best_weights is not None:
         model.load_state_dict(trainer.best_weights)

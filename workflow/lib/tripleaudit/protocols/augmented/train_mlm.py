@@ -90,11 +90,10 @@ def train_masked_lm(
     random.Random(seed).shuffle(texts)
     longest = min(settings.max_length, model.config.max_position_embeddings)
     encoded = [_encode(tokenizer, text, longest) for text in texts]
-    if not any(single for _, single in encoded):
-        raise UserError("train-mlm: the training text has no word that the tokenizer has as one piece")
     draw = random.Random(seed + 1)
     tests, samples = encoded[:held_out], encoded[held_out:]
-
+    if not any(single for _, single in samples):
+        raise UserError("train-mlm: the training text has no word that the tokenizer has as one piece")
     _start_from_frequencies(model, samples)
     optimizer = _optimizer(model, settings)
     schedule = get_linear_schedule_with_warmup(optimizer, max(1, steps // 10), steps)
