@@ -4,7 +4,8 @@ import pytest
 
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.protocols.augmented.mentions import lay_out, replace_places, rewrite
+from tripleaudit.protocols.augmented.mentions import lay_out, rewrite
+from tripleaudit.protocols.substitution import replace_places
 
 
 def test_places_are_replaced_and_offsets_shift():

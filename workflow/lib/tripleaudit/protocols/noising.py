@@ -27,6 +27,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Share, among, check_dataclass
+from tripleaudit.protocols.substitution import Place, replace_places
 from tripleaudit.randomness import generator
 
 logger = logging.getLogger(__name__)
@@ -34,8 +35,6 @@ logger = logging.getLogger(__name__)
 WELL_FILLED = 50  # words of one length from which a single word is drawn; below, words are composed
 TRIES = 25  # redraws of a sentence, and of a word of pieces, before it is left as it is
 _WORD = re.compile(r"\S+")
-
-Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -255,26 +254,15 @@ def _substituted(sentence: Sentence, places: dict[str, list[Place]], fresh: dict
     text = sentence.text
     if any(find_spans(text, word)[1] == "word" for word in fresh.values()):
         return None
-    edits = sorted((start, end, fresh[entity]) for entity, found in places.items() for start, end in found)
-    parts, starts, ends, at, shift = [], {}, {}, 0, 0
-    for start, end, word in edits:
-        parts += [text[at:start], word]
-        starts[start] = start + shift
-        shift += len(word) - (end - start)
-        ends[end] = end + shift
-        at = end
-    noised = "".join([*parts, text[at:]])
+    noised, shift = replace_places(text, {at: fresh[entity] for entity, found in places.items() for at in found})
     for entity, found in places.items():
-        expected = {starts[start] for start, _ in found}
+        expected = {shift(start) for start, _ in found}
         standing = {start for start, _ in find_spans(noised, fresh[entity], every=True)[0]}
         if standing != expected or find_spans(noised, entity)[1] == "word":
             return None
 
     def move(span: Span) -> Span:
-        if not span.located:
-            return span
-        start, end = starts[span.start], ends[span.end]
-        return Span(start, end, noised[start:end], span.type)
+        return shift.span(span.start, span.end, noised, span.type) if span.located else span
 
     triples = (Triple(move(t.subject), t.relation, move(t.object)) for t in sentence.triples)
     return Sentence(sentence.id, noised, tuple(triples))

@@ -16,9 +16,10 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.machine.progress import watched
 from tripleaudit.protocols.augmented.choose import VECTORS, Found
 from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
-from tripleaudit.protocols.augmented.mentions import Entity, Layout, Place, Words, replace_places
+from tripleaudit.protocols.augmented.mentions import Entity, Layout, Words
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
 from tripleaudit.protocols.augmented.vectors import NearestWords
+from tripleaudit.protocols.substitution import Place, replace_places
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.protocols.substitution import Place, replace_places
 
 Words = tuple[str, ...]
-Place = tuple[int, int]
 _WORD = re.compile(r"\S+")
 
 
@@ -78,31 +78,6 @@ def lay_out(sentence: Sentence) -> Layout:
     return Layout(sentence, entities, stays)
 
 
-def replace_places(text: str, words: Mapping[Place, str]) -> tuple[str, "Shift"]:
-    """Put ``words`` at disjoint places of ``text``; return the new text and the shift of offsets outside the places."""
-    parts, shift, at = [], Shift(), 0
-    for (start, end), word in sorted(words.items()):
-        parts += [text[at:start], word]
-        shift.add(end, len(word) - (end - start))
-        at = end
-    parts.append(text[at:])
-    return "".join(parts), shift
-
-
-class Shift:
-    """Where an offset of the old text lies in the new one; not for offsets inside a replaced word."""
-
-    def __init__(self) -> None:
-        self._steps: list[tuple[int, int]] = []
-
-    def add(self, end: int, growth: int) -> None:
-        """Record that everything from ``end`` on moves by ``growth``; ends must not fall."""
-        self._steps.append((end, growth))
-
-    def __call__(self, offset: int) -> int:
-        return offset + sum(growth for end, growth in self._steps if end <= offset)
-
-
 def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
     """Return the layout's sentence with the words of each entity in ``chosen`` replaced in all its mentions.
 
@@ -122,8 +97,7 @@ def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
         entity = layout.entities[span.text]
         known = not entity.mentions or (span.start, span.end) in entity.mentions
         start, end = (span.start, span.end) if known else entity.mentions[0]
-        start, end = shift(start), shift(end)
-        return Span(start, end, new_text[start:end], span.type)
+        return shift.span(start, end, new_text, span.type)
 
     triples = (Triple(moved(each.subject), each.relation, moved(each.object)) for each in layout.sentence.triples)
     return Sentence(id_, new_text, tuple(triples))
