@@ -80,13 +80,13 @@ def test_directions_and_cancelled_annotations(tmp_path):
         ([PRODIGY | {"relations": [{"head": 0, "child": 9, "label": "x"}]}], "neither child_span nor a span that ends"),
         (
             [PRODIGY | {"relations": [{"head": 0, "child_span": {"start": 9, "end": 99}, "label": "x"}]}],
-            r"the span \[9, 99\) is outside",
+            r"the object span \[9, 99\) is outside",
         ),
-        (task(LINK | {"to_id": "c"}), "'to_id' is \"c\", expected a region's id"),
-        (task(LINK | {"labels": []}), "from 'Ada' to 'Delta' has no label"),
+        (task(LINK | {"to_id": "c"}), "'to_id' is \"c\", expected the 'id' of one of 2 entities"),
+        (task(LINK | {"labels": []}), "from 'a' to 'b' has no label"),
         (
             [DOCCANO | {"relations": [{"from_id": 7, "to_id": 9, "type": "x"}]}],
-            "the object is 9, expected the place of",
+            "'to_id' is 9, expected the 'id' of one of 2 entities",
         ),
         (IOB.replace("[2]\n1", "[1]\n1"), "leads leads from token 0 to 1, expected ends of entities"),
         (IOB.replace("['leads']", "leads("), "expected two lists"),

@@ -340,7 +340,7 @@ def test_broken_input_is_one_clear_sentence(write, name, content, message):
     path = write(name, content)
     occurrence = "given" if "relation_list" in path.read_text() else "first"
     if message == "ok":
-        message = r"the span \[90, 94\] is outside the text of 22 characters"
+        message = r"the subject span \[90, 94\) is outside the text of 22 characters"
     with pytest.raises(UserError, match=message) as caught:
         read_corpus(path, occurrence=occurrence)
     assert str(path) in str(caught.value)

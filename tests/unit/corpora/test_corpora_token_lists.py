@@ -85,7 +85,7 @@ def test_a_linearisation_may_share_a_subject(tmp_path):
         (DYGIE | {"relations": [[], [[2, 3]]]}, r"expected \[start, end, start, end, type\]"),
         ([TACRED | {"obj_end": 7}], r"the object span \[2, 7\] is outside the text of 3 tokens"),
         ({"P1": [FEWREL["P1"][0] | {"t": ["c", "Q2", []]}]}, "'t' is .*, expected .name, id"),
-        ({"P1": [FEWREL["P1"][0] | {"t": ["c", "Q2", [[5]]]}]}, r"P1 item 1: the span \[5, 6\) is outside"),
+        ({"P1": [FEWREL["P1"][0] | {"t": ["c", "Q2", [[5]]]}]}, r"P1 item 1: the object span \[5, 5\] is outside"),
         (REBEL | {"triplets": "<triplet> A <subj> B"}, "has no '<obj> relation'"),
     ],
 )

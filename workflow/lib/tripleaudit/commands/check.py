@@ -120,7 +120,8 @@ def _asked(path: str) -> dict[str, str]:
     """Ask for the columns of a file that no format fits."""
     from tripleaudit.corpora.readers import detect_format
     from tripleaudit.corpora.readers.common import Probe
-    from tripleaudit.corpora.readers.records import Mapped, first_row
+    from tripleaudit.corpora.readers.records import Mapped
+    from tripleaudit.corpora.readers.row_files import first_row
     from tripleaudit.errors import UserError
 
     try:

@@ -11,7 +11,8 @@ from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
 from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet, split_of
-from tripleaudit.corpora.readers.records import Mapped, first_row
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import first_row
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError

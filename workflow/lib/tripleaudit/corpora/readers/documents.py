@@ -1,4 +1,4 @@
-"""Corpora whose sentences are lists of tokens: DocRED, DyGIE++, TACRED, FewRel; and REBEL, which is text.
+"""Documents as lists of tokens: DocRED and DyGIE++; and REBEL's linearisation.
 
 ``docred`` (Re-DocRED too): ``{"title", "sents", "vertexSet", "labels"}``. A document is one sentence here, because its
 triples hold between entities of the whole document. An entity's place is its first mention; with occurrence ``all``,
@@ -7,12 +7,7 @@ every pair of mentions is a place of the triple.
 ``dygie``: ``{"doc_key", "sentences", "ner", "relations"}`` with token positions in the document, ends inclusive; a
 sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in this form.
 
-``tacred``: ``{"token", "relation", "subj_start", "subj_end", "obj_start", "obj_end"}``, one pair a row, ends inclusive.
-
-``fewrel``: ``{relation: [{"tokens", "h": [name, id, [[places], …]], "t": …}]}``.
-
-``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``; ``rebel-raw``: the
-JSON lines that it was made from, with ``surfaceform`` for every part.
+``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``.
 """
 
 from collections.abc import Iterator
@@ -20,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import join_tokens, load_json, read_objects, shown, take
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.common import join_tokens, read_objects, shown, take
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -102,32 +96,6 @@ def read_dygie(path: str | Path) -> Iterator[RawSentence]:
             begin += len(tokens.tokens)
 
 
-def read_tacred(path: str | Path) -> Iterator[RawSentence]:
-    """Yield each different sentence once, with the triples of all its rows; ``no_relation`` gives none."""
-    return Mapped({"tokens": "token", "last": "inclusive"}).sentences(read_objects(path))
-
-
-def read_fewrel(path: str | Path) -> Iterator[RawSentence]:
-    """Yield each different sentence once; ids are places in the file from 0."""
-    sentences: dict[str, RawSentence] = {}
-    for relation, items in load_json(path).items():
-        for number, value in enumerate(items if isinstance(items, list) else []):
-            where = f"{path} {relation} item {number + 1}"
-            tokens, parts = _Tokens(take(value, "tokens", list, where), where), []
-            for key in ("h", "t"):
-                try:
-                    places = take(value, key, list, where)[2][0]
-                    parts.append(tokens.span(places[0], places[-1] + 1))
-                except (LookupError, TypeError) as error:
-                    expected = "expected [name, id, [[places], …]]"
-                    raise UserError(f"{where}: {key!r} is {shown(value.get(key))}, {expected}") from error
-            known = RawSentence(str(len(sentences)), tokens.text, [], where)
-            (subject, start), (object_, object_start) = parts
-            triple = RawTriple(subject, relation, object_, start, object_start)
-            sentences.setdefault(tokens.text, known).triples.append(triple)
-    yield from sentences.values()
-
-
 def read_rebel(path: str | Path) -> Iterator[RawSentence]:
     """Yield the texts with the triples of their linearisation; ids are ``id`` or places in the file from 0."""
     for number, (where, value) in enumerate(read_objects(path)):
@@ -145,27 +113,6 @@ def read_rebel(path: str | Path) -> Iterator[RawSentence]:
         yield RawSentence(str(value.get("id", number)), text.strip("\r\n"), triples, where)
 
 
-def read_rebel_raw(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the texts; ids are ``docid``."""
-    names = {role: f"{column}.surfaceform" for role, column in RAW.items()}
-    return Mapped({"id": "docid", "triples": "triples", **names}).sentences(read_objects(path))
-
-
-RAW = {"subject": "subject", "relation": "predicate", "object": "object"}
-
-
-def _is_raw_rebel(value: dict[str, Any]) -> bool:
-    triples = value.get("triples")
-    return "docid" in value and isinstance(triples, list) and "surfaceform" in str(triples[:1] or "surfaceform")
-
-
-def _is_fewrel(value: dict[str, Any]) -> bool:
-    first = next(iter(value.values()), None)
-    return (
-        isinstance(first, list) and bool(first) and isinstance(first[0], dict) and {"tokens", "h", "t"} <= {*first[0]}
-    )
-
-
 def _has(*keys: str) -> Any:
     return lambda probe: set(keys) <= probe.value.keys()
 
@@ -180,13 +127,7 @@ FORMATS = (
         detects=_has("doc_key", "sentences"),
     ),
     CorpusFormat(
-        name="tacred", order=5.3, read=read_tacred, keys=("token", "relation", "subj_start", "obj_start"),
-        detects=_has("token", "relation", "subj_start", "obj_start"),
-    ),
-    CorpusFormat(name="fewrel", order=5.4, read=read_fewrel, detects=lambda probe: _is_fewrel(probe.value)),
-    CorpusFormat(
         name="rebel", order=5.5, read=read_rebel, keys=("context", "triplets"),
         detects=lambda probe: "<triplet>" in str(probe.value.get("triplets", "")),
     ),
-    CorpusFormat(name="rebel-raw", order=5.6, read=read_rebel_raw, detects=lambda probe: _is_raw_rebel(probe.value)),
 )  # fmt: skip

@@ -1,16 +1,7 @@
-"""What annotation tools write: brat, Prodigy (spaCy's JSON lines), doccano, Label Studio; and IOB with relations.
+"""``brat``, and IOB with relations.
 
 ``brat``: a ``.ann`` file beside its ``.txt``, named by either, or a folder of such pairs. A line of the text is a
 sentence; relations between entities of two lines are counted in the report's notes and give no triple.
-
-``prodigy``: ``{"text", "spans", "relations": [{"label", "head_span", "child_span"}]}``; rows that were not accepted are
-left out and counted.
-
-``doccano``: ``{"text", "entities": [{"id", "start_offset", "end_offset"}], "relations": [{"from_id", "to_id",
-"type"}]}``.
-
-``label-studio``: the JSON export, ``{"data": {"text"}, "annotations": [{"result"}]}``; of several annotations of a
-text, the first that was not cancelled.
 
 ``iob``: a line a token with its place, the token, its IOB tag, its relations and the places of their objects, as
 Bekoulis et al. (2018) spread CoNLL04 and ADE; ``#doc`` begins a sentence. Relations stand at the last token of an
@@ -21,11 +12,9 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import Probe, join_tokens, read_objects, shown, take
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.common import Probe, join_tokens
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
@@ -86,74 +75,6 @@ def _brat_document(file: Path) -> Iterator[RawSentence]:
     yield from sentences
 
 
-def read_prodigy(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the accepted texts; ids are places in the file from 0, notes count the others."""
-    left_out = 0
-    for number, (where, value) in enumerate(read_objects(path)):
-        if value.get("answer", "accept") != "accept":
-            left_out += 1
-            continue
-        text, triples = take(value, "text", str, where), []
-        for relation in take(value, "relations", list, where):
-            parts = []
-            for key in ("head", "child"):
-                span = relation.get(f"{key}_span") or _span_at(value, relation.get(key))
-                if span is None:
-                    raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
-                first, end = take(span, "start", int, where), take(span, "end", int, where)
-                if not 0 <= first < end <= len(text):
-                    raise UserError(f"{where}: the span [{first}, {end}) is outside the text of {len(text)} characters")
-                parts.append((text[first:end], first))
-            (subject, start), (object_, object_start) = parts
-            triples.append(RawTriple(subject, take(relation, "label", str, where), object_, start, object_start))
-        spans = value.get("spans")
-        marked = len(spans) if isinstance(spans, list) else None
-        notes = {"texts_not_accepted": left_out} if left_out else {}
-        left_out = 0
-        yield RawSentence(str(number), text, triples, where, entities=marked, notes=notes)
-
-
-def _span_at(value: dict[str, Any], token: Any) -> dict[str, Any] | None:
-    """The span that ends at a token, else the token itself."""
-    tokens = value.get("tokens") or []
-    single = tokens[token] if type(token) is int and 0 <= token < len(tokens) else None
-    return next((span for span in value.get("spans") or [] if span.get("token_end") == token), single)
-
-
-def read_doccano(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the texts; ids are those of the file."""
-    columns = {"text": "text", "triples": "relations", "relation": "type", "subject": "from_id", "object": "to_id"}
-    places = {"entities": "entities", "key": "id", "start": "start_offset", "end": "end_offset"}
-    return Mapped({**columns, **places}).sentences(read_objects(path))
-
-
-def read_label_studio(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the texts; ids are those of the tasks. A relation with two directions is two triples."""
-    for where, value in read_objects(path):
-        text = take(take(value, "data", dict, where), "text", str, where)
-        kept = [one for one in take(value, "annotations", list, where) if not one.get("was_cancelled")]
-        result = take(kept[0], "result", list, where) if kept else []
-        spans = {item["id"]: item["value"] for item in result if "id" in item and "start" in item.get("value", {})}
-        triples = []
-        for item in result:
-            if item.get("type") != "relation":
-                continue
-            parts = []
-            for key in ("from_id", "to_id"):
-                if item.get(key) not in spans:
-                    raise UserError(f"{where}: a relation's {key!r} is {shown(item.get(key))}, expected a region's id")
-                first, end = (take(spans[item[key]], edge, int, where) for edge in ("start", "end"))
-                if not 0 <= first < end <= len(text):
-                    raise UserError(f"{where}: the span [{first}, {end}) is outside the text of {len(text)} characters")
-                parts.append((text[first:end], first))
-            labels, direction = item.get("labels") or [], item.get("direction", "right")
-            if not labels:
-                raise UserError(f"{where}: a relation from {parts[0][0]!r} to {parts[1][0]!r} has no label")
-            ways = {"right": [parts], "left": [parts[::-1]], "bi": [parts, parts[::-1]]}.get(direction, [parts])
-            triples += [RawTriple(s[0], label, o[0], s[1], o[1]) for label in labels for s, o in ways]
-        yield RawSentence(str(value.get("id", where)), text, triples, where, entities=len(spans))
-
-
 def read_iob(path: str | Path) -> Iterator[RawSentence]:
     """Yield the sentences; ids are what stands after ``#doc``."""
     name, rows, place = "0", [], f"{path} line 1"
@@ -209,25 +130,7 @@ def _is_brat(probe: Probe) -> bool:
     return probe.path.suffix == ".ann" or probe.path.suffix == ".txt" and probe.path.with_suffix(".ann").is_file()
 
 
-def _is_doccano(probe: Probe) -> bool:
-    entities = probe.value.get("entities")
-    relations = probe.value.get("relations")
-    offsets = isinstance(entities, list) and (not entities or "start_offset" in str(entities[0]))
-    return offsets and isinstance(relations, list) and "text" in probe.value and "tokens" not in probe.value
-
-
 FORMATS = (
     CorpusFormat(name="brat", order=1, read=read_brat, detects=_is_brat),
-    CorpusFormat(
-        name="prodigy", order=6.1, read=read_prodigy, keys=("text", "spans", "relations"),
-        detects=lambda probe: {"text", "spans", "relations"} <= probe.value.keys(),
-    ),
-    CorpusFormat(
-        name="doccano", order=6.2, read=read_doccano, keys=("text", "entities", "relations"), detects=_is_doccano,
-    ),
-    CorpusFormat(
-        name="label-studio", order=6.3, read=read_label_studio, keys=("data", "annotations"),
-        detects=lambda probe: {"data", "annotations"} <= probe.value.keys(),
-    ),
     CorpusFormat(name="iob", order=6.4, read=read_iob, detects=lambda probe: probe.line.startswith("#doc")),
-)  # fmt: skip
+)

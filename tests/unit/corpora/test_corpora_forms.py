@@ -1,0 +1,125 @@
+"""Formats that are declarations: what one says, what its reader does for it, and types wherever a file has them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.descriptors import FORMATS
+from tripleaudit.errors import UserError
+from tripleaudit.registries import use_plugins
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
+PERSON, FIRM = {"start": 0, "end": 3, "label": "P"}, {"start": 10, "end": 15, "label": "F"}
+TEXT, TOKENS = "Ada leads Delta", ["Ada", "leads", "Delta"]
+REGIONS = [{"id": i, "value": {**span, "labels": [span["label"]]}} for i, span in (("a", PERSON), ("b", FIRM))]
+TYPED = {
+    "prodigy": {
+        "text": TEXT,
+        "spans": [PERSON | {"token_end": 0}, FIRM | {"token_end": 2}],
+        "relations": [{"head": 0, "child": 2, "label": "leads", "child_span": {"start": 10, "end": 15}}],
+    },
+    "doccano": {
+        "text": TEXT,
+        "entities": [
+            {"id": i, "start_offset": span["start"], "end_offset": span["end"], "label": span["label"]}
+            for i, span in ((7, PERSON), (8, FIRM))
+        ],
+        "relations": [{"from_id": 7, "to_id": 8, "type": "leads"}],
+    },
+    "label-studio": {
+        "data": {"text": TEXT},
+        "annotations": [
+            {"result": [*REGIONS, {"type": "relation", "from_id": "a", "to_id": "b", "labels": ["leads"]}]}
+        ],
+    },
+    "tacred": {
+        "id": "x", "token": TOKENS, "relation": "leads", "subj_start": 0, "subj_end": 0, "subj_type": "P",
+        "obj_start": 2, "obj_end": 2, "obj_type": "F",
+    },
+    "nyt-raw": {
+        "sentText": TEXT,
+        "relationMentions": [{"em1Text": "Ada", "label": "leads", "em2Text": "Delta"}],
+        "entityMentions": [{"text": "Ada", "label": "P"}, {"text": "Delta", "label": "F"}],
+    },
+    "entity-relation": {
+        "tokens": TOKENS,
+        "entities": [{"type": "P", "start": 0, "end": 1}, {"type": "F", "start": 2, "end": 3}],
+        "relations": [{"type": "leads", "head": 0, "tail": 1}],
+    },
+    "jsonl": {
+        "text": TEXT,
+        "triples": [{"head": {"name": "Ada", "type": "P"}, "type": "leads", "tail": {"name": "Delta", "type": "F"}}],
+    },
+    "records": {
+        "sentence": TEXT, "subject": "Ada", "relation": "leads", "object": "Delta", "head_type": "P", "tail_type": "F"
+    },
+}  # fmt: skip
+
+
+def write(folder, rows, name="a.json"):
+    path = folder / name
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_types_of_entities_are_read_wherever_a_file_has_them(tmp_path, name):
+    corpus = read_corpus(write(tmp_path, [TYPED[name]]))
+    assert corpus.report.format == name
+    ((triple,),) = [sentence.triples for sentence in corpus.sentences]
+    assert triple.strings == ("Ada", "leads", "Delta")
+    assert (triple.subject.type, triple.object.type) == ("P", "F")
+
+
+def test_a_type_that_is_no_name_is_refused_where_it_is_declared_and_passed_over_elsewhere(tmp_path):
+    row = TYPED["entity-relation"]
+    with pytest.raises(UserError, match="a.json item 1: an entity's type is 7, expected a string"):
+        read_corpus(write(tmp_path, [row | {"entities": [row["entities"][0], row["entities"][1] | {"type": 7}]}]))
+    (sentence,) = read_corpus(write(tmp_path, [TYPED["records"] | {"head_type": 7}])).sentences
+    assert [sentence.triples[0].subject.type, sentence.triples[0].object.type] == [None, "F"]
+
+
+def example(name):
+    return re.search(rf"^`{name}`:\n\n```\w+\n(.*?)```\n", PAGE, re.MULTILINE | re.DOTALL)[1]
+
+
+def test_the_declaration_of_the_page_is_short_and_reads_its_sample(tmp_path):
+    declared = example("edges.py")
+    assert len(declared.splitlines()) < 10
+    for name in ("edges.py", "edges.jsonl"):
+        (tmp_path / name).write_text(example(name), encoding="utf-8")
+    use_plugins([str(tmp_path / "edges.py")])
+    corpus = read_corpus(tmp_path / "edges.jsonl")
+    assert corpus.report.format == "edges"
+    ((triple,),) = [sentence.triples for sentence in corpus.sentences]
+    assert triple.strings == ("Ada Lund", "leads", "Harrow Steel")
+    assert (triple.subject.start, triple.subject.type, triple.object.type) == (0, "Person", "Firm")
+    assert (corpus.report.entities, corpus.report.notes) == (2, {"pairs_without_relation": 1})
+
+
+def test_a_declaration_with_an_unknown_role_is_refused():
+    with pytest.raises(UserError, match="form x: unknown key 'txt', did you mean 'text'"):
+        form("x", txt="body")
+
+
+@pytest.mark.parametrize("rejected", [[0], [1], [0, 2, 3]])
+def test_rows_of_prodigy_that_were_rejected_are_counted_wherever_they_stand(tmp_path, rejected):
+    rows = [TYPED["prodigy"] | {"answer": "reject" if number in rejected else "accept"} for number in range(4)]
+    corpus = read_corpus(write(tmp_path, rows))
+    assert corpus.report.notes == {"texts_not_accepted": len(rejected)}
+    assert [sentence.id for sentence in corpus.sentences] == [str(n) for n in range(4) if n not in rejected]
+
+
+def test_an_id_that_no_entity_has_is_not_the_place_of_one(tmp_path):
+    broken = TYPED["doccano"] | {"relations": [{"from_id": 1, "to_id": 8, "type": "leads"}]}
+    with pytest.raises(UserError, match="'from_id' is 1, expected the 'id' of one of 2 entities"):
+        read_corpus(write(tmp_path, [broken]))
+
+
+def test_formats_keep_their_order():
+    names = list(FORMATS)
+    assert names.index("triple-list-spans") < names.index("triple-list") < names.index("jsonl") < names.index("records")

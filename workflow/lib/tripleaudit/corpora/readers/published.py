@@ -1,0 +1,200 @@
+"""Formats of published corpora and of annotation tools whose rows only have other names for the same things.
+
+What is particular about one stands above its declaration. ``none`` are the labels of pairs that have no relation.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.readers.common import Probe, first_character, load_json, read_objects, shown, take
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.row_files import Rows, one_after_another
+from tripleaudit.errors import UserError
+from tripleaudit.files import open_text
+
+# NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their strings
+NYT_RAW = form(
+    "nyt-raw", order=10, keys=("sentText", "relationMentions"), detects=lambda probe: "sentText" in probe.value,
+    text="sentText", triples="relationMentions", subject="em1Text", relation="label", object="em2Text",
+    entities="entityMentions", key="text", type="label", none=("None", "NA"),
+)  # fmt: skip
+
+# SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, places in the list of entities
+ENTITY_RELATION = form(
+    "entity-relation", order=9, keys=("tokens", "entities", "relations"),
+    detects=lambda probe: {"tokens", "relations"} <= probe.value.keys(),
+    id=("orig_id", "id"), tokens="tokens", triples="relations", subject="head", relation="type", object="tail",
+    entities="entities", start="start", end="end", type="type",
+)  # fmt: skip
+
+# WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]
+TRIPLE_LIST = form(
+    "triple-list", order=8, keys=("text", "triple_list"), detects=lambda probe: "triple_list" in probe.value,
+    id="id", text="text", triples="triple_list",
+)  # fmt: skip
+
+# the same with the character spans of every pair of mentions, as TPLinker and the generalisation papers spread it; with
+# occurrence `first`, such a file and its twin without spans give equal sentences
+TRIPLE_LIST_SPANS = form(
+    "triple-list-spans", order=7, keys=("text", "triple_list", "relation_list"),
+    detects=lambda probe: {"relation_list", "text"} <= probe.value.keys(),
+    id="id", text="text", triples="relation_list", strings="triple_list",
+    subject="subject", relation="predicate", object="object",
+    subject_start="subj_char_span.0", subject_end="subj_char_span.1",
+    object_start="obj_char_span.0", object_end="obj_char_span.1",
+)  # fmt: skip
+
+# stored output of a model with its gold triples; the option says which of the two
+PREDICTIONS = form(
+    "predictions", order=6, keys=("text", "predict", "truth"),
+    detects=lambda probe: {"predict", "truth"} <= probe.value.keys(),
+    rows=one_after_another, text="text", choice=("side", ("truth", "predict")),
+)  # fmt: skip
+
+PAIR_END, TABS = "###END###", 5
+
+
+def pairs(path: Path) -> Rows:
+    """Yield the rows of OpenNRE's two forms, and of NRE's: tab-separated, words of entities joined with ``_``."""
+    if first_character(path) in ("{", "["):
+        yield from read_objects(path)
+        return
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, 1):
+            where, fields = f"{path} line {number}", line.rstrip("\r\n").split("\t")
+            if not line.strip():
+                continue
+            if len(fields) < TABS + 1:
+                raise UserError(f"{where}: {len(fields)} fields between tabs, expected {TABS + 1}")
+            subject, object_, relation, text = (field.strip() for field in fields[2 : TABS + 1])
+            text = text.removesuffix(PAIR_END).strip()
+            subject, object_, text = (words.replace("_", " ") for words in (subject, object_, text))
+            yield where, {"text": text, "relation": relation, "h": {"name": subject}, "t": {"name": object_}}
+
+
+# one line an entity pair with its sentence, as the raw NYT10 corpus (Riedel et al. 2010) is spread
+PAIRS = form(
+    "pairs", order=11, keys=("text", "relation", "h", "t"), rows=pairs,
+    detects=lambda probe: (
+        (probe.line.count("\t") >= TABS and probe.line.rstrip().endswith(PAIR_END))
+        or any({"relation", *keys} <= probe.value.keys() for keys in (("text", "h", "t"), ("sentence", "head", "tail")))
+    ),
+    text=("sentence", "text"), subject=("head.word", "h.name"), relation="relation", object=("tail.word", "t.name"),
+    none=("None", "NA"),
+)  # fmt: skip
+
+# one pair a row, positions of tokens, ends inclusive
+TACRED = form(
+    "tacred", order=5.3, keys=("token", "relation", "subj_start", "obj_start"),
+    id="id", tokens="token", relation="relation", none=("no_relation",), last="inclusive",
+    subject_start="subj_start", subject_end="subj_end", subject_type="subj_type",
+    object_start="obj_start", object_end="obj_end", object_type="obj_type",
+)  # fmt: skip
+
+
+def fewrel(path: Path) -> Rows:
+    """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[places], …]], "t": …}]}``."""
+    for relation, items in load_json(path).items():
+        for number, item in enumerate(items if isinstance(items, list) else [], 1):
+            where, row = f"{path} {relation} item {number}", {"relation": relation, "tokens": item.get("tokens")}
+            for key in ("h", "t"):
+                try:
+                    places = take(item, key, list, where)[2][0]
+                    row[key] = {"start": places[0], "end": places[-1]}
+                except (LookupError, TypeError) as error:
+                    expected = "expected [name, id, [[places], …]]"
+                    raise UserError(f"{where}: {key!r} is {shown(item.get(key))}, {expected}") from error
+            yield where, row
+
+
+def _is_fewrel(probe: Probe) -> bool:
+    examples = next(iter(probe.value.values()), None)
+    first = examples[0] if isinstance(examples, list) and examples else None
+    return isinstance(first, dict) and {"tokens", "h", "t"} <= first.keys()
+
+
+FEWREL = form(
+    "fewrel", order=5.4, rows=fewrel, detects=_is_fewrel, tokens="tokens", relation="relation",
+    subject="h", object="t", start="start", end="end", last="inclusive",
+)  # fmt: skip
+
+
+def _is_raw_rebel(probe: Probe) -> bool:
+    triples = probe.value.get("triples")
+    return "docid" in probe.value and isinstance(triples, list) and "surfaceform" in str(triples[:1] or "surfaceform")
+
+
+# what REBEL was made from, with `surfaceform` for every part
+REBEL_RAW = form(
+    "rebel-raw", order=5.6, detects=_is_raw_rebel, id="docid", text="text", triples="triples",
+    subject="subject.surfaceform", relation="predicate.surfaceform", object="object.surfaceform",
+)  # fmt: skip
+
+
+def accepted(row: dict[str, Any], where: str) -> dict[str, Any] | None:
+    """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
+    if row.get("answer", "accept") != "accept":
+        return None
+    spans, tokens = row.get("spans") or [], row.get("tokens") or []
+    ends = {span.get("token_end"): span for span in reversed(spans)}
+    relations = []
+    for relation in take(row, "relations", list, where):
+        found = {}
+        for key in ("head", "child"):
+            token = relation.get(key)
+            single = tokens[token] if type(token) is int and 0 <= token < len(tokens) else {}
+            found[key] = {**(ends.get(token) or single), **(relation.get(f"{key}_span") or {})}
+            if not found[key]:
+                raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
+        relations.append({**relation, **found})
+    return {**row, "spans": spans, "relations": relations}
+
+
+# spaCy's annotation tool; rows that were not accepted are left out
+PRODIGY = form(
+    "prodigy", order=6.1, keys=("text", "spans", "relations"), plain=accepted, left_out="texts_not_accepted",
+    text="text", triples="relations", subject="head", relation="label", object="child",
+    entities="spans", start="start", end="end", type="label",
+)  # fmt: skip
+
+
+def _is_doccano(probe: Probe) -> bool:
+    entities, relations = probe.value.get("entities"), probe.value.get("relations")
+    offsets = isinstance(entities, list) and (not entities or "start_offset" in str(entities[0]))
+    return offsets and isinstance(relations, list) and "text" in probe.value and "tokens" not in probe.value
+
+
+DOCCANO = form(
+    "doccano", order=6.2, keys=("text", "entities", "relations"), detects=_is_doccano,
+    id="id", text="text", triples="relations", subject="from_id", relation="type", object="to_id",
+    entities="entities", key="id", start="start_offset", end="end_offset", type="label",
+)  # fmt: skip
+
+WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "from_id")]}
+
+
+def annotated(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a task of Label Studio as text, regions and relations, one for each label and direction.
+
+    Of several annotations of a text, the first that was not cancelled.
+    """
+    kept = [one for one in take(row, "annotations", list, where) if not one.get("was_cancelled")]
+    result = take(kept[0], "result", list, where) if kept else []
+    regions = [{"id": i["id"], **i["value"]} for i in result if "id" in i and "start" in i.get("value", {})]
+    links = []
+    for item in (item for item in result if item.get("type") == "relation"):
+        if not item.get("labels"):
+            raise UserError(f"{where}: a relation from {item.get('from_id')!r} to {item.get('to_id')!r} has no label")
+        for label in item["labels"]:
+            for ways in WAYS.get(item.get("direction", "right"), [("from_id", "to_id")]):
+                ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
+                links.append({"label": label, **ends})
+    return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
+
+
+# the JSON export
+LABEL_STUDIO = form(
+    "label-studio", order=6.3, keys=("data", "annotations"), plain=annotated,
+    id="id", text="data.text", triples="links", subject="from_id", relation="label", object="to_id",
+    entities="regions", key="id", start="start", end="end", type="labels",
+)  # fmt: skip

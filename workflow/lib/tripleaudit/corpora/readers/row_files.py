@@ -1,0 +1,158 @@
+"""Rows of files: JSON, JSON lines, CSV, TSV, Parquet; and the first of them, as formats look at it."""
+
+import csv
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.readers.common import (
+    Probe,
+    first_character,
+    is_parquet,
+    load_json,
+    read_objects,
+    unique_keys,
+)
+from tripleaudit.errors import UserError
+from tripleaudit.files import json_explained, open_text
+
+ABSENT: Any = object()
+CELL = 1 << 30  # characters of a CSV field at most; csv itself stops at 131,072
+Rows = Iterator[tuple[str, Any]]  # where a row stands, and the row
+
+
+def at(value: Any, path: str) -> Any:
+    """Return what stands at a path, :data:`ABSENT` if nothing does; through a list, what every item has there."""
+    if isinstance(value, dict):
+        if path in value:
+            return value[path]
+        key, dot, rest = path.partition(".")
+        return at(value[key], rest) if dot and key in value else ABSENT
+    if isinstance(value, list):
+        key, dot, rest = path.partition(".")
+        if key.isdecimal():
+            item = value[int(key)] if int(key) < len(value) else ABSENT
+            return at(item, rest) if dot else item
+        found = [at(item, path) for item in value]
+        if any(item is ABSENT for item in found):
+            return ABSENT
+        return [part for item in found for part in (item if isinstance(item, list) else [item])]
+    return ABSENT
+
+
+def delimiter_of(line: str) -> str:
+    """Return what stands between the fields of a table's first line; empty if it is no table."""
+    return max("\t,;|", key=line.count) if any(mark in line for mark in "\t,;|") else ""
+
+
+def read_rows(path: str | Path, rows: str | None = None) -> Rows:
+    """Yield ``(where, row)`` of JSON, JSON lines, CSV, TSV or Parquet.
+
+    Args:
+        rows: path to the list of rows in a JSON object.
+
+    Raises:
+        UserError: the file is missing, empty or broken.
+    """
+    path = Path(path)
+    if is_parquet(path):
+        yield from read_parquet(path)
+    elif first_character(path) not in ("[", "{"):
+        yield from _table(path)
+    elif rows is None:
+        yield from read_objects(path)
+    else:
+        found = at(load_json(path), rows)
+        if isinstance(found, dict):
+            found = list(found.values())
+        if not isinstance(found, list):
+            raise UserError(f"{path}: there is no list at {rows!r} (rows)")
+        yield from ((f"{path} item {number}", row) for number, row in enumerate(found, 1))
+
+
+def read_parquet(*paths: str | Path) -> Rows:
+    """Yield ``(where, row)`` of Parquet files.
+
+    Raises:
+        UserError: a file is no whole Parquet file.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    for path in paths:
+        number = 0
+        try:
+            for batch in parquet.ParquetFile(path).iter_batches():
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{path} row {number}", row
+        except (pyarrow.ArrowException, OSError) as error:
+            raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
+
+
+def one_after_another(path: str | Path) -> Rows:
+    """Yield ``(where, object)`` of a JSON list, or of JSON objects one after the other, however many lines each has."""
+    values = load_json(path) if first_character(path) == "[" else _values(path)
+    return ((f"{path} item {number}", value) for number, value in enumerate(values, 1))
+
+
+def _values(path: str | Path) -> Iterator[Any]:
+    with open_text(path) as stream:
+        text = stream.read()
+    decoder, place = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 0
+    while place < len(text):
+        if text[place].isspace() or text[place] == "\ufeff":
+            place += 1
+            continue
+        with json_explained(path):
+            value, place = decoder.raw_decode(text, place)
+        yield value
+
+
+def _table(path: Path) -> Rows:
+    with open_text(path) as stream:
+        header = stream.readline()
+        while header and not header.strip():
+            header = stream.readline()
+        delimiter = delimiter_of(header)
+        if not delimiter:
+            raise UserError(f"{path}: neither JSON nor a table with a header, expected rows with columns")
+        csv.field_size_limit(CELL)
+        names = [name.strip() for name in next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter))]
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise UserError(f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once")
+        lines = csv.DictReader(stream, fieldnames=names, delimiter=delimiter, strict=True)
+        try:
+            for row in lines:
+                where = f"{path} line {lines.line_num + 1}"
+                if None in row:
+                    raise UserError(f"{where}: more fields than the {len(names)} columns of the header")
+                if any(value is None for value in row.values()):
+                    raise UserError(f"{where}: fewer fields than the {len(names)} columns of the header")
+                yield where, row
+        except csv.Error as error:
+            raise UserError(f"{path} line {lines.line_num + 1}: broken table ({error})") from error
+
+
+def first_row(probe: Probe) -> dict[str, Any]:
+    """Return the first row of a file, empty if it holds no rows: running text with a tab in its first line has none."""
+    if probe.path.is_dir() or not probe.path.exists():
+        return {}
+    if is_parquet(probe.path):
+        return next((row for _, row in read_parquet(probe.path)), {})
+    if probe.first in "[{":
+        return probe.value
+    delimiter = delimiter_of(probe.line)
+    if not delimiter:
+        return {}
+    with open_text(probe.path) as stream:
+        try:
+            rows = csv.reader((line for line in stream if line.strip()), delimiter=delimiter, strict=True)
+            names, *others = itertools.islice(rows, 2)
+        except csv.Error:  # a broken table, which its reader explains
+            names, others = probe.line.split(delimiter), []
+    names = [name.strip() for name in names]
+    fit = len(set(names)) == len(names) > 1 and all(len(row) > 1 for row in others)
+    return dict.fromkeys(names, "") if fit else {}
