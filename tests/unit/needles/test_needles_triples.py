@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits
@@ -179,7 +178,7 @@ def test_language_model_and_extractor_share_a_table(tmp_path):
     assert marked.cell("All", "MINEA", row_group="CasRel").mark.startswith("†")
     assert "†" not in marked.cell("All", "MINEA", row_group="m").mark
     assert any(note.startswith("†: the training had not converged") for note in marked.notes)
-    assert TABLES["triple-needles"].answer(TableInputs(scores=late)).endswith("had not converged (†).")
+    assert build_table("triple-needles", TableInputs(scores=late)).answer.endswith("had not converged (†).")
     coverage = next(s for s in scores if s.metric == "coverage")
     assert coverage.value == pytest.approx(len(readable) / len(pieces.records))
     located = [t for record in predictions for t in record.triples if t.relation in ("born_in", "lives_in")]

@@ -9,7 +9,6 @@ from support.hidden_halves import AUGMENTED, NUMBER, ORIGINAL, PARTS, TRAIN, kno
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.descriptors import TABLES
 from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
 from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, write_completion
@@ -115,7 +114,7 @@ def test_a_model_that_knows_the_benchmark_by_heart_names_the_hidden_half_of_the_
     assert row.cells[2].low > 85 and row.cells[4].low == 100  # Wilson's; every sentence has the same difference
     # of the originals the lookup completes one; of the variants, which count the originals twice, one of eighty
     assert values[6:] == [100 / NUMBER, 100 / len(AUGMENTED)]
-    told = TABLES["completion"].answer(inputs)
+    told = build_table("completion", inputs).answer
     assert (
         "lm completes 100.0 %, and 0.0 % where names are replaced; a lookup of the training set completes 2.5 %" in told
     )
@@ -128,14 +127,14 @@ def test_a_model_that_knows_nothing_or_reads_minds_shows_no_difference(probe, kn
         _, inputs = probe(fake.url)
     (row,) = build_table("completion", inputs).rows
     assert [cell.value for cell in row.cells[2:6]] == [share, share, 0, 1]
-    assert "Nothing shows that it knows the hidden half" in TABLES["completion"].answer(inputs)
+    assert "Nothing shows that it knows the hidden half" in build_table("completion", inputs).answer
 
 
 def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were(probe):
     with FakeEndpoint(knows(ORIGINAL)) as fake:
         _, inputs = probe(fake.url, 5)
         assert fake.count == 15
-    assert "The sentences are 5; fewer than 30 are too few" in TABLES["completion"].answer(inputs)
+    assert "The sentences are 5; fewer than 30 are too few" in build_table("completion", inputs).answer
     (row,) = (table := build_table("completion", inputs)).rows
     assert row.cells[2].low is None
     assert any(
@@ -148,7 +147,7 @@ def test_an_endpoint_that_fails_costs_its_row_and_is_asked_once_more(probe, tmp_
     assert "cannot be reached" in found["failed"] or "127.0.0.1:9" in found["failed"]
     table = build_table("completion", inputs)
     assert not table.rows and any("lm (Demo) has no row:" in note for note in table.notes)
-    assert TABLES["completion"].answer(inputs) == "This was not measured in the study."
+    assert build_table("completion", inputs).answer == "This was not measured in the study."
     assert next_attempt(tmp_path / "out.json") == 1
     with FakeEndpoint(knows([])) as fake:
         assert probe(fake.url, attempt=1)[0]["failed"] is None
@@ -163,7 +162,7 @@ def test_sentences_without_equally_many_variants_have_none_and_nothing_is_asked(
     assert [cell.value for cell in table.rows[0].cells] == [0, 0, *[None] * 6]
     assert f"{NUMBER} of {NUMBER} test sentences are left out" in (notes := " ".join(table.notes))
     assert f"{NUMBER} no variant" in notes
-    assert TABLES["completion"].answer(inputs) == "This was not measured in the study."
+    assert build_table("completion", inputs).answer == "This was not measured in the study."
 
 
 def test_names_count_as_the_whole_sentence_spells_them(probe):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.evidence import load_inputs
@@ -92,7 +91,7 @@ def test_scores_of_trainings_that_had_not_converged_are_marked_whatever_the_data
         }
         assert marks == {("casrel", "nz"): "†", ("casrel", "wz"): "", ("prgc", "nz"): "", ("gpt-4", ""): ""}
         assert any(note.startswith("†: the training had not converged") for note in table.notes)
-        assert "had not converged (†)" in TABLES["gre-sentence"].answer(found)
+        assert "had not converged (†)" in build_table("gre-sentence", found).answer
 
 
 def test_names_of_systems_cannot_break_a_table(inputs, tmp_path):
@@ -148,6 +147,6 @@ def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed
     notes = " ".join(table.notes)
     assert "broken (Demo, Ori.) has no scores: ends with exit status 1." in notes
     assert "some (Demo, Ori.) was asked about 5 of 20 sentences" in notes
-    assert TABLES["gre-sentence"].answer(found).startswith("Of 2 systems")
+    assert build_table("gre-sentence", found).answer.startswith("Of 2 systems")
     labelled = [row.label for row in build_table("gre-hard-matching", found).rows]
     assert "Not trained: mine" in labelled and "Trained: CasRel (NZ)" in labelled

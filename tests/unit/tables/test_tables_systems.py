@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tripleaudit.descriptors import TABLES
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
@@ -98,12 +97,12 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     assert row["Change (points)"] == pytest.approx(
         (100 + 200 / 3) / 2 - 200 / 3
     )  # against itself, the same for each seed
-    told = TABLES["two-step"].answer(inputs)
+    told = build_table("two-step", inputs).answer
     assert "leaves model 75.0 % of the sentences and saves 25.0 % of its money; its F1 changes by 16.7 points" in told
     classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
     inputs.scores.unfinished = {classifier}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
-    assert TABLES["two-step"].answer(inputs).endswith("points. A training behind it had not converged (†).")
+    assert build_table("two-step", inputs).answer.endswith("points. A training behind it had not converged (†).")
 
 
 def test_efficiency_has_what_was_measured_and_nothing_else(study):
@@ -115,7 +114,7 @@ def test_efficiency_has_what_was_measured_and_nothing_else(study):
         facts.append({"keys": {**KEYS, "protocol": "original", "extractor": "casrel", "seed": seed}, "predicted": took})
     facts.append(fact("memorise", seconds=0.001))
     inputs = study(runs, facts)
-    told = TABLES["efficiency"].answer(inputs)
+    told = build_table("efficiency", inputs).answer
     assert told.startswith("1,000 sentences take from 100.0 s (CasRel,")  # what reads nothing is no answer
     table = build_table("efficiency", inputs)
     assert [row.label for row in table.rows] == ["CasRel", "file", "model", "program", "Memorised triples"]
@@ -161,7 +160,7 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
     lost, kept = table.cell("heart", "Difference"), table.cell("reads", "Difference")
     assert lost.value == lost.low == lost.high == 100 and table.cell("heart", "p").value < 0.01
     assert kept.value == kept.low == kept.high == 0 and table.cell("reads", "p").value == 1
-    told = TABLES["contamination"].answer(inputs)
+    told = build_table("contamination", inputs).answer
     assert "heart loses most: 100.0 points" in told and "raining" not in told
     trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
     trained = {run._replace(testing="") for run in trained} | {
@@ -176,7 +175,7 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
         inputs.scores.unequal = trained
         cells = build_table("contamination", inputs).rows
         assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [mark, mark]
-        assert reason in TABLES["contamination"].answer(inputs)
+        assert reason in build_table("contamination", inputs).answer
     swapped = {
         (name, "augmented" if p == "original" else "original", s): rows for (name, p, s), rows in by_heart.items()
     }
@@ -193,7 +192,7 @@ def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study
     assert table.cell("UniRel", "F1").value == 25
     assert [cell.text for cell in table.rows[0].cells] == ["0", "0", "0: cannot name them"]
     assert any("it scores 0 by construction; it was not run" in note for note in table.notes)
-    answer = TABLES["unseen-relations"].answer(inputs)
+    answer = build_table("unseen-relations", inputs).answer
     assert answer.startswith("F1 on triples of held-out relations: 25.0 % (UniRel alone was measured).")
     assert answer.endswith("1 of the study's extractors cannot name such relations.")
 
@@ -222,7 +221,7 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     verdict = ["no, 1 of 2 alone"]  # the one that was stopped rises no more: 0 and 1.25 points, 0.625 in the mean
     assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", "1.25", *verdict, "2.0", "NVIDIA H100"]
     assert table.cell("PFN", "Converged").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
-    assert TABLES["trainings"].answer(inputs) == (
+    assert build_table("trainings", inputs).answer == (
         "Of 3 trainings, 1 had converged when they ended. Of 1 that is not known: they were evaluated too rarely."
     )
 

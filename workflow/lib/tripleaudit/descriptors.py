@@ -48,7 +48,7 @@ class TableSpec(Descriptor):
             (facts of trainings), ``gre`` (GREScores), ``needles``, ``collection`` or ``completion`` (of hidden halves).
         possible: ``(study) -> bool``, whether a study can fill it.
         question: that the report asks over the table.
-        answer: ``(TableInputs) -> str``, computed from the values; empty for a table that speaks for itself.
+        answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that speaks for itself.
         glance: what of it stands in the report's matrix; by default the first column that measures systems, None for a
             table that does not compare systems.
     """
@@ -57,7 +57,7 @@ class TableSpec(Descriptor):
     needs: Literal["audits", "scores", "runs", "gre", "needles", "collection", "completion"] = "scores"
     possible: Callable[[Any], bool] = _always
     question: str = "What does this table show?"
-    answer: Callable[[Any], str] = lambda inputs: ""
+    answer: Callable[[Any, Any], str] = lambda table, inputs: ""
     glance: tuple[Headline, ...] | None = ()
 
 

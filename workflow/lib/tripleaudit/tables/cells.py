@@ -1,7 +1,7 @@
 """A paper-style table as data: what every builder returns and every renderer takes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tripleaudit.errors import UserError
 
@@ -50,6 +50,12 @@ class Cell:
         if self.text is not None:
             return self.text
         return "" if self.value is None else number(self.value, self.digits)
+
+    def percent(self) -> "Cell":
+        """Return a fraction in percent, as answers have it."""
+        low, high = (None if bound is None else 100 * bound for bound in (self.low, self.high))
+        value = None if self.value is None else 100 * self.value
+        return replace(self, value=value, low=low, high=high, digits=max(self.digits - 2, 0))
 
     @property
     def difference(self) -> float | None:
@@ -117,6 +123,15 @@ class Table:
     @property
     def has_column_groups(self) -> bool:
         return any(column.group for column in self.columns)
+
+    def find(self, column: str = "", **of: str) -> list[Cell]:
+        """Return the measured cells that are of something, such as ``stratum="unseen"``, in columns of a label."""
+        return [
+            cell
+            for row in self.rows
+            for cell, heading in zip(row.cells, self.columns, strict=True)
+            if cell.value is not None and cell.of and column in ("", heading.label) and of.items() <= cell.of.items()
+        ]
 
     def cell(self, row: str, column: str, row_group: str | None = None, column_group: str | None = None) -> Cell:
         """Return one cell by its labels; groups need not be given where the labels are unique.

@@ -4,9 +4,11 @@ The answers of the report are sentences about values. A value can be right and s
 says why instead of drawing the conclusion.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, UNSETTLED
 from tripleaudit.tables.words import NOT_MEASURED, sentences, several
@@ -34,6 +36,36 @@ class Pair(NamedTuple):
     def fall(self) -> float:
         """The first value minus the second, in points, as the tables compute drops: before rounding."""
         return round(self.first.value - self.second.value, self.first.digits)
+
+
+def pairs_of(
+    cells: Iterable[Cell], first: Mapping[str, str], second: Mapping[str, str], *, floors: bool = True
+) -> list[Pair]:
+    """Return the values of every system that was measured under two conditions, in the order of a table's cells.
+
+    Args:
+        cells: of a table; of several about one system and condition, the first counts.
+        first, second: what the cells of a condition are of, as ``{"stratum": "unseen"}``; without noising unless they
+            say so.
+        floors: whether the best trivial baseline stands beside the first value.
+    """
+    known = [cell for cell in cells if cell.of and cell.value is not None]
+    sides: list[dict[tuple[str, str], Cell]] = []
+    for condition in (first, second):
+        wanted = {"noise": "none", **condition}.items()
+        found = [((cell.of["corpus"], cell.of["extractor"]), cell) for cell in known if wanted <= cell.of.items()]
+        sides.append(dict(reversed(found)))
+    systems = [
+        key for key in dict.fromkeys((c.of["corpus"], c.of["extractor"]) for c in known) if key[1] not in BASELINES
+    ]
+    several_corpora, pairs = len({corpus for corpus, _ in systems}) > 1, []
+    for corpus, name in systems:
+        if all((corpus, name) in side for side in sides):
+            trivial = [(one.label, sides[0].get((corpus, other), Cell())) for other, one in BASELINES.items()]
+            baseline, floor = best(trivial if floors else [])
+            label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
+            pairs.append(Pair(label, *(side[corpus, name] for side in sides), floor, f"the baseline “{baseline}”"))
+    return pairs
 
 
 def contrast(

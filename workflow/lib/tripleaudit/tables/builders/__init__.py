@@ -28,7 +28,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         name=name,
         style=inputs.options.get("style", ""),
         question=spec.question,
-        answer=spec.answer(inputs),
+        answer=spec.answer(table, inputs),
         order=spec.order,
         glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
     )

@@ -5,7 +5,6 @@ difference of F1 is taken over these pairs: a sentence is drawn, or exchanged, w
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,10 @@ from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import doubt_of_training
 from tripleaudit.tables.grid import ScoreRow, extracts, mark_notes, row_notes
 from tripleaudit.tables.score_index import UNEQUAL, RunKey
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, sentences
 
 REARRANGED = "rearranged"
+DIFFERENCE = "Difference"
 
 
 def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]]:
@@ -68,7 +68,7 @@ def contamination(inputs: TableInputs) -> Table:
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
         rows.append(Row(labels.extractor(run.extractor), tuple(cells), labels.corpus(run.corpus)))
-    columns = ["Original", "Augmented", "Difference", "p", *(["Rearranged"] if again else [])]
+    columns = ["Original", "Augmented", DIFFERENCE, "p", *(["Rearranged"] if again else [])]
     every = [cell for row in rows for cell in row.cells]
     return Table(
         "contamination",
@@ -106,26 +106,18 @@ def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
     return cell if cell.value is not None else None
 
 
-def told_contamination(inputs: TableInputs) -> str:
-    found: list[tuple[float, Cell, str, Any]] = []
-    baseline = ""
-    for run, first, second in pairs(inputs):
-        cell, other = (inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run)))
-        if cell.value is None or other.value is None:
-            continue
-        lost = cell.value - other.value
-        if run.extractor == "memorise":
-            baseline = f"The memorising baseline loses {number(lost, 1)} points."
-        elif run.extractor not in BASELINES:
-            bound = (difference_intervals(second, first) or {}).get("f1")
-            found.append((lost, cell, labels.extractor(run.extractor), bound))
+def answer_contamination(table: Table, inputs: TableInputs) -> str:
+    cells = {cell.of["extractor"]: cell for cell in reversed(table.find(DIFFERENCE))}
+    found = [cell for cell in table.find(DIFFERENCE) if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
-    lost, cell, name, bound = max(found, key=lambda one: one[0])
-    sure = "" if bound is None else f" [{number(100 * bound.low, 1)}, {number(100 * bound.high, 1)}]"
-    most = " most" if len(found) > 1 else ""
-    told = f"With names replaced, {name} loses{most}: {number(lost, 1)} points of F1{sure}."
-    return " ".join(filter(None, (told, doubt_of_training([first for _, first, _, _ in found]), baseline)))
+    worst = max(found, key=lambda cell: cell.value)
+    sure = "" if worst.low is None else f" [{number(worst.low, 1)}, {number(worst.high, 1)}]"
+    most, name = " most" if len(found) > 1 else "", labels.extractor(worst.of["extractor"])
+    told = f"With names replaced, {name} loses{most}: {number(worst.value, 1)} points of F1{sure}."
+    known = cells.get("memorise")
+    baseline = "" if known is None else f"The memorising baseline loses {number(known.value, 1)} points."
+    return sentences(told, doubt_of_training(found), baseline)
 
 
 CONTAMINATION = TableSpec(
@@ -134,5 +126,5 @@ CONTAMINATION = TableSpec(
     build=contamination,
     possible=lambda study: study.compared and "augmented" in study.protocols,
     question="Does a system know the benchmark's triples by heart?",
-    answer=told_contamination,
+    answer=answer_contamination,
 )

@@ -27,6 +27,7 @@ CARDINALITY_ROWS = {
     "triples": ("Triples in these sentences", "triples"),
     "zero_triple_sentences": ("Sentences with zero triples", "sentences_without_triples"),
 }
+TEST_TRIPLES = "Test triples"
 PAPER_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
 Audit = dict[str, Any]
 
@@ -48,7 +49,7 @@ def triple_types(inputs: TableInputs) -> Table:
         )
         for kind in TRIPLE_TYPES
     ]
-    rows.append(_row(inputs, "Test triples", lambda audit, protocol: audit["triples"], stratum="all"))
+    rows.append(_row(inputs, TEST_TRIPLES, lambda audit, protocol: audit["triples"], stratum="all"))
     return _table(inputs, "triple-types", "Triple types of the test sets.", columns, rows, "Triple type", COUNTING)
 
 
@@ -180,62 +181,58 @@ def _table(inputs: TableInputs, name: str, caption: str, columns, rows: list[Row
     return Table(name, inputs.caption(caption), [column for *_, column in columns], rows, header, notes=every)
 
 
-def _originals(inputs: TableInputs) -> Iterator[tuple[str, Audit]]:
-    """Yield (label, audit) of each corpus under the original protocol."""
-    for corpus in inputs.names("corpora", [corpus for corpus, _ in inputs.audits], tuple(labels.CORPORA)):
-        if (corpus, "original") in inputs.audits:
-            yield labels.corpus(corpus), inputs.audits[corpus, "original"]
-
-
-def _share(audit: Audit, kind: str) -> str:
-    return f"{number(100 * audit['triple_types'][kind]['share'], 1)} %"
+def _originals(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each corpus and the values of its original protocol by row, those that were measured."""
+    for place, column in enumerate(table.columns):
+        if column.label == labels.protocol("original"):
+            values = {row.label: row.cells[place].value for row in table.rows}
+            yield column.group, {label: value for label, value in values.items() if value is not None}
 
 
 def _answer(found: list[str], sentence: str) -> str:
     return sentence.format(several(found)) if found else NOT_MEASURED
 
 
-def told_types(inputs: TableInputs) -> str:
-    found = [
-        f"{corpus}: {_share(audit, 'entirely_seen')} entirely, {_share(audit, 'partially_seen')} partially and "
-        f"{_share(audit, 'unseen')} not at all"
-        for corpus, audit in _originals(inputs)
-        if audit.get("triples")
-    ]
+def answer_types(table: Table, inputs: TableInputs) -> str:
+    found = []
+    for corpus, values in _originals(table):
+        if values.get(TEST_TRIPLES):
+            seen, partly, unseen = (f"{number(values[f'{labels.TYPES[kind]} (%)'], 1)} %" for kind in TRIPLE_TYPES)
+            found.append(f"{corpus}: {seen} entirely, {partly} partially and {unseen} not at all")
     return _answer(found, "Of the test triples, training has seen — {}.")
 
 
-def told_sizes(inputs: TableInputs) -> str:
-    found = []
-    for corpus, audit in _originals(inputs):
-        sizes = audit.get("splits", {})
-        if sizes:
-            counts = " / ".join(f"{sizes[name]['sentences_with_triples']:,}" for name in labels.SPLITS if name in sizes)
-            found.append(f"{corpus} {counts}")
-    others = len({protocol for _, protocol in inputs.audits if protocol != "original"})
+def answer_sizes(table: Table, inputs: TableInputs) -> str:
+    found = [
+        f"{corpus} {' / '.join(f'{size:,}' for size in sizes.values())}" for corpus, sizes in _originals(table) if sizes
+    ]
+    others = len({column.label for column in table.columns} - {labels.protocol("original")})
     further = "one further protocol" if others == 1 else f"{others} further protocols"
     more = f"; the table adds the sizes after {further}" if others else ""
     sentence = "The original splits have (sentences with triples for training / validation / test): {}"
     return _answer(found, f"{sentence}{more}.")
 
 
-def told_strata(inputs: TableInputs) -> str:
+def answer_strata(table: Table, inputs: TableInputs) -> str:
+    seen, unseen = labels.TYPES["entirely_seen"], labels.TYPES["unseen"]
     found = [
-        f"{corpus} {audit['strata']['entirely_seen']['count']:,} sentences whose triples are all entirely seen and "
-        f"{audit['strata']['unseen']['count']:,} whose triples are all unseen"
-        for corpus, audit in _originals(inputs)
-        if "unseen" in audit.get("strata", {})
+        f"{corpus} {sizes[seen]:,} sentences whose triples are all entirely seen and {sizes[unseen]:,} whose triples "
+        "are all unseen"
+        for corpus, sizes in _originals(table)
+        if unseen in sizes
     ]
     return _answer(found, "Type F1 rests, in the original test sets, on — {}.")
 
 
-def told_cardinality(inputs: TableInputs) -> str:
+def answer_cardinality(table: Table, inputs: TableInputs) -> str:
     found = []
-    for corpus, audit in _originals(inputs):
-        test = audit.get("cardinality", {}).get("test")
-        if test and test["sentences"]:
-            share = number(100 * test["zero_triple_sentences"] / test["sentences"], 1)
-            found.append(f"{corpus} {share} % ({test['zero_triple_sentences']:,} of {test['sentences']:,})")
+    for corpus in dict.fromkeys(column.group for column in table.columns):
+        some, _, zero = (
+            table.cell(label, labels.SPLITS["test"], column_group=corpus).value or 0
+            for label, _ in CARDINALITY_ROWS.values()
+        )
+        if some + zero:
+            found.append(f"{corpus} {number(100 * zero / (some + zero), 1)} % ({zero:,} of {some + zero:,})")
     return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
 
 
@@ -246,7 +243,7 @@ TRIPLE_TYPES_TABLE = TableSpec(
     needs="audits",
     possible=lambda study: bool(study.corpora),
     question="How much of each test set was already in its training set?",
-    answer=told_types,
+    answer=answer_types,
 )
 SPLIT_SIZES = TableSpec(
     name="split-sizes",
@@ -255,7 +252,7 @@ SPLIT_SIZES = TableSpec(
     needs="audits",
     possible=lambda study: bool(study.corpora),
     question="How large are the training, validation and test sets of each protocol?",
-    answer=told_sizes,
+    answer=answer_sizes,
 )
 STRATA_SIZES = TableSpec(
     name="strata-sizes",
@@ -264,7 +261,7 @@ STRATA_SIZES = TableSpec(
     needs="audits",
     possible=lambda study: bool(study.corpora),
     question="How many test sentences does each kind of triple rest on?",
-    answer=told_strata,
+    answer=answer_strata,
 )
 CARDINALITY_SIZES = TableSpec(
     name="cardinality-sizes",
@@ -273,5 +270,5 @@ CARDINALITY_SIZES = TableSpec(
     needs="audits",
     possible=lambda study: bool(study.corpora) and "wz" in study.settings,
     question="How many sentences have no triple at all?",
-    answer=told_cardinality,
+    answer=answer_cardinality,
 )

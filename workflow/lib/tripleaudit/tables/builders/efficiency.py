@@ -11,7 +11,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import doubt_of_training
 from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.score_index import RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, sentences
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
@@ -101,26 +101,23 @@ def _cells(inputs: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> I
     yield Cell(text=NOT_TAKEN if stored else labels.device(str(records[0].get("device"))))
 
 
-def told_efficiency(inputs: TableInputs) -> str:
-    found = []
-    for run, records in taken(inputs).items():
-        if run.extractor in BASELINES:
-            continue  # what reads nothing is fast
-        seconds = per_thousand(records, "seconds")
-        f1 = inputs.scores.cell(run, "f1", matching=inputs.matching)
-        if seconds is not None and f1.value is not None:
-            found.append((seconds, labels.extractor(run.extractor), f1))
+def answer_efficiency(table: Table, inputs: TableInputs) -> str:
+    scores = {run_of(cell.of): cell for cell in table.find(COLUMNS[0])}
+    # what reads nothing is fast
+    found = [cell for cell in table.find(COLUMNS[2]) if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
-    fast, slow = min(found, key=lambda one: one[0]), max(found, key=lambda one: one[0])
+    ends = [least(found, key=lambda cell: cell.value) for least in (min, max)]
+    f1s = [scores[run_of(cell.of)] for cell in ends]
+    fast, slow = (
+        (number(cell.value, 1), labels.extractor(cell.of["extractor"]), f"F1 {f1.shown} %")
+        for cell, f1 in zip(ends, f1s, strict=True)
+    )
     if len(found) == 1:
-        told = f"{fast[1]} takes {number(fast[0], 1)} s for 1,000 sentences (F1 {fast[2].shown} %)."
+        told = f"{fast[1]} takes {fast[0]} s for 1,000 sentences ({fast[2]})."
     else:
-        told = (
-            f"1,000 sentences take from {number(fast[0], 1)} s ({fast[1]}, F1 {fast[2].shown} %) to "
-            f"{number(slow[0], 1)} s ({slow[1]}, F1 {slow[2].shown} %)."
-        )
-    return sentences(told, doubt_of_training([fast[2], slow[2]]))
+        told = f"1,000 sentences take from {fast[0]} s ({fast[1]}, {fast[2]}) to {slow[0]} s ({slow[1]}, {slow[2]})."
+    return sentences(told, doubt_of_training(f1s))
 
 
 EFFICIENCY = TableSpec(
@@ -129,5 +126,5 @@ EFFICIENCY = TableSpec(
     build=efficiency,
     possible=lambda study: study.compared,
     question="What does a system take, in time, money and memory?",
-    answer=told_efficiency,
+    answer=answer_efficiency,
 )

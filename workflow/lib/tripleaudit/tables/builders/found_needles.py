@@ -1,6 +1,6 @@
 """The tables of MINEA about needles (tables 3 to 6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tripleaudit.descriptors import Headline, TableSpec
@@ -9,7 +9,7 @@ from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import FEW, leader
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.score_index import RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
 SMALL = "°"
@@ -298,26 +298,36 @@ def llm_comparison(inputs: TableInputs) -> Table:
     )
 
 
-def told_minea(inputs: TableInputs) -> str:
-    runs = runs_of(inputs, "needles")
-    return shares([(model_label(run, runs), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs], "needles")
+def by_run_of(cells: Iterable[Cell]) -> dict[RunKey, list[Cell]]:
+    """Return a table's cells by what was measured, in its order."""
+    found: dict[RunKey, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(run_of(cell.of), []).append(cell)
+    return found
 
 
-def told_criteria(inputs: TableInputs) -> str:
-    runs = runs_of(inputs, "needles")
-    found: list[str] = []
-    cells_of: list[Cell] = []
-    for run in runs:
-        rules = [rule for s, rule, name in inputs.scores.measured(run) if (s, name) == ("all", "rate")]
-        cells = [(cell_of(inputs, run, "all", rule, "rate", 3), criterion_label(rule)) for rule in rules]
-        rates = [(cell.value, label, cell) for cell, label in cells if cell.value is not None]
-        if rates:
-            cells_of += [cell for *_, cell in rates]
-            low, high = min(rates, key=lambda one: one[:2]), max(rates, key=lambda one: one[:2])
-            told = f"{model_label(run, runs)} from {low[2].shown} ({low[1]}) to {high[2].shown} ({high[1]})"
-            number_of = low[2].cases
-            found.append(told + (f" of {number_of} needle{'s' * (number_of != 1)}" if number_of else ""))
-    few = any((cell.cases or FEW) < FEW for cell in cells_of)
+def labelled(by_run: Mapping[RunKey, list[Cell]]) -> list[tuple[str, list[Cell]]]:
+    return [(model_label(run, list(by_run)), cells) for run, cells in by_run.items()]
+
+
+def _overall(table: Table) -> list[tuple[str, Cell]]:
+    """MINEA over all needles, by model."""
+    return [(name, cell) for name, (cell, *_) in labelled(by_run_of(table.find("MINEA", stratum="all")))]
+
+
+def answer_minea(table: Table, inputs: TableInputs) -> str:
+    return shares(_overall(table), "needles")
+
+
+def answer_criteria(table: Table, inputs: TableInputs) -> str:
+    cells, found = table.find(stratum="all", metric="rate"), []
+    for name, rates in labelled(by_run_of(cells)):
+        ordered = sorted(rates, key=lambda cell: (cell.value, criterion_label(cell.of["matching"])))
+        low, high = (f"{cell.shown} ({criterion_label(cell.of['matching'])})" for cell in (ordered[0], ordered[-1]))
+        needles = ordered[0].cases
+        of = f" of {needles} needle{'s' * (needles != 1)}" if needles else ""
+        found.append(f"{name} from {low} to {high}{of}")
+    few = any((cell.cases or FEW) < FEW for cell in cells)
     return f"The rates of the criteria reach — {several(found)}." + LITTLE * few if found else NOT_MEASURED
 
 
@@ -337,13 +347,12 @@ def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
     return f"MINEA over all {of}, as a share: {several(found)}." + LITTLE * few
 
 
-def told_needle_example(inputs: TableInputs) -> str:
-    return "The table shows one needle of the study beside what was extracted for it." if inputs.scores.runs else ""
+def answer_needle_example(table: Table, inputs: TableInputs) -> str:
+    return "The table shows one needle of the study beside what was extracted for it." if table.rows else ""
 
 
-def told_comparison(inputs: TableInputs) -> str:
-    runs = runs_of(inputs, "needles")
-    told = leader([(model_label(run, runs), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs], "MINEA")
+def answer_comparison(table: Table, inputs: TableInputs) -> str:
+    told = leader(_overall(table), "MINEA")
     if not told:
         return NOT_MEASURED
     return f"{told}. The paper's models read other documents, so nothing ranks them against this study's."
@@ -360,7 +369,7 @@ MINEA = TableSpec(
     needs="needles",
     possible=_has_models,
     question="How many entities of a document does a model find, measured by needles put into it?",
-    answer=told_minea,
+    answer=answer_minea,
     glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
 NEEDLE_CRITERIA = TableSpec(
@@ -370,7 +379,7 @@ NEEDLE_CRITERIA = TableSpec(
     needs="needles",
     possible=_has_models,
     question="How much does the rule for “found” decide about the result?",
-    answer=told_criteria,
+    answer=answer_criteria,
     glance=None,
 )
 NEEDLE_EXAMPLE = TableSpec(
@@ -380,7 +389,7 @@ NEEDLE_EXAMPLE = TableSpec(
     needs="needles",
     possible=_has_models,
     question="What does a needle look like, and what was made of it?",
-    answer=told_needle_example,
+    answer=answer_needle_example,
     glance=None,
 )
 LLM_COMPARISON = TableSpec(
@@ -390,6 +399,6 @@ LLM_COMPARISON = TableSpec(
     needs="needles",
     possible=_has_models,
     question="How do language models compare with one another?",
-    answer=told_comparison,
+    answer=answer_comparison,
     glance=None,
 )

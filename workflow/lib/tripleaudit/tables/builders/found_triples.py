@@ -18,7 +18,7 @@ from tripleaudit.tables.cells import Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import doubt_of_training
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.score_index import RunKey, run_of
 from tripleaudit.tables.words import chosen, sentences
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
@@ -82,10 +82,10 @@ def _name(stratum: str) -> str:
     return {"all": "All", "position": f"Position {name}", "relation": name}[kind]
 
 
-def told_triple_needles(inputs: TableInputs) -> str:
-    runs = runs_of(inputs, "triple-needles")
-    cells = [(_system(run), cell_of(inputs, run, "all", "max", "minea", 3)) for run in runs]
-    return sentences(shares(cells, "infused triples"), doubt_of_training(cell for _, cell in cells))
+def answer_triple_needles(table: Table, inputs: TableInputs) -> str:
+    cells = table.find("MINEA", stratum="all")
+    told = shares([(_system(run_of(cell.of)), cell) for cell in cells], "infused triples")
+    return sentences(told, doubt_of_training(cells))
 
 
 TRIPLE_NEEDLES = TableSpec(
@@ -95,6 +95,6 @@ TRIPLE_NEEDLES = TableSpec(
     needs="needles",
     possible=lambda study: bool(study.config["needles"].get("triples")),
     question="How many of the triples that were put into texts are found?",
-    answer=told_triple_needles,
+    answer=answer_triple_needles,
     glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )

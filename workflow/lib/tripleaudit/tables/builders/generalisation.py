@@ -8,7 +8,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import Pair, best, contrast
+from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -18,12 +18,11 @@ from tripleaudit.tables.grid import (
     as_columns,
     as_rows,
     extractor_rows,
-    is_extractor,
     notes,
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey, mean_difference
+from tripleaudit.tables.score_index import RunKey, mean_difference, run_of
 from tripleaudit.tables.words import sentences
 
 STRATA_NOTE = (
@@ -192,105 +191,46 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
     return replace(cell, change=change, reported_change=paper, mark=mark)
 
 
-def base_runs(inputs: TableInputs) -> Iterable[RunKey]:
-    """The runs that were trained and tested on the original nz split, as the table's options choose them."""
-    runs = [run for run in inputs.scores.runs if is_extractor(run.extractor)]
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.rte_order())
-    noises = inputs.names("noises", [run.noise for run in runs], ("none", "noising"))
-    known = set(runs)
-    for corpus in corpora:
-        for extractor in extractors:
-            for noise in noises:
-                run = RunKey(corpus, "original", "nz", "nz", extractor, noise)
-                if run in known:
-                    yield run
+def answer_types(table: Table, inputs: TableInputs) -> str:
+    cells = table.find()
+    seen, unseen = ({"stratum": stratum} for stratum in ("entirely_seen", "unseen"))
+    told = contrast(pairs_of(cells, seen, unseen), "on entirely seen triples", "on unseen triples")
+    noised = pairs_of(cells, unseen, {**unseen, "noise": "noising"}, floors=False)
+    pairs = [pair._replace(name=f"{pair.name}+EN") for pair in noised]
+    what = "F1 on unseen triples"
+    return sentences(told, contrast(pairs, "without Entity Noising", "with it", what) if pairs else "")
 
 
-def f1_of(inputs: TableInputs, run: RunKey, stratum: str = "all") -> Cell:
-    """The F1 that answers speak of, in percent."""
-    return inputs.scores.cell(run, "f1", stratum=stratum, matching=inputs.matching)
+def answer_rearranged(table: Table, inputs: TableInputs) -> str:
+    pairs = pairs_of(table.find(metric="f1", stratum="all"), {"protocol": "original"}, {"protocol": "rearranged"})
+    return contrast(pairs, "on the original split", "on the rearranged split")
 
 
-def name_of(run: RunKey, among: Iterable[RunKey]) -> str:
-    """An extractor's label, with its corpus where there are several."""
-    name = labels.extractor(run.extractor)
-    return name if len({one.corpus for one in among}) == 1 else f"{name} on {labels.corpus(run.corpus)}"
+def answer_augmented(table: Table, inputs: TableInputs) -> str:
+    """The table has the scores on the augmented test set alone; those on the original one are looked up."""
+    cells = table.find(metric="f1")
+    originals = f1_elsewhere(inputs, cells, protocol="original")
+    pairs = pairs_of([*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"})
+    return contrast(pairs, "on the original split", "on the augmented test set")
 
 
-def floor_of(inputs: TableInputs, run: RunKey, stratum: str = "all") -> tuple[Cell, str]:
-    """Return the best F1 of the baselines beside a run, and the baseline's name in the middle of a sentence."""
-    cells = [
-        (baseline.label, f1_of(inputs, run._replace(extractor=name, noise="none"), stratum))
-        for name, baseline in BASELINES.items()
-        if not baseline.classifier
-    ]
-    name, cell = best(cells)
-    return cell, f"the baseline “{name}”"
-
-
-def pair_of(inputs: TableInputs, name: str, first: RunKey, second: RunKey) -> Pair:
-    """Return the F1 of two runs with what baselines reach beside the first."""
-    return Pair(name, f1_of(inputs, first), f1_of(inputs, second), *floor_of(inputs, first))
-
-
-def told_types(inputs: TableInputs) -> str:
-    runs = list(base_runs(inputs))
-    pairs = [
-        Pair(
-            name_of(run, runs),
-            f1_of(inputs, run, "entirely_seen"),
-            f1_of(inputs, run, "unseen"),
-            *floor_of(inputs, run, "entirely_seen"),
-        )
-        for run in runs
-        if run.noise == "none"
-    ]
-    answer = contrast(pairs, "on entirely seen triples", "on unseen triples")
-    return sentences(answer, _noising(inputs, runs))
-
-
-def _against_original(protocol: str, words: str) -> Callable[[TableInputs], str]:
-    """Return the answer that compares a protocol with the original split."""
-
-    def told(inputs: TableInputs) -> str:
-        runs = list(base_runs(inputs))
-        pairs = [
-            pair_of(inputs, name_of(run, runs), run, run._replace(protocol=protocol))
-            for run in runs
-            if run.noise == "none"
-        ]
-        return contrast(pairs, "on the original split", words)
-
-    return told
-
-
-def told_sifted(inputs: TableInputs) -> str:
-    runs = list(base_runs(inputs))
-    found = {run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")}
-    pairs = [
-        pair_of(inputs, f"{name_of(run, runs)} ({labels.protocol(protocol)})", run, run._replace(protocol=protocol))
-        for run in runs
-        if run.noise == "none"
-        for protocol in labels.ordered(found, labels.protocol_order())
-    ]
+def answer_sifted(table: Table, inputs: TableInputs) -> str:
+    cells, original = table.find(metric="f1", stratum="all"), {"protocol": "original"}
+    sifted = labels.ordered({cell.of["protocol"] for cell in cells} - {"original"}, labels.protocol_order())
+    found = [(pair, name) for name in sifted for pair in pairs_of(cells, original, {"protocol": name})]
+    systems = [pair.name for pair in pairs_of(cells, original, original)]
+    found.sort(key=lambda one: systems.index(one[0].name))
+    pairs = [pair._replace(name=f"{pair.name} ({labels.protocol(name)})") for pair, name in found]
     return contrast(pairs, "on the original split", "on the overlap-sifted split")
 
 
-def _noising(inputs: TableInputs, runs: list[RunKey]) -> str:
-    """What Entity Noising does to unseen triples."""
-    pairs = [
-        Pair(
-            f"{name_of(run, runs)}+EN",
-            f1_of(inputs, run._replace(noise="none"), "unseen"),
-            f1_of(inputs, run, "unseen"),
-        )
-        for run in runs
-        if run.noise == "noising" and run._replace(noise="none") in runs
-    ]
-    if not any(pair.first.value is not None and pair.second.value is not None for pair in pairs):
-        return ""
-    return contrast(pairs, "without Entity Noising", "with it", "F1 on unseen triples")
+def f1_elsewhere(inputs: TableInputs, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:
+    """Return the F1 in percent of the systems of some cells, and of baselines beside them, under another condition."""
+    found: dict[RunKey, str] = {}
+    for cell in cells:
+        run = run_of(cell.of)._replace(**elsewhere)
+        found |= {run._replace(extractor=name): cell.of["matching"] for name in (run.extractor, *BASELINES)}
+    return [inputs.scores.cell(run, "f1", matching=matching) for run, matching in found.items()]
 
 
 TYPE_F1 = TableSpec(
@@ -299,7 +239,7 @@ TYPE_F1 = TableSpec(
     build=type_f1,
     possible=lambda study: study.compared,
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
-    answer=told_types,
+    answer=answer_types,
     glance=(Headline("all", {"stratum": "all"}), Headline("unseen", {"stratum": "unseen"})),
 )
 REARRANGED = TableSpec(
@@ -308,7 +248,7 @@ REARRANGED = TableSpec(
     build=rearranged,
     possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
-    answer=_against_original("rearranged", "on the rearranged split"),
+    answer=answer_rearranged,
     glance=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
 )
 SIFTED = TableSpec(
@@ -317,7 +257,7 @@ SIFTED = TableSpec(
     build=sifted,
     possible=lambda study: study.compared and any(name.startswith("sift-") for name in study.trainsets),
     question="What is left of the scores when test triples that overlap with training are sifted out?",
-    answer=told_sifted,
+    answer=answer_sifted,
     glance=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
 )
 AUGMENTED = TableSpec(
@@ -326,6 +266,6 @@ AUGMENTED = TableSpec(
     build=augmented,
     possible=lambda study: study.compared and "augmented" in study.protocols,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
-    answer=_against_original("augmented", "on the augmented test set"),
+    answer=answer_augmented,
     glance=(Headline("F1", {"metric": "f1"}),),
 )

@@ -16,7 +16,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import FEW, doubt_of_training, leader
 from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.score_index import RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, sentences, several
 
 DATASETS = {
@@ -335,22 +335,14 @@ def _label_of_strategy(run: RunKey) -> str:
     return setting if run.extractor == GROUND_TRUTH else f"{setting}: {label_of(run, with_setting=False)}"
 
 
-def told_level(level: str):
-    """Return the answer of one level: which system leads in each score, ground truth aside."""
-
-    def answer(inputs: TableInputs) -> str:
-        runs = [run for run in runs_of(inputs, level) if _competes(inputs, run)]
-        mode = mode_of(inputs, runs)
-        return _leaders(inputs, runs, scores(), mode)
-
-    return answer
+def answer_level(table: Table, inputs: TableInputs) -> str:
+    """Say which system leads in each score, ground truth aside."""
+    return _leaders(table, inputs, scores())
 
 
-def told_hard_matching(inputs: TableInputs) -> str:
-    runs = [run for run in runs_of(inputs) if _competes(inputs, run)]
-    mode = mode_of(inputs, runs)
-    name = "micro_f1" if mode == "official" else "f1"
-    return _leaders(inputs, runs, [Metric("Micro F1", name)], mode)
+def answer_hard_matching(table: Table, inputs: TableInputs) -> str:
+    official = any(cell.of["matching"] == "official" for cell in table.find())
+    return _leaders(table, inputs, [Metric("Micro F1", "micro_f1" if official else "f1")])
 
 
 def _competes(inputs: TableInputs, run: RunKey) -> bool:
@@ -363,34 +355,32 @@ def _competes(inputs: TableInputs, run: RunKey) -> bool:
 SILENT = 0.5  # a system that answers fewer texts with a triple has failed; its other scores praise what is left
 
 
-def _leaders(inputs: TableInputs, runs: Sequence[RunKey], among: Sequence[Metric], mode: str) -> str:
+def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
     """Say which system is ahead in each score, of those that found a triple in half of the texts at least."""
-    coverage = Metric("Cov.", "coverage")
-    answering, silent = [], []
-    for run in runs:
-        covered = cell_of(inputs, run, coverage, mode)
-        failed = covered.value is not None and covered.value < 100 * SILENT
-        (silent if failed else answering).append(run)
-    several_sets = len({one.corpus for one in runs}) > 1
-    names = {run: label_of(run) + (f" on {dataset(run.corpus)}" if several_sets else "") for run in runs}
-    told = [
-        leader([(names[run], cell_of(inputs, run, metric, mode)) for run in answering], metric.label, " %")
+    cells: dict[RunKey, dict[str, Cell]] = {}
+    for cell in table.find():
+        if _competes(inputs, run := run_of(cell.of)):
+            cells.setdefault(run, {})[cell.of["metric"]] = cell
+    covered = {run: found.get("coverage", Cell()) for run, found in cells.items()}
+    silent = [run for run, cell in covered.items() if cell.value is not None and cell.value < 100 * SILENT]
+    answering = [run for run in cells if run not in silent]
+    several_sets = len({run.corpus for run in cells}) > 1
+    names = {run: label_of(run) + (f" on {dataset(run.corpus)}" if several_sets else "") for run in cells}
+    ranked = (
+        leader([(names[run], cells[run].get(metric.metric, Cell())) for run in answering], metric.label, " %")
         for metric in among
-    ]
-    told = list(dict.fromkeys(filter(None, told)))
-    aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}." * bool(
-        silent
     )
+    told = list(dict.fromkeys(filter(None, ranked)))
+    aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}."
+    aside = aside if silent else ""
     if not told:
         return aside.strip() or NOT_MEASURED
-    texts = [
-        cell.cases for run in answering for cell in [cell_of(inputs, run, coverage, mode)] if cell.cases is not None
-    ]
+    texts = [covered[run].cases for run in answering if covered[run].cases is not None]
     if texts and min(texts) < FEW:
         text = "text" if min(texts) == 1 else "texts"
         return f"Too few cases to rank {len(answering)} systems: the scores rest on {min(texts)} {text}.{aside}"
-    ranked = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(told)}.{aside}"
-    return sentences(ranked, doubt_of_training(cell_of(inputs, run, coverage, mode) for run in answering))
+    leaders = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(told)}.{aside}"
+    return sentences(leaders, doubt_of_training(covered[run] for run in answering))
 
 
 LEVELS = tuple(
@@ -401,7 +391,7 @@ LEVELS = tuple(
         needs="gre",
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",
-        answer=told_level(level),
+        answer=answer_level,
         glance=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
     )
     for order, level, texts in (
@@ -417,6 +407,6 @@ HARD_MATCHING = TableSpec(
     needs="gre",
     possible=lambda study: bool(study.gre_levels),
     question="What does a given schema change, if triples must match the gold exactly?",
-    answer=told_hard_matching,
+    answer=answer_hard_matching,
     glance=(Headline("F1", {"metric": "f1"}),),
 )

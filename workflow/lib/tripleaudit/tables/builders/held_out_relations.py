@@ -32,7 +32,8 @@ def unseen_relations(inputs: TableInputs) -> Table:
     grid = score_grid(inputs.scores, rows, columns, scale=PERCENT["scale"], digits=inputs.digits(PERCENT["digits"]))
     for row, cells in zip(rows, grid, strict=True):
         if not _can_name(row.run.extractor):
-            cells[:] = [Cell(text="0"), Cell(text="0"), Cell(text=CANNOT)]
+            of = {**row.run._asdict(), "stratum": "all", "matching": row.matching, "metric": "f1"}
+            cells[:] = [Cell(text="0"), Cell(text="0"), Cell(text=CANNOT, of=of)]
     without = any(not _can_name(row.run.extractor) for row in rows)
     return Table(
         "unseen-relations",
@@ -79,20 +80,16 @@ def _rows(inputs: TableInputs) -> list[ScoreRow]:
     ]
 
 
-def told_unseen_relations(inputs: TableInputs) -> str:
-    found, without = [], 0
-    for row in _rows(inputs):
-        if not _can_name(row.run.extractor):
-            without += row.run.extractor not in BASELINES
-            continue
-        cell = inputs.scores.cell(row.run, "f1", matching=inputs.matching, scale=100, digits=1)
-        if cell.value is not None:
-            found.append((row.label, cell))
-    if not found:
+def answer_unseen_relations(table: Table, inputs: TableInputs) -> str:
+    cells = table.find("F1")
+    if not cells:
         return NOT_MEASURED
-    unfinished = doubt_of_training(cell for _, cell in found)
+    named = [(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell) for cell in cells]
+    every = [cell for row in table.rows for cell in row.cells]
+    without = sum(cell.text == CANNOT and cell.of["extractor"] not in BASELINES for cell in every)
     others = f"{without} of the study's extractors cannot name such relations." if without else ""
-    return sentences(f"{leader(found, 'F1 on triples of held-out relations:', ' %')}.", unfinished, others)
+    told = leader(named, "F1 on triples of held-out relations:", " %")
+    return sentences(f"{told}.", doubt_of_training(cells), others)
 
 
 UNSEEN_RELATIONS_TABLE = TableSpec(
@@ -101,6 +98,6 @@ UNSEEN_RELATIONS_TABLE = TableSpec(
     build=unseen_relations,
     possible=lambda study: study.compared and NAME in study.protocols,
     question="Who extracts relations that training did not have?",
-    answer=told_unseen_relations,
+    answer=answer_unseen_relations,
     glance=(Headline("Unseen relations", {"column": "F1"}),),
 )

@@ -140,22 +140,25 @@ def _failed(inputs: TableInputs) -> Iterable[str]:
             yield f"{fact['keys']['extractor']} ({labels.corpus(fact['keys']['corpus'])}) has no row: {fact['failed']}."
 
 
-def told_completion(inputs: TableInputs) -> str:
-    found = [probe for probe in probes(inputs) if probe.triples]
-    if not found:
+def answer_completion(table: Table, inputs: TableInputs) -> str:
+    emitted, known = LABELS.values()
+    rows = [(row.label, dict(zip(table.columns, row.cells, strict=True))) for row in table.rows]
+    rows = [(name, cells) for name, cells in rows if cells[Column("Triples")].value]
+    if not rows:
         return NOT_MEASURED
-    probe = max(found, key=lambda one: one.difference("emitted").value or 0)
-    original, variants, known = (
-        probe.share(kind, side) for kind, side in (("emitted", 0), ("emitted", 1), ("known", 0))
+    name, cells = max(rows, key=lambda row: row[1][Column("Difference", emitted)].value or 0)
+    shares = (
+        cells[column]
+        for column in (Column("Original", emitted), Column("Augmented", emitted), Column("Original", known))
     )
-    gap = probe.difference("emitted")
+    original, variants, looked_up = (number(cell.value, 1) for cell in shares)
+    sizes, gap = cells[Column("Sentences")].value, cells[Column("Difference", emitted)]
     told = (
-        f"Of triples with one name hidden, {probe.name} completes {number(original, 1)} %, and "
-        f"{number(variants, 1)} % where names are replaced; a lookup of the training set completes "
-        f"{number(known, 1)} %."
+        f"Of triples with one name hidden, {name} completes {original} %, and {variants} % where names are replaced; a "
+        f"lookup of the training set completes {looked_up} %."
     )
-    if probe.sentences < FEW:
-        return f"{told} The sentences are {probe.sentences}; fewer than {FEW} are too few for a conclusion."
+    if sizes < FEW:
+        return f"{told} The sentences are {sizes}; fewer than {FEW} are too few for a conclusion."
     if gap.low is not None and gap.low > 0:
         return f"{told} It knows names of the benchmark that the shown half does not give, by heart or from elsewhere."
     return f"{told} Nothing shows that it knows the hidden half; that it does not know it is not shown either."
@@ -168,6 +171,6 @@ COMPLETION = TableSpec(
     needs="completion",
     possible=lambda study: bool(study.systems.probe.runs),
     question="Does a language model name what stands in the half of a test sentence that it is not shown?",
-    answer=told_completion,
+    answer=answer_completion,
     glance=None,
 )

@@ -7,19 +7,13 @@ choice of a rule changes.
 from tripleaudit.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels
-from tripleaudit.tables.builders.generalisation import base_runs, name_of
-from tripleaudit.tables.cells import Cell, Column, Table
+from tripleaudit.tables.cells import Column, Table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import Pair, contrast
+from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import SETS_NOTE, as_rows, extractor_rows, notes, row_notes
 from tripleaudit.tables.score_index import RunKey
 
 PLACES = "exact-span"
-
-
-def cell(inputs: TableInputs, run: RunKey, rule: str) -> Cell:
-    """Return the F1 of a run by a rule, in percent with its interval; a gap where it was not scored by it."""
-    return inputs.scores.cell(run, "f1", matching=rule, digits=inputs.digits(1))
 
 
 def matching_rules(inputs: TableInputs) -> Table:
@@ -32,7 +26,8 @@ def matching_rules(inputs: TableInputs) -> Table:
     )
     measured = {rule for row in rows for rule in inputs.scores.matchings(row.run)}
     rules = [rule for rule in MATCHINGS if rule in measured]
-    grid = [[cell(inputs, row.run, rule) for rule in rules] for row in rows]
+    digits = inputs.digits(1)
+    grid = [[inputs.scores.cell(row.run, "f1", matching=rule, digits=digits) for rule in rules] for row in rows]
     return Table(
         "matching-rules",
         inputs.caption("F1 (%) on the original test sets by rule about when a triple is correct."),
@@ -50,10 +45,9 @@ def matching_rules(inputs: TableInputs) -> Table:
     )
 
 
-def told(inputs: TableInputs) -> str:
+def answer(table: Table, inputs: TableInputs) -> str:
     """Say what is lost where places are compared, and not strings."""
-    runs = [run for run in base_runs(inputs) if run.noise == "none"]
-    pairs = [Pair(name_of(run, runs), cell(inputs, run, PRIMARY), cell(inputs, run, PLACES)) for run in runs]
+    pairs = pairs_of(table.find(), {"matching": PRIMARY}, {"matching": PLACES}, floors=False)
     return contrast(pairs, "where entities are compared as strings", "where they are compared by their places")
 
 
@@ -63,5 +57,5 @@ MATCHING_RULES = TableSpec(
     build=matching_rules,
     possible=lambda study: study.compared,
     question="How much of a score is the rule by which triples count as correct?",
-    answer=told,
+    answer=answer,
 )

@@ -1,13 +1,15 @@
 """The tables of MINEA about parts of documents and follow-up calls (tables 1 and 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables.builders.found_needles import (
     PRIVATE,
+    by_run_of,
     cell_of,
     coverage_note,
+    labelled,
     model_label,
     printed,
     runs_of,
@@ -157,35 +159,31 @@ def _entities(inputs: TableInputs, run: RunKey, steps: list[int], group: str) ->
     return Row("entities", (*cells, Cell(text="")), group)
 
 
-def told_middle(inputs: TableInputs) -> str:
+def answer_middle(table: Table, inputs: TableInputs) -> str:
+    by_run = by_run_of(table.find(metric="redundancy"))
     found = []
-    runs = runs_of(inputs, "parts")
-    for run in runs:
-        parts = [part for part in strata_of(inputs, run, "", "redundancy") if part.isdigit()]
-        values = [cell_of(inputs, run, part, "", "redundancy", 3).value for part in sorted(parts, key=int)]
-        if len(values) > 1 and None not in values:
-            most = values.index(max(values))
+    for name, cells in labelled(by_run):
+        if len(cells) > 1:
+            most = max(cells, key=lambda cell: cell.value)
             found.append(
-                f"{model_label(run, runs)} repeats {number(values[0], 3)} of what it found in the first part and "
-                f"{number(values[-1], 3)} in the last of {len(values)}"
-                + ("" if len(values) < 3 else f", most in part {most + 1} ({number(values[most], 3)})")
+                f"{name} repeats {number(cells[0].value, 3)} of what it found in the first part and "
+                f"{number(cells[-1].value, 3)} in the last of {len(cells)}"
+                + ("" if len(cells) < 3 else f", most in part {most.of['stratum']} ({number(most.value, 3)})")
             )
-    return f"{several(found)}.{_of_few(inputs, runs)}" if found else NOT_MEASURED
+    return f"{several(found)}.{_of_few(inputs, by_run)}" if found else NOT_MEASURED
 
 
-def told_iterations(inputs: TableInputs) -> str:
+def answer_iterations(table: Table, inputs: TableInputs) -> str:
+    by_run = by_run_of(table.find(metric="entities"))
     found = []
-    runs = runs_of(inputs, "iterations")
-    for run in runs:
-        steps = sorted((s for s in strata_of(inputs, run, "", "entities") if s.isdigit()), key=int)
-        if len(steps) > 1:
-            first, last = (cell_of(inputs, run, step, "", "entities", 1).shown for step in (steps[0], steps[-1]))
-            calls = f"{steps[-1]} follow-up call{'s' * (steps[-1] != '1')}"
-            found.append(f"{model_label(run, runs)} from {first} to {last} entities after {calls}")
-    return f"In the mean over documents — {several(found)}.{_of_few(inputs, runs)}" if found else NOT_MEASURED
+    for name, cells in labelled(by_run):
+        if len(cells) > 1:
+            calls = f"{cells[-1].of['stratum']} follow-up call{'s' * (cells[-1].of['stratum'] != '1')}"
+            found.append(f"{name} from {cells[0].shown} to {cells[-1].shown} entities after {calls}")
+    return f"In the mean over documents — {several(found)}.{_of_few(inputs, by_run)}" if found else NOT_MEASURED
 
 
-def _of_few(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
+def _of_few(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     """Say so where the numbers rest on few documents."""
     counted = [cell_of(inputs, run._replace(protocol="parts"), "all", "", "documents", 0).value for run in runs]
     known = [int(count) for count in counted if count is not None]
@@ -201,7 +199,7 @@ LOST_IN_THE_MIDDLE = TableSpec(
     needs="needles",
     possible=lambda study: bool(study.config["needles"].get("models") and study.config["needles"].get("parts")),
     question="Does a model lose what stands in the middle of a document?",
-    answer=told_middle,
+    answer=answer_middle,
     glance=None,
 )
 ITERATIONS = TableSpec(
@@ -211,6 +209,6 @@ ITERATIONS = TableSpec(
     needs="needles",
     possible=lambda study: bool(study.config["needles"].get("models")),
     question="What do follow-up calls add?",
-    answer=told_iterations,
+    answer=answer_iterations,
     glance=None,
 )

@@ -10,6 +10,7 @@ from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, several
 
 KIND: Final = "collection"  # of the input files: the manifest of each collection
+ALL, TRIPLES = "All", "Triples"
 LINES = {
     "lines": "Lines",
     "empty": "Empty",
@@ -34,10 +35,10 @@ def build(inputs: TableInputs) -> Table:
         Row(label, tuple(Cell(one["counts"].get(key, 0), 0) for one in found), "Sentences")
         for key, label in SENTENCES.items()
     ]
-    rows.append(Row("All", tuple(Cell(one["counts"]["triples"], 0) for one in found), "Triples"))
+    rows.append(Row(ALL, tuple(Cell(one["counts"]["triples"], 0) for one in found), TRIPLES))
     relations = dict.fromkeys(relation for one in found for relation in one["relations"])
     for relation in sorted(relations, key=lambda name: -sum(one["relations"].get(name, 0) for one in found)):
-        rows.append(Row(relation, tuple(Cell(one["relations"].get(relation, 0), 0) for one in found), "Triples"))
+        rows.append(Row(relation, tuple(Cell(one["relations"].get(relation, 0), 0) for one in found), TRIPLES))
     rows += [
         Row("Blocks", tuple(Cell(len(one["blocks"]), 0) for one in found), "Cost"),
         Row("Hours of all processes", tuple(Cell(_hours(one), inputs.digits(2)) for one in found), "Cost"),
@@ -69,15 +70,13 @@ def _rate(one: dict) -> float:
     return one["counts"]["sentences"] / seconds if seconds else 0.0
 
 
-def told_collection(inputs: TableInputs) -> str:
-    found = []
-    for path in inputs.files.get(KIND, []):
-        one = read_json(path)
-        counts = one["counts"]
-        found.append(
-            f"{one['collection']}: {counts['triples']:,} triples in {counts['with_triples']:,} of "
-            f"{counts['sentences']:,} sentences"
-        )
+def answer_collection(table: Table, inputs: TableInputs) -> str:
+    found = [
+        f"{column.label}: {table.cell(ALL, column.label, TRIPLES).value:,} triples in "
+        f"{table.cell(SENTENCES['with_triples'], column.label).value:,} of "
+        f"{table.cell(LINES['sentences'], column.label).value:,} sentences"
+        for column in table.columns
+    ]
     return f"The extractor found — {several(found)}." if found else NOT_MEASURED
 
 
@@ -88,5 +87,5 @@ COLLECTION = TableSpec(
     needs=KIND,
     possible=lambda study: bool(study.config["collections"]),
     question="What do the text collections hold, and how fast were they read?",
-    answer=told_collection,
+    answer=answer_collection,
 )

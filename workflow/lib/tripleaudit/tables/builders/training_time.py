@@ -94,10 +94,9 @@ def _paper_time(corpus: str, name: str, setting: str) -> str | None:
     return reported.cardinality(6, corpus, f"train {setting.upper()}", metric, model=name)
 
 
-def told_training_time(inputs: TableInputs) -> str:
+def answer_training_time(table: Table, inputs: TableInputs) -> str:
     """Say from how many minutes to how many an epoch takes, as the table's cells have it."""
-    cells = [cell for row in training_time(inputs).rows for cell in row.cells if cell.of and cell.value is not None]
-    found = [cell for cell in cells if is_extractor(cell.of["extractor"]) and cell.of["training"] == "nz"]
+    found = [cell for cell in table.find(training="nz") if is_extractor(cell.of["extractor"])]
     if not found:
         return NOT_MEASURED
     several = len({cell.of["corpus"] for cell in found}) > 1
@@ -117,6 +116,6 @@ TRAINING_TIME = TableSpec(
     needs="runs",
     possible=lambda study: bool(study.extractors),
     question="How long does a training take, with and without zero-triple sentences?",
-    answer=told_training_time,
+    answer=answer_training_time,
     glance=(Headline("minutes", {"column": "NZ"}),),
 )

@@ -109,8 +109,8 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return None if None in known else fmean(value for value in known if value is not None)
 
 
-def told(inputs: TableInputs) -> str:
-    """Say how many trainings had come to rest."""
+def answer(table: Table, inputs: TableInputs) -> str:
+    """Say how many trainings had converged; a row of the table is several of them."""
     verdicts = [(fact["convergence"] or {}).get("converged") for each in grouped(inputs.runs).values() for fact in each]
     if not verdicts:
         return NOT_MEASURED
@@ -126,5 +126,5 @@ TRAININGS = TableSpec(
     needs="runs",
     possible=lambda study: bool(study.report.trainings),
     question="How was each system trained, and had its training converged?",
-    answer=told,
+    answer=answer,
 )

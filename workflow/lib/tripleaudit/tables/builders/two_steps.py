@@ -1,6 +1,6 @@
 """``zcc`` and ``two-step``: a classifier alone, and before extraction (zero-cardinality, tables 4 and 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Container
 from dataclasses import replace
 from statistics import fmean
 
@@ -9,11 +9,11 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.generalisation import name_of, pair_of
+from tripleaudit.tables.builders.generalisation import f1_elsewhere
 from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, rows_of, variant_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, best, contrast, doubt_of_training, not_beaten
+from tripleaudit.tables.gates import FEW, best, contrast, doubt_of_training, not_beaten, pairs_of
 from tripleaudit.tables.grid import (
     FRACTION,
     ScoreColumn,
@@ -24,9 +24,10 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey
+from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, sentences
 
+CHANGE = "Change (points)"
 PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
 SAVED = ("Asked (%)", "Money / 1,000", "Saved (%)")
 SAVED_NOTE = (
@@ -114,7 +115,7 @@ def two_step(inputs: TableInputs) -> Table:
         scores = prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
         grid = score_grid(inputs.scores, rows, scores, reported=_reported_two_step, **shape)
         columns += [Column(column.label, column.group) for column in scores]
-        more = ("Change (points)", *(SAVED if paid else SAVED[:1] if untrained else ()))
+        more = (CHANGE, *(SAVED if paid else SAVED[:1] if untrained else ()))
         columns += [Column(label, labels.corpus(corpus)) for label in more]
         for row, row_cells, whole in zip(rows, grid, cells, strict=True):
             whole += [*row_cells, _change(inputs, row, corpus), *_saved(inputs, row, corpus)][
@@ -178,11 +179,12 @@ def _saved(inputs: TableInputs, row: ScoreRow, corpus: str) -> list[Cell]:
         return [Cell()] * len(SAVED)
     classifier = run._replace(training="wz", extractor=split_two_step(run.extractor)[0], noise="none")
     mark = inputs.scores.mark(classifier)
-    share = Cell(100 * fmean(asked) / cases, 1, mark=mark)
+    of = {**run._asdict(), "stratum": "all", "matching": row.matching, "metric": "let_through"}
+    share = Cell(100 * fmean(asked) / cases, 1, mark=mark, of=of)
     if not paid or not fmean(whole):
         return [share, Cell(), Cell()]
     saved = 100 * (1 - fmean(paid) / fmean(whole))
-    return [share, Cell(1000 * fmean(paid) / cases, 4, mark=mark), Cell(saved, 1, mark=mark)]
+    return [share, Cell(1000 * fmean(paid) / cases, 4, mark=mark, of=of), Cell(saved, 1, mark=mark, of=of)]
 
 
 def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
@@ -193,71 +195,70 @@ def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
     return replace(gain, reported=_paper_two_step(row, corpus, "F1_gain_points"))
 
 
-def told_zcc(inputs: TableInputs) -> str:
-    found, floors = [], {}
-    for run in inputs.scores.runs:
-        if CLASSIFICATION in inputs.scores.matchings(run):
-            cell = inputs.scores.cell(run, "f1", matching=CLASSIFICATION)
-            if run.extractor in BASELINES:
-                floors.setdefault(run.corpus, []).append((labels.extractor(run.extractor), cell))
-            elif cell.value is not None:
-                found.append((f"{labels.extractor(run.extractor)} on {labels.corpus(run.corpus)}", cell, run))
+def answer_zcc(table: Table, inputs: TableInputs) -> str:
+    cells = {metric: [cell.percent() for cell in table.find(metric=metric)] for metric in ("f1", "recall")}
+    found = [
+        (cell.value, f"{labels.extractor(cell.of['extractor'])} on {labels.corpus(cell.of['corpus'])}", cell)
+        for cell in cells["f1"]
+        if cell.of["extractor"] not in BASELINES
+    ]
     if not found:
         return NOT_MEASURED
-    name, cell, run = max(found, key=lambda item: (item[1].value, item[0]))
+    _, name, cell = max(found, key=lambda one: one[:2])
     if cell.cases is not None and cell.cases < FEW:
         return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences."
     if not cell.value:
         return f"No classifier lets a sentence with triples through: F1 is 0 ({name})."
-    trivial, floor = best(floors.get(run.corpus, []))
+    beside = [one for one in cells["f1"] if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES]
+    trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in beside)
     if not_beaten(cell, floor):
         return (
             f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
             f"({name}), and the baseline “{trivial}” has {floor.shown} %."
         )
-    recall = inputs.scores.cell(run, "recall", matching=CLASSIFICATION)
-    lost = "" if recall.value is None else f"; it lets {recall.shown} % of the sentences with triples through"
-    least = min(one.value for _, one, _ in found)
-    lowest = f", the lowest {number(least, 1)} %" if len(found) > 1 else ""
+    recall = next((one for one in cells["recall"] if run_of(one.of) == run_of(cell.of)), None)
+    lost = "" if recall is None else f"; it lets {recall.shown} % of the sentences with triples through"
+    lowest = f", the lowest {number(min(found)[0], 1)} %" if len(found) > 1 else ""
     against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
-    unfinished = f" Its training had not converged ({UNFINISHED})." if UNFINISHED in cell.mark else ""
-    if UNSETTLED in cell.mark:
-        unfinished += f" There were too few evaluations to know whether its training had converged ({UNSETTLED})."
-    unmeasured = "" if against else " No trivial baseline was measured beside it."
+    unfinished = f"Its training had not converged ({UNFINISHED})."
+    unsettled = f"There were too few evaluations to know whether its training had converged ({UNSETTLED})."
+    marked = [text for mark, text in ((UNFINISHED, unfinished), (UNSETTLED, unsettled)) if mark in cell.mark]
+    unmeasured = "" if against else "No trivial baseline was measured beside it."
     best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
-    return best_of + unfinished + unmeasured
+    return sentences(best_of, *marked, unmeasured)
 
 
-def told_two_step(inputs: TableInputs) -> str:
-    runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0] and run.noise == "none"]
-    pairs = []
-    for run in runs:
-        gate, extractor = split_two_step(run.extractor)
-        if extractor in inputs.untrained:
-            continue
-        alone = run._replace(training="wz", extractor=extractor)
-        pairs.append(pair_of(inputs, f"{name_of(alone, runs)} behind {labels.extractor(gate)}", alone, run))
+def answer_two_step(table: Table, inputs: TableInputs) -> str:
+    """Of end-to-end training the table has the change alone; its scores are looked up."""
+    behind: dict[str, list[Cell]] = {}
+    for cell in table.find("F1"):
+        gate, name = split_two_step(cell.of["extractor"])
+        if name not in inputs.untrained:
+            behind.setdefault(gate, []).append(replace(cell.percent(), of={**cell.of, "extractor": name}))
+    pairs = [
+        pair._replace(name=f"{pair.name} behind {labels.extractor(gate)}")
+        for gate, cells in behind.items()
+        for pair in pairs_of(
+            [*f1_elsewhere(inputs, cells, training="wz"), *cells], {"training": "wz"}, {"training": "nz"}
+        )
+    ]
     trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
-    return sentences(trained if pairs else "", _told_saved(inputs, runs))
+    return sentences(trained if behind else "", _answer_saved(table, inputs.untrained))
 
 
-def _told_saved(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
+def _answer_saved(table: Table, untrained: Container[str]) -> str:
     """Say what the classifier saves of the system without training that costs most, or of the first one."""
-    found = []
-    for run in runs:
-        gate, system = split_two_step(run.extractor)
-        if system in inputs.untrained:
-            row = ScoreRow("", run, inputs.matching)
-            share, money, saved = _saved(inputs, row, run.corpus)
-            if share.value is not None:
-                found.append((money.value or 0.0, run, gate, system, share, saved, _change(inputs, row, run.corpus)))
-    if not found:
+    values = {label: {run_of(cell.of): cell for cell in table.find(label)} for label in (*SAVED, CHANGE)}
+    asked, money, saved, change = values.values()
+    asked = {run: cell for run, cell in asked.items() if split_two_step(run.extractor)[1] in untrained}
+    if not asked:
         return ""
-    _, run, gate, system, share, saved, change = max(found, key=lambda one: one[0])
-    less = f" and saves {saved.shown} % of its money" if saved.value is not None else ""
-    points = f"; its F1 changes by {number(change.value, 1)} points" if change.value is not None else ""
-    left = f"{labels.extractor(gate)} leaves {labels.extractor(system)} {share.shown} % of the sentences{less}{points}."
-    return sentences(left, doubt_of_training([inputs.scores.cell(run, "f1", matching=inputs.matching)]))
+    run = max(asked, key=lambda run: money[run].value if run in money else 0.0)
+    gate, system = map(labels.extractor, split_two_step(run.extractor))
+    less = f" and saves {saved[run].shown} % of its money" if run in saved else ""
+    points = f"; its F1 changes by {number(change[run].value, 1)} points" if run in change else ""
+    left = f"{gate} leaves {system} {asked[run].shown} % of the sentences{less}{points}."
+    return sentences(left, doubt_of_training([asked[run]]))
 
 
 ZCC = TableSpec(
@@ -266,7 +267,7 @@ ZCC = TableSpec(
     build=zcc,
     possible=lambda study: bool(study.classifiers),
     question="Can a classifier tell the sentences that have triples from those that have none?",
-    answer=told_zcc,
+    answer=answer_zcc,
     glance=(Headline("F1", {"metric": "f1"}),),
 )
 
@@ -277,6 +278,6 @@ TWO_STEP = TableSpec(
     build=two_step,
     possible=lambda study: bool(study.two_step_runs or study.two_step_systems),
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
-    answer=told_two_step,
-    glance=(Headline("F1", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": "Change (points)"})),
+    answer=answer_two_step,
+    glance=(Headline("F1", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": CHANGE})),
 )

@@ -6,10 +6,9 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.generalisation import base_runs, name_of, pair_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import contrast
+from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -168,20 +167,16 @@ def _reported_drop(row: ScoreRow, setting: str) -> str | None:
     return reported.cardinality(3, run.corpus, setting, "F1_drop_points", model=run.extractor, variant=variant)
 
 
-def told_end_to_end(inputs: TableInputs) -> str:
-    runs = [run for run in base_runs(inputs) if run.noise == "none"]
-    tested = [run._replace(testing="wz") for run in runs]
-    first = contrast(
-        [pair_of(inputs, name_of(run, runs), run, wz) for run, wz in zip(runs, tested, strict=True)],
-        "on sentences with triples",
-        "when sentences without triples are added to the test",
-    )
-    pairs = [pair_of(inputs, name_of(run, runs), run, run._replace(training="wz")) for run in tested]
-    if not any(pair.second.value is not None for pair in pairs):
+def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
+    cells = [cell.percent() for cell in table.find("F1")]
+    usual, tested = {"training": "nz", "testing": "nz"}, {"training": "nz", "testing": "wz"}
+    added = "when sentences without triples are added to the test"
+    first = contrast(pairs_of(cells, usual, tested), "on sentences with triples", added)
+    pairs = pairs_of(cells, tested, {"training": "wz", "testing": "wz"})
+    if not pairs:
         return first
     without, within = "trained without zero-triple sentences", "trained with them"
-    second = contrast(pairs, without, within, "F1 on that test", between_trainings=True)
-    return sentences(first, second)
+    return sentences(first, contrast(pairs, without, within, "F1 on that test", between_trainings=True))
 
 
 END_TO_END = TableSpec(
@@ -190,7 +185,7 @@ END_TO_END = TableSpec(
     build=end_to_end,
     possible=lambda study: study.compared and "wz" in study.settings,
     question="Does an extractor know when there is nothing to extract?",
-    answer=told_end_to_end,
+    answer=answer_end_to_end,
     glance=tuple(
         Headline(f"trained {setting.upper()}", {"training": setting, "testing": "wz", "metric": "f1"})
         for setting in labels.SETTINGS
