@@ -95,34 +95,27 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
     # registries import every home of what can be chosen, and the way in finds the command: what is not chosen of them
     # decides nothing
     modules = [module for registry in REGISTRIES for module in registry.home_modules()]
-    homes = {name.partition(":")[0] for name in code.versions("__main__", *modules)}
+    homes = {*code.versions("__main__", "commands", *modules)}
     seen = set()
     for path in (finished / "trace").glob("*.json"):
         used = json.loads(path.read_text())
         arguments = used["arguments"]
         command = jobs_.command_of(f"-m tripleaudit {' '.join(arguments[:2])}")
-        seen.add(command.split()[0])
-        counted = code.versions(*jobs_.entries(command))
-        chosen: dict[str, str] = {}
+        seen.add(command)
+        counted = code.versions(jobs_.entry(command))
         if command in ("train", "predict"):
             name = next(part for part in " ".join(arguments).replace("/", " ").split() if part in EXTRACTORS)
-            chosen = jobs_.extractor_code(command, name)
-        if command.startswith("table "):
-            chosen = jobs_.described_code("table", TABLE_SPECS, arguments[1])
-        if command.startswith("plots "):
-            chosen = code.versions(*(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__)))
-        names = {name.partition(":")[0] for name in counted | chosen}
-        # what the module of a step imports for its other functions is imported, and not used
-        beside = {
-            name.partition(":")[0] for name in code.versions(*(e.partition(":")[0] for e in jobs_.entries(command)))
-        }
+            counted |= jobs_.extractor_code(command, name)
+        if command == "table":
+            counted |= jobs_.described_code("table", TABLE_SPECS, arguments[1])
+        if command == "plots":
+            counted |= code.versions(*(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__)))
         for module in used["modules"]:
             short = module.removeprefix("tripleaudit.")
-            assert short in names | beside | homes or module.startswith(code.OUTSIDE), (command, module)
-        named = {part for part in arguments if part in ("open", "semi-open", "demo", "semi")}
+            assert short in counted or short in homes or short.partition(".")[0] in code.OUTSIDE, (command, module)
         for file in used["data"]:
-            of_settings = file.startswith(("prompts/open", "prompts/semi-open", "schemas/demo")) and named | {"needles"}
-            assert f"data/{file}" in counted | chosen or of_settings, (command, file)
+            of_settings = file.startswith(("prompts/open", "prompts/semi-open", "schemas/demo"))
+            assert f"data/{file}" in counted or of_settings, (command, file)
     assert {"train", "predict", "table", "score-run", "generate", "extract-needles", "write-report"} <= seen
 
 
@@ -186,84 +179,26 @@ def change(folder: Path, changes: dict) -> None:
     path.write_text(yaml.safe_dump(merged(config, changes), sort_keys=False))
 
 
-def test_a_copy_of_the_project_elsewhere_makes_nothing_anew(finished, tree):
+NOTHING: set[str] = set()
+
+
+def test_other_words_in_a_copy_of_the_project_make_nothing_anew(finished, tree):
+    edit(tree, "scoring/matching.py", '"""', '"""Other words. ')
+    edit(tree, "training/trainer.py", "\nimport ", "\n# a comment\nimport ")
+    edit(tree, "files.py", 'no such file")', 'no such file here")')
+    edit(tree, "commands/train.py", 'help="', 'help="Really: ')
     assert jobs(dry_run(finished, "--quiet", "rules", tree=tree)) == {}
 
 
-NOTHING: set[str] = set()
-EXTRACTED = {"score_baseline", "score_system"}  # of what no training waits for
-BASELINES = {"score_baseline_classifier"} | EXTRACTED
-SCORED = {"score", "score_classifier", "score_two_step", "score_two_step_system"} | BASELINES
-TABLES = {"table", "needle_table"}
-BUILT = {"build_protocol"}
-MORE = ("", "")  # one more statement at the end of a module
-# what is edited -> file, old and new text, rules of which jobs start because of it, how many jobs of some rules run
-EDITS = {
-    "a docstring": ("scoring/matching.py", ('"""', '"""Other words. '), NOTHING, {}),
-    "a comment": ("training/trainer.py", ("\nimport ", "\n# a comment\nimport "), NOTHING, {}),
-    "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING, {}),
-    "the help": ("cli.py", ('"used by the workflow:', '"of the workflow:'), NOTHING, {}),
-    "how plugins are loaded": ("registries.py", ("in absolute:", "in sorted(absolute):"), NOTHING, {}),
-    "a further step": ("steps.py", ("STEPS = {", 'STEPS = {"b": Step("a:b", ""),'), NOTHING, {}),
-    "a field of protocols": (
-        "descriptors.py",
-        ("published: bool = False", "published: bool = 0"),
-        BUILT | {"needle_table"},  # which names protocols; all plots wait for trainings
-        {"train": 2},
-    ),
-    "a lock": ("machine/locks.py", MORE, NOTHING, {}),
-    "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), TABLES | {"plot"}, {"train": 0}),
-    "a matching rule": ("scoring/matching.py", MORE, TABLES | {"train"} | EXTRACTED, {"train": 7, "score": 10}),
-    "where entities are": ("corpora/spans.py", MORE, {"prepare_corpus", "make_needles"}, {}),
-    "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}, {"audit": 2, "train": 0}),
-    "types of triples": (
-        "protocols/types.py",
-        MORE,
-        {"audit", "build_protocol", "needle_table", "predict_baseline", "score_system"}
-        | {"score", "score_classifier", "score_two_step", "score_two_step_system"},
-        {},
-    ),
-    "the bootstrap": (
-        "scoring/bootstrap.py",
-        MORE,
-        SCORED | TABLES | {"plot", "score_triples"},
-        {"train": 0, "predict": 0},
-    ),
-    "the priors": ("extractors/priors.py", MORE, {"train"}, {"train": 7, "prepare_corpus": 0}),
-    "an extractor": ("extractors/casrel.py", MORE, {"train"}, {"train": 3, "predict": 3}),
-    "a table": ("tables/builders/training_time.py", MORE, {"table"}, {"table": 1, "write_report": 1}),
-    "a prompt": ("data/prompts/open.yaml", ("You read", "You now read"), {"generate"}, {"generate": 1}),
-    "MINEA's prompt": ("data/prompts/minea-extract.yaml", ("messages:", "messages:  #"), {"extract_needles"}, {}),
-    "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles"}, {}),
-    "a preset": (
-        "data/presets.yaml",
-        ("schedule: constant, evaluate_from: 21,", "schedule: linear, evaluate_from: 21,"),  # OneRel's
-        {"train"},
-        {"train": 3, "predict": 3},
-    ),
-    "a preset that nobody named": ("data/presets.yaml", ("patience: 7,", "patience: 8,"), NOTHING, {}),
-    "what computes versions": ("syntax.py", MORE, NOTHING, {}),
-    "noise of entities": ("protocols/noising.py", MORE, {"train"}, {"train": 7}),
-    "a paper's values": ("data/reported/minea.csv", ("\n", " \n"), {"needle_table"}, {"table": 0}),
-}
-
-
-@pytest.mark.parametrize("kind", EDITS)
-def test_an_edit_starts_the_jobs_that_depend_on_it(finished, tree, kind):
-    name, (old, new), expected, counts = EDITS[kind]
-    edit(tree, name, old, new)
-    result = dry_run(finished, "--quiet", "rules", tree=tree)
-    assert started(result) == expected
+def test_an_edit_starts_the_jobs_that_depend_on_it_and_a_reason_names_it(finished, tree):
+    """Which rules an edit concerns is shown for every kind of edit by the unit tests of jobs."""
+    edit(tree, "extractors/casrel.py")
+    result = dry_run(finished, tree=tree)
+    assert started(result) == {"train"}
     found = jobs(result)
-    assert {rule: found.get(rule, 0) for rule in counts} == counts
-    assert expected or found == {}
-
-
-def test_a_reason_names_the_module(finished, tree):
-    edit(tree, "scoring/metrics.py")
-    text = dry_run(finished, tree=tree).stdout
-    reasons = re.findall(r"before: (\S.*?) now: (\S.*)", text)
-    assert reasons and all("'scoring.metrics'" in old and "'scoring.metrics'" in new for old, new in reasons)
+    assert (found["train"], found["predict"]) == (3, 3) and "prepare_corpus" not in found
+    reasons = re.findall(r"before: (\S.*?) now: (\S.*)", result.stdout)
+    assert reasons and all("'extractors.casrel'" in old and "'extractors.casrel'" in new for old, new in reasons)
 
 
 ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "prices": {"input": 1, "output": 2}}

@@ -32,9 +32,9 @@ rule extract_collection:
         gate=lambda wildcards, input: ["--gate", str(Path(str(input.gate)).parent)] if input.gate else [],
         system=of(COLLECTIONS.identity, "collection"),
         code=lambda wildcards: (
-            jobs.described_code("collection run", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
+            jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
             if COLLECTIONS.system(wildcards.collection)
-            else jobs.extractor_code("collection run", COLLECTIONS.extractor(wildcards.collection))
+            else jobs.extractor_code("collection", COLLECTIONS.extractor(wildcards.collection))
         ),
     shell:
         "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} {params.who:q} "

@@ -2,8 +2,10 @@
 
 import pytest
 
+from tripleaudit.grescores.evaluate import GRE_SCORES
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.builders.gre import COVERAGE, SCORES, SIZES
 from tripleaudit.tables.evidence import load_inputs
 from tripleaudit.tables.score_index import RunKey
 
@@ -25,6 +27,10 @@ def inputs(tmp_path):
         return load_inputs(scores=[tmp_path / "s.csv"], options=options)
 
     return load
+
+
+def test_every_score_has_a_column():
+    assert {metric.metric for metric in (*SIZES, *SCORES, COVERAGE)} == set(GRE_SCORES)
 
 
 def test_ground_truth_is_first_and_reported_values_stand_beside(inputs):

@@ -29,22 +29,18 @@ CHOSEN = {"train": ("MATCHINGS",)}
 """Of these, those of which a command applies the one that its settings name, which its rule says."""
 
 
-def entries(command: str) -> tuple[str, ...]:
-    """Return the modules and functions that a command (``predict``, ``needles corpus``) runs."""
-    name, _, step = command.partition(" ")
-    if name in STEPS:
-        return ("steps:add_step", STEPS[name].function)
-    module, function = f"commands.{name.replace('-', '_')}", f"_{step.replace('-', '_')}"
-    return (f"{module}:{function}" if step and code.has_function(module, function) else module,)
+def entry(command: str) -> str:
+    """Return the module that a command, or a step, runs."""
+    return STEPS[command].function if command in STEPS else f"commands.{command.replace('-', '_')}"
 
 
 def command_of(shell: str) -> str:
-    """Return the command that a rule's shell text calls, with its step; empty if it calls none.
+    """Return the command that a rule's shell text calls; empty if it calls none.
 
     Raises:
         UserError: it calls two, so that one version could not stand for its code.
     """
-    found = re.findall(r"-m tripleaudit ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)", shell)
+    found = re.findall(r"-m tripleaudit ([a-z][a-z0-9-]*)", shell)
     if len(found) > 1:
         raise UserError(f"a rule calls several commands ({', '.join(found)}); expected one")
     return found[0] if found else ""
@@ -59,13 +55,13 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     command = command_of(shell)
     if not command:
         return []
-    used = entries(command)
+    used = entry(command)
     names = [name for name in APPLIED if name not in CHOSEN.get(command, ())]
-    applied = [APPLIED[name] for name in names if code.importers(f"descriptors.{name}", *used)]
+    applied = [APPLIED[name] for name in names if code.importers(f"descriptors.{name}", used)]
     files = plugin_files(*(registry.kind for registry in applied)) if applied else []
-    found = code.versions(*used, *(module for registry in applied for module in registry.homes), files=files)
+    found = code.versions(used, *(module for registry in applied for module in registry.homes), files=files)
     for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
-        if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", *used)):
+        if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", used)):
             found[f"{name.lower()} as described"] = described(registry)
     return list(found.items())
 
@@ -88,7 +84,7 @@ def described(registry: Registry, *names: str) -> str:
 
 def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
     """Return module or file -> digest of what one job uses beyond its command, such as its extractor or its table."""
-    shared = code.versions(*entries(command))
+    shared = code.versions(entry(command))
     return {name: part for name, part in code.versions(*modules, files=files).items() if name not in shared}
 
 

@@ -5,6 +5,8 @@ import argparse
 from tripleaudit.arguments import MONEY, NUMBER, SEED, SHARE, Real, Whole
 from tripleaudit.llm.cache import DEFAULT_CACHE
 
+READS = ("data/prompts/judge.yaml", "data/prompts/split.yaml")
+
 HELP = "score extracted triples: TS, US, FS, GS, CS, #tri, #tok and hard matching"
 DESCRIPTION = """Each score is computed if its input is there: US and CS need --embedder (CS --reference too), TS needs
 --lda or --lda-text, FS and GS stored judgements or an endpoint that judges."""

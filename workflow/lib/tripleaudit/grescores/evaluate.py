@@ -146,7 +146,7 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
         return None if values is None else mean_score(values, settings.resamples, settings.seed)
 
     evaluation = Evaluation(system, inputs, settings)
-    found = {name: mean(score.compute(evaluation)) for name, score in GRE_SCORES.items()}
+    found = {name: mean(compute(evaluation)) for name, compute in GRE_SCORES.items()}
     if inputs.verdicts is not None:
         found |= _read_shares("fs", readable_verdicts(system, inputs.verdicts), mean)
         if not official:  # the other reading of a text without triples
@@ -295,33 +295,14 @@ def _granular(evaluation: Evaluation) -> Iterable[float] | None:
     return None if splits is None else granularity(evaluation.system, splits, evaluation.settings.official).values()
 
 
-@dataclass(frozen=True)
-class GreScore:
-    """A score of generative extraction.
-
-    Attributes:
-        label: as people read it.
-        compute: one value for each text that counts; None where an input is missing.
-        column: place among the tables' columns.
-        reported: name in the paper's tables.
-        scale: of the table's cells.
-    """
-
-    label: str
-    compute: Callable[[Evaluation], Iterable[float] | None]
-    column: int
-    reported: str = ""
-    scale: float = 100
-
-
-GRE_SCORES = {
-    "ntri": GreScore("#tri", _sizes, 0, "#tri", scale=1),
-    "ntok": GreScore("#tok", _token_means, 1, "#tok", scale=1),
-    "coverage": GreScore("Cov.", _coverage, 100),
-    "ts": GreScore("TS", _topical, 2, "TS"),
-    "us": GreScore("US", _unique, 3, "US"),
-    "cs": GreScore("CS", _complete, 6, "CS"),
-    "fs": GreScore("FS", _factual, 4, "FS"),
-    "gs": GreScore("GS", _granular, 5, "GS"),
+GRE_SCORES: dict[str, Callable[[Evaluation], Iterable[float] | None]] = {
+    "ntri": _sizes,
+    "ntok": _token_means,
+    "coverage": _coverage,
+    "ts": _topical,
+    "us": _unique,
+    "cs": _complete,
+    "fs": _factual,
+    "gs": _granular,
 }
-"""Score -> how it is computed and shown, in the order of the scores file."""
+"""Score -> its value for each text that counts, None where an input is missing; in the order of the scores file."""

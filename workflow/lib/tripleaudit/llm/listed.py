@@ -16,6 +16,8 @@ import yaml
 from tripleaudit.llm.prices import Prices
 from tripleaudit.shipped import DATA
 
+READS = ("data/prices.yaml",)
+
 FILE = DATA / "prices.yaml"
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 

@@ -21,6 +21,12 @@ from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.needles.entities import Entity, identity, parse_entities
 from tripleaudit.needles.schema import Schema
 
+READS = (
+    "data/prompts/minea-extract.yaml",
+    "data/prompts/minea-continue.yaml",
+    "data/prompts/minea-remind.yaml",
+)
+
 ENRICHED, UNTOUCHED = "enriched", "untouched"
 Offsets = tuple[int, int]
 Ask = Callable[[list[Request]], list[Answer]]

@@ -19,6 +19,12 @@ from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import Needle, Recipe, one_paragraph, problem
 from tripleaudit.needles.schema import EntityType
 
+READS = (
+    "data/prompts/minea-needles.yaml",
+    "data/prompts/minea-properties.yaml",
+    "data/prompts/minea-discover.yaml",
+)
+
 
 @dataclass
 class Made:

@@ -8,6 +8,8 @@ from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.entities import Entity
 from tripleaudit.needles.needle import Needle
 
+READS = ("data/prompts/minea-identify.yaml",)
+
 
 def judge(
     needle: Needle, candidates: Sequence[Entity], max_tokens: int = 60, width: int = 300

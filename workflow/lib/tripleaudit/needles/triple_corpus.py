@@ -11,6 +11,8 @@ from tripleaudit.needles.haystack import read_documents
 from tripleaudit.needles.triples import Share, haystacks, infuse_triples, save_triple_needles
 from tripleaudit.shipped import DATA
 
+READS = ("data/new_facts.jsonl",)
+
 
 def write_corpus(
     options: Mapping[str, Any],

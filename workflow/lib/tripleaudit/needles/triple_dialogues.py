@@ -18,6 +18,8 @@ from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.pieces import Ask, Counters, call_row
 from tripleaudit.needles.triples import document_of, load_triple_needles
 
+READS = ("data/prompts/minea-triples*.yaml",)
+
 
 def write_extraction(
     options: Mapping[str, Any], corpus: str | Path, asking: Asking, out: str | Path, calls: str | Path

@@ -19,6 +19,8 @@ from tripleaudit.needles.plan import RATING, Plan
 from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import DATA, shipped
 
+READS = ("data/new_facts.jsonl",)
+
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Run, Study
 

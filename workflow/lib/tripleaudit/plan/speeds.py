@@ -9,6 +9,8 @@ from tripleaudit.extractors.registry import base_name
 from tripleaudit.shipped import DATA
 from tripleaudit.yaml_files import read_yaml
 
+READS = ("data/speeds.yaml",)
+
 
 @cache
 def _measured() -> dict[str, Any]:

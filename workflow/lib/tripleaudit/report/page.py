@@ -17,6 +17,8 @@ from tripleaudit.report.sections import Drawn, Plot, Section, contents
 from tripleaudit.report.table_files import Links
 from tripleaudit.tables.render.escape import html as escape
 
+READS = ("report/assets/*",)
+
 ASSETS = Path(__file__).parent / "assets"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "

@@ -11,6 +11,11 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table, about, number
 from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
 
+READS = (
+    "data/reported/rte_eval.csv",
+    "data/reported/zero_cardinality.csv",
+)
+
 COUNTING = (
     "A triple counts once in each sentence that holds it; types compare strings (with case) to the triples of the "
     "protocol's training set."

@@ -12,6 +12,8 @@ from tripleaudit.tables.gates import FEW, leader
 from tripleaudit.tables.score_index import RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
 
+READS = ("data/reported/minea.csv",)
+
 SMALL = "°"
 LITTLE = " So few say little."
 CRITERIA_LABELS = {"n": "n", "ns": "ns", "llm": "llm"}

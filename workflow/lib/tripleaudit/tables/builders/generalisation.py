@@ -25,6 +25,8 @@ from tripleaudit.tables.grid import (
 from tripleaudit.tables.score_index import RunKey, mean_difference, run_of
 from tripleaudit.tables.words import sentences
 
+READS = ("data/reported/rte_eval.csv",)
+
 STRATA_NOTE = (
     "Entire, Partial and Unseen are type F1: F1 over the test sentences whose triples are all entirely seen, partially "
     "seen or unseen in training."

@@ -10,7 +10,6 @@ from functools import partial
 from typing import NamedTuple
 
 from tripleaudit.descriptors import Headline, TableSpec
-from tripleaudit.grescores.evaluate import GRE_SCORES
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.evidence import TableInputs
@@ -18,6 +17,8 @@ from tripleaudit.tables.gates import FEW, doubt_of_training, leader
 from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
 from tripleaudit.tables.score_index import RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, sentences, several
+
+READS = ("data/reported/genres.csv",)
 
 DATASETS = {
     "tacred": "TACRED",
@@ -70,7 +71,10 @@ class Metric(NamedTuple):
     paper: str = ""
 
 
-NO_SCORES = ("ntri", "ntok", "coverage")  # columns that no system is praised for
+SIZES = (Metric("#tri", "ntri", 1, paper="#tri"), Metric("#tok", "ntok", 1, paper="#tok"))
+SCORES = tuple(Metric(name.upper(), name, paper=name.upper()) for name in ("ts", "us", "fs", "gs", "cs"))
+"""The columns that compare systems."""
+COVERAGE = Metric("Cov.", "coverage")
 ANSWERS = (
     Metric("FS (empty 0)", "fs_empty_0"),
     Metric("FS read", "fs_coverage"),
@@ -93,22 +97,6 @@ def judges_of(inputs: TableInputs, runs: Iterable[RunKey]) -> list[Metric]:
         for kind, (label, scale, digits) in JUDGES.items()
         if f"{kind}:{name}" in measured
     ]
-
-
-def metric_of(name: str) -> Metric:
-    """Return the column of a GREScore."""
-    score = GRE_SCORES[name]
-    return Metric(score.label, name, score.scale, paper=score.reported)
-
-
-def metrics() -> list[Metric]:
-    """Return the columns of all GREScores in their order."""
-    return list(map(metric_of, sorted(GRE_SCORES, key=lambda name: GRE_SCORES[name].column)))
-
-
-def scores() -> list[Metric]:
-    """Return the columns that compare systems: TS, US, FS, GS, CS."""
-    return [metric for metric in metrics() if metric.metric not in NO_SCORES]
 
 
 def dataset(name: str) -> str:
@@ -240,7 +228,7 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     runs = runs_of(inputs, level)
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(DATASETS))
     mode = mode_of(inputs, runs)
-    shown = metrics()
+    shown = [*SIZES, *SCORES, COVERAGE]
     shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
     judges = judges_of(inputs, runs)
     shown += judges
@@ -294,7 +282,7 @@ def hard_matching(inputs: TableInputs) -> Table:
     # The plain metric names are those of the mode; the other rule has a prefix.
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
     columns = [
-        *((metric, "") for metric in map(metric_of, NO_SCORES)),
+        *((metric, "") for metric in (*SIZES, COVERAGE)),
         *((Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()),
         *((Metric(label, macro + name, paper=PAPER[label]), "As published") for label, name in NAMES.items()),
     ]
@@ -337,7 +325,7 @@ def _label_of_strategy(run: RunKey) -> str:
 
 def answer_level(table: Table, inputs: TableInputs) -> str:
     """Say which system leads in each score, ground truth aside."""
-    return _leaders(table, inputs, scores())
+    return _leaders(table, inputs, SCORES)
 
 
 def answer_hard_matching(table: Table, inputs: TableInputs) -> str:

@@ -12,6 +12,8 @@ from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note
 
+READS = ("data/reported/zero_cardinality.csv",)
+
 
 def training_time(inputs: TableInputs) -> Table:
     """Build from the facts of the trainings on the original protocol, means over seeds.

@@ -27,6 +27,8 @@ from tripleaudit.tables.grid import (
 from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey, run_of
 from tripleaudit.tables.words import NOT_MEASURED, sentences
 
+READS = ("data/reported/zero_cardinality.csv",)
+
 CHANGE = "Change (points)"
 PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
 SAVED = ("Asked (%)", "Money / 1,000", "Saved (%)")

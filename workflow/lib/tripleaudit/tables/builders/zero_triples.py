@@ -24,6 +24,8 @@ from tripleaudit.tables.grid import (
 from tripleaudit.tables.score_index import RunKey
 from tripleaudit.tables.words import sentences
 
+READS = ("data/reported/zero_cardinality.csv",)
+
 PARTIAL = "partial-last"
 PARTIAL_EXTRACTOR = "pfn"
 PARTIAL_NOTE = (

@@ -20,7 +20,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     runs = sorted(gre.runs_of(inputs), key=gre.system_order)
     corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(gre.DATASETS))
     mode = gre.mode_of(inputs, runs)
-    scores = [metric for metric in gre.scores() if metric.label in TITLES]
+    scores = [metric for metric in gre.SCORES if metric.label in TITLES]
     drawn = []
     for level in dict.fromkeys(gre.parts(run)[0] for run in runs):
         for corpus in corpora:

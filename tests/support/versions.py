@@ -1,0 +1,10 @@
+"""Versions of the code behind results, computed anew after an edit."""
+
+from tripleaudit import code
+
+
+def forget() -> None:
+    """Forget what was read off files, but for what was parsed of a content."""
+    for cached in vars(code).values():
+        if hasattr(cached, "cache_clear") and cached is not code._known:
+            cached.cache_clear()
