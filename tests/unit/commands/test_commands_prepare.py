@@ -1,7 +1,6 @@
 """The commands prepare, fetch and export, as a user and the workflow call them."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -126,7 +125,7 @@ def test_fetch_a_real_file_by_its_registered_hash(real_data, tmp_path, monkeypat
     monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
     with web_server() as server:
         url = server.serve("val_triples.json", (real_data / name).read_bytes(), *faults)
-        file = replace(registry.raw_file(name), source=parse_source(url))
+        file = registry.raw_file(name).model_copy(update={"source": parse_source(url)})
         monkeypatch.setattr(registry, "raw_file", lambda name: file)
         status = call("fetch", "--raw", name, "--out", tmp_path / name)
     if faults == ["change"]:

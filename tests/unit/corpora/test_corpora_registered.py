@@ -8,14 +8,12 @@ import pytest
 from tripleaudit.corpora.registered import check_raw_file, read_registered
 from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
-from tripleaudit.sources.registry import RawFile
 
 ITEMS = [{"text": f"Rome {n}", "triple_list": [["Rome", "r", str(n)]] * 2} for n in range(5)]
 
 
 def raw(**fields):
-    known = {"sha256": None, "size": None, "licence": "MIT", "format": "triple-list", "page": None, "expect": {}}
-    return RawFile("x/train.json", None, **(known | fields))
+    return registry.RawFile(name="x/train.json", page="somewhere", licence="MIT", format="triple-list", **fields)
 
 
 @pytest.fixture
@@ -62,8 +60,7 @@ def test_the_nyt29_text_files_are_found_by_their_names(tmp_path, monkeypatch):
         read_registered("nyt29", "train", tmp_path)
     known = registry.raw_files()
     one = dict(known)
-    sent = known["nyt29/train.sent"]
-    one["nyt29/train.sent"] = RawFile(sent.name, None, None, None, sent.licence, sent.format, sent.page, {})
+    one["nyt29/train.sent"] = known["nyt29/train.sent"].model_copy(update={"expect": {}})
     monkeypatch.setattr(registry, "raw_files", lambda: one)
     corpus = read_registered("nyt29", "train", tmp_path, occurrence="all")
     assert corpus.sentences[0].triples[0].object.start == 8

@@ -1,7 +1,6 @@
 """NYT24* and NYT29*: zero-triple sentences of raw corpora in their true formats, beside prepared splits."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -71,10 +70,11 @@ def smaller(monkeypatch):
 
     def change(name: str, sizes: dict[str, int], least: float = 0.9):
         corpora, files = dict(registry.corpora()), dict(registry.raw_files())
-        corpora[name] = replace(corpora[name], zero=replace(corpora[name].zero, sizes=sizes, least=least))
+        zero = corpora[name].zero.model_copy(update={"sizes": sizes, "least": least})
+        corpora[name] = corpora[name].model_copy(update={"zero": zero})
         for split in corpora[name].splits:
             for file in corpora[name].raw_files(split):
-                files[file.name] = replace(file, sha256=None, expect={})
+                files[file.name] = file.model_copy(update={"sha256": None, "expect": {}})
         monkeypatch.setattr(registry, "corpora", lambda: corpora)
         monkeypatch.setattr(registry, "raw_files", lambda: files)
 

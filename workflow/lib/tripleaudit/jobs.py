@@ -1,6 +1,5 @@
 """What the workflow's jobs need of the package: the code behind each rule, and the environment."""
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -113,7 +112,7 @@ def corpus_code(formats: Iterable[str], entry: RegisteredCorpus | None, split: s
     """
     if entry is None:
         return described_code("prepare", FORMATS, *formats)
-    files = [dataclasses.replace(file, source=None, page=None) for file in entry.raw_files(split)]
+    files = entry.raw_files(split)
     formats = {file.format for file in files if file.format}
     found = described_code("prepare", FORMATS, *formats) if formats else {}
     made = hashlib.sha256(repr((entry, files)).encode()).hexdigest()[: code.DIGITS]

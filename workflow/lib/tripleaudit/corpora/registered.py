@@ -44,7 +44,7 @@ def read_registered(
     check_occurrence(occurrence)
     entry = registry.corpus(name)
     for file in entry.raw_files(split):
-        check_raw_file(file, file.path(raw_root))
+        check_raw_file(file, file.below(raw_root))
 
     def read(file: str) -> Iterable[RawSentence]:
         found = read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)

