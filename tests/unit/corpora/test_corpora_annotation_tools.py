@@ -89,7 +89,22 @@ def test_directions_and_cancelled_annotations(tmp_path):
             "'to_id' is 9, expected the 'id' of one of 2 entities",
         ),
         (IOB.replace("[2]\n1", "[1]\n1"), "leads leads from token 0 to 1, expected ends of entities"),
-        (IOB.replace("['leads']", "leads("), "expected two lists"),
+        *(
+            (IOB.replace("['leads']\t[2]", cells), "token 0 has .*expected two lists of one length")
+            for cells in (
+                "leads(\t[2]",
+                "['leads']\t[2, 1]",
+                "['leads']\t[]",
+                "['leads']\t2",
+                "7\t[2]",
+                "'leads'\t[2]",
+                "[7]\t[2]",
+                "['leads']\t['2']",
+                "['leads']\t[[2]]",
+                "{'leads'}\t[2]",
+                "['leads']\t",
+            )
+        ),
         (IOB.replace("\tB-P", ""), "line 2: 4 tab-separated columns, expected 5"),
     ],
 )

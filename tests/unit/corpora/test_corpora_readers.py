@@ -285,6 +285,20 @@ def test_ids_stay_unique_when_files_are_joined(write):
     assert corpus.report.notes == {"renamed_ids": 2}
 
 
+@pytest.mark.parametrize(
+    ("given", "unique"),
+    [
+        (["a", "a", "a#2"], ["a", "a#2", "a#2#2"]),
+        (["a#2", "a", "a"], ["a#2", "a", "a#3"]),
+        (["a", "a#2", "a", "a", "a#3"], ["a", "a#2", "a#3", "a#4", "a#3#2"]),
+    ],
+)
+def test_ids_are_unique_whatever_they_are(write, given, unique):
+    corpus = read_corpus(write("a.json", [ROME | {"id": name} for name in given]))
+    assert [sentence.id for sentence in corpus.sentences] == unique
+    assert corpus.report.notes == {"renamed_ids": sum(a != b for a, b in zip(given, unique, strict=True))}
+
+
 OWN = {"id": "a", "text": "Rome", "triples": []}
 SPAN = {"start": 0, "end": 9, "text": "Rome"}
 

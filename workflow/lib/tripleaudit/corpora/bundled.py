@@ -12,10 +12,11 @@ from typing import Any, Final
 from tripleaudit.corpora.model import Sentence, sentence_from_json
 from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256, read_json, sha256
-from tripleaudit.sources.archives import extract
+from tripleaudit.sources.archives import DAMAGED, extract
 
 MANIFEST: Final = "bundle.json"
 FORMAT: Final = 1
+LARGEST: Final = 1 << 26  # bytes of a manifest that are read
 
 
 def is_bundle(path: Path) -> bool:
@@ -24,8 +25,11 @@ def is_bundle(path: Path) -> bool:
         return (path / MANIFEST).is_file()
     if not path.is_file() or not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as archive:
-        return MANIFEST in archive.namelist()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return MANIFEST in archive.namelist()
+    except DAMAGED:
+        return False
 
 
 def open_bundle(path: Path, into: Path) -> Path:
@@ -43,9 +47,12 @@ def open_bundle(path: Path, into: Path) -> Path:
         return path
     try:
         with zipfile.ZipFile(path) as archive:
-            listed = _listed(json.loads(archive.read(MANIFEST)), path)
+            with archive.open(MANIFEST) as stream:
+                listed = _listed(json.loads(stream.read(LARGEST)), path)
             sizes = {info.filename: info.file_size for info in archive.infolist()}
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
+    except UserError:
+        raise
+    except (*DAMAGED, RuntimeError) as error:  # RuntimeError: encrypted, packed in an unknown way, or nested too deeply
         raise UserError(f"{path}: the bundle is damaged ({error})") from error
     for name, size in sizes.items():  # before anything is unpacked
         if name != MANIFEST and (name not in listed or listed[name]["bytes"] != size):

@@ -131,16 +131,16 @@ def build_corpus(
             such strings if they are in the text. With ``all``, every subject place is paired with every object place.
         deduplicate: whether an exactly repeated triple of a sentence is kept once.
 
-    Ids of sentences are unique in the result: where one comes again (in the next of several files), ``#2`` and so on
-    is added, which the note ``renamed_ids`` counts.
+    Ids of sentences are unique in the result: where one comes again (in the next of several files), the first of ``#2``
+    and so on that no sentence before has is added, which the note ``renamed_ids`` counts.
 
     Raises:
         UserError: a position does not fit the text, a position is missing with ``given``, or there is no sentence.
     """
     report = CorpusReport(source, format, occurrence)
     sentences: list[Sentence] = []
-    texts, unique, ids = set(), set(), Counter()
-    relations, found, notes = Counter(), Counter(), Counter()
+    texts, unique, ids = set(), set(), set()
+    relations, found, notes, times = Counter(), Counter(), Counter(), Counter()
     marked = False
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
@@ -161,8 +161,12 @@ def build_corpus(
                 for object_ in objects:
                     triples.append(Triple(subject, raw_triple.relation, object_))
         triples = list(dict.fromkeys(triples)) if deduplicate else triples
-        ids[item.id] += 1
-        name = item.id if ids[item.id] == 1 else f"{item.id}#{ids[item.id]}"
+        name = item.id
+        while name in ids:
+            times[item.id] += 1
+            name = f"{item.id}#{times[item.id] + 1}"
+        ids.add(name)
+        notes["renamed_ids"] += name != item.id
         sentences.append(Sentence(name, item.text, tuple(triples)))
         texts.add(item.text)
         unique.update(strings)
@@ -185,8 +189,8 @@ def build_corpus(
             if not triples and item.entities > 1:
                 report.zero_with_two_entities = (report.zero_with_two_entities or 0) + 1
         notes.update(item.notes)
-    if clashes := ids.total() - len(ids):
-        notes["renamed_ids"] = clashes
+    if not notes["renamed_ids"]:
+        del notes["renamed_ids"]
     if not sentences:
         raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
     if marked:

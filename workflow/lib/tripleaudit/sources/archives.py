@@ -1,16 +1,26 @@
-"""Unpacking archives so that nothing lands outside the folder it was meant for."""
+"""Unpacking archives so that nothing lands outside the folder it was meant for, and not without end."""
 
-import shutil
+import errno
+import lzma
 import stat
+import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from tripleaudit.errors import UserError
+from tripleaudit.machine import storage
 
 Wanted = Callable[[str], bool]
+LITTLE = 1 << 30  # bytes that any archive may unpack to
+RATIO = 50  # how many times its own size a larger one may; text packs ten times, weights hardly at all
+DEEPEST = 64  # folders, one in another
+DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, ValueError)
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+_BLOCK = 1 << 20
 
 
 def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted = lambda name: True) -> list[str]:
@@ -27,11 +37,13 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
         The paths below ``inner`` that were not wanted.
 
     Raises:
-        UserError: the file is no archive, a member's path leaves the archive, a wanted member is a link or device,
+        UserError: the file is no archive, or a damaged or encrypted one; a member's path leaves the archive or cannot
+            be a file's; a wanted member is a link or device; more is in it than :data:`LITTLE` and :data:`RATIO` allow;
             or ``inner`` is not in the archive.
     """
     inner_parts = PurePosixPath(inner).parts
     written, left = 0, []
+    most = room = max(LITTLE, RATIO * Path(archive).stat().st_size)
     try:
         for name, open_member in _members(archive):
             parts = _checked(name, archive)
@@ -45,15 +57,34 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
             else:
                 left.append("/".join(below))
                 continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with open_member() as source, open(target, "wb") as sink:
-                shutil.copyfileobj(source, sink, 1 << 20)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with open_member() as source, open(target, "wb") as sink:
+                    while block := source.read(_BLOCK):
+                        room -= len(block)
+                        if room < 0:
+                            raise UserError(
+                                f"{archive}: unpacks to more than {most:,} bytes, {RATIO} times its size; expected a "
+                                "corpus or a model"
+                            )
+                        sink.write(block)
+            except OSError as error:
+                raise UserError(_unwritable(archive, name, error)) from error
             written += 1
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+    except DAMAGED as error:
         raise UserError(f"{archive}: the archive is damaged ({error})") from error
     if not written and not left:
         raise UserError(f"{archive}: there is no {inner!r} in the archive")
     return left
+
+
+def _unwritable(archive: str | Path, name: str, error: OSError) -> str:
+    shown = name if len(name) <= 80 else f"{name[:77]}..."
+    if isinstance(error, FileExistsError | IsADirectoryError | NotADirectoryError):
+        return f"{archive}: member {shown!r} has the place of another one, which one is a folder and one a file"
+    if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
+        return f"{archive}: member {shown!r} has a name that no file here can have ({error.strerror})"
+    return storage.sentence(error, str(archive)) or f"{archive}: member {shown!r} cannot be unpacked ({error})"
 
 
 def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
@@ -64,7 +95,14 @@ def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]
                 mode = info.external_attr >> 16
                 if stat.S_ISLNK(mode):
                     raise UserError(f"{archive}: member {info.filename!r} is a link, which is not unpacked")
-                if not info.is_dir():
+                if info.flag_bits & 1:
+                    raise UserError(f"{archive}: member {info.filename!r} is encrypted; expected an open archive")
+                if info.compress_type not in _METHODS:
+                    raise UserError(
+                        f"{archive}: member {info.filename!r} is packed by method {info.compress_type}, which is not "
+                        "read; expected deflate, bzip2 or LZMA"
+                    )
+                if not info.filename.endswith("/"):
                     yield info.filename, lambda info=info: container.open(info)
     elif tarfile.is_tarfile(archive):
         with tarfile.open(archive) as container:
@@ -79,7 +117,11 @@ def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]
 
 
 def _checked(name: str, archive: str | Path) -> tuple[str, ...]:
-    path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0] or "\0" in name:
+    parts = tuple(part for part in PurePosixPath(name.replace("\\", "/")).parts if part != ".")
+    if not parts:
+        raise UserError(f"{archive}: member {name!r} names no file")
+    if parts[0] == "/" or parts[0] == "//" or ".." in parts or ":" in parts[0] or "\0" in name:
         raise UserError(f"{archive}: member {name!r} would be unpacked outside its folder")
-    return tuple(part for part in path.parts if part != ".")
+    if len(parts) > DEEPEST:
+        raise UserError(f"{archive}: member {name[:60]!r}... lies more than {DEEPEST} folders deep")
+    return parts

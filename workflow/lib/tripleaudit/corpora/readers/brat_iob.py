@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import Probe, join_tokens
@@ -108,10 +109,10 @@ def _iob_sentence(name: str, rows: list[list[str]], where: str) -> RawSentence:
             spans[place] = (text[starts[first] : starts[place] + len(tokens[place])], starts[first], of)
     triples = []
     for place, row in enumerate(rows):
-        try:
-            relations, heads = ast.literal_eval(row[3]), ast.literal_eval(row[4])
-        except (ValueError, SyntaxError) as error:
-            raise UserError(f"{where}: {row[3]!r} and {row[4]!r}, expected two lists") from error
+        relations, heads = _list(row[3], str), _list(row[4], int)
+        if relations is None or heads is None or len(relations) != len(heads):
+            expected = "two lists of one length, of relations and of the places of their objects"
+            raise UserError(f"{where}: token {place} has {row[3]!r} and {row[4]!r}, expected {expected}")
         for relation, head in zip(relations, heads, strict=True):
             if relation == "N":
                 continue
@@ -122,6 +123,15 @@ def _iob_sentence(name: str, rows: list[list[str]], where: str) -> RawSentence:
                 RawTriple(subject, relation, object_, start, object_start, type_ or None, object_type or None)
             )
     return RawSentence(name, text, triples, where, entities=len(spans))
+
+
+def _list(cell: str, kind: type) -> list[Any] | None:
+    """Return the list that a cell spells, None where it spells anything else."""
+    try:
+        value = ast.literal_eval(cell)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, list) and all(type(item) is kind for item in value) else None
 
 
 def _is_brat(probe: Probe) -> bool:
