@@ -11,11 +11,10 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.scores import read_scores
-from tripleaudit.tables import labels
 from tripleaudit.tables.score_index import RunKey, ScoreIndex
 from tripleaudit.training.convergence import RISE
 
-OPTIONS = ("matching", "digits", "caption", "style", "corpora", "protocols", "extractors", "noises", "classifiers")
+OPTIONS = ("matching", "digits", "caption", "style")
 
 
 @dataclass
@@ -26,7 +25,7 @@ class TableInputs:
         scores: the study's scores with per-sentence counts.
         audits: ``(corpus, protocol)`` -> audit (:mod:`tripleaudit.tables.audits`).
         runs: facts of each training: ``keys``, and ``seconds_per_epoch`` or ``seconds``.
-        options: of the table, :data:`OPTIONS`; lists of names say which rows and columns to show even if empty.
+        options: of the table, :data:`OPTIONS`.
         files: further files by kind, for tables that need something else.
     """
 
@@ -57,11 +56,6 @@ class TableInputs:
 
     def caption(self, default: str) -> str:
         return self.options.get("caption") or default
-
-    def names(self, kind: str, found: Sequence[str], order: Sequence[str] = ()) -> list[str]:
-        """Return the names that an option lists, in its order, else those found, in a paper's order."""
-        asked = self.options.get(kind)
-        return list(asked) if asked is not None else labels.ordered(found, order)
 
 
 def load_inputs(

@@ -34,7 +34,7 @@ def taken(inputs: TableInputs) -> dict[RunKey, list[dict[str, Any]]]:
 def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
     """Return :func:`taken` with the name of each row, by corpus, in the order of tables."""
     records, found = taken(inputs), []
-    for corpus in labels.ordered({run.corpus for run in records}, tuple(labels.CORPORA)):
+    for corpus in labels.corpora({run.corpus for run in records}):
         mine = [run for run in records if run.corpus == corpus]
         order = labels.ordered({run.extractor for run in mine}, labels.rte_order())
         for run in sorted(mine, key=lambda run: (order.index(run.extractor), run.training)):

@@ -30,11 +30,9 @@ MINEA_INTERVAL = (
 
 
 def runs_of(inputs: TableInputs, protocol: str) -> list[RunKey]:
-    """Return the runs of one measurement, models in the order of the options or of their names."""
+    """Return the runs of one measurement by corpus and name."""
     runs = [run for run in inputs.scores.runs if run.protocol == protocol]
-    models = inputs.names("extractors", [run.extractor for run in runs])
-    corpora = inputs.names("corpora", [run.corpus for run in runs])
-    return [run for corpus in corpora for m in models for run in runs if (run.corpus, run.extractor) == (corpus, m)]
+    return sorted(runs, key=lambda run: (run.corpus, run.extractor))
 
 
 def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:

@@ -226,7 +226,7 @@ def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
 def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
     runs = runs_of(inputs, level)
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(DATASETS))
+    corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
     mode = mode_of(inputs, runs)
     shown = [*SIZES, *SCORES, COVERAGE]
     shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
@@ -277,7 +277,7 @@ def hard_matching(inputs: TableInputs) -> Table:
     The ground truth matches itself, so its cells show sizes only.
     """
     runs = runs_of(inputs)
-    corpora = inputs.names("corpora", [run.corpus for run in runs], ORDER)
+    corpora = labels.ordered((run.corpus for run in runs), ORDER)
     mode = mode_of(inputs, runs)
     # The plain metric names are those of the mode; the other rule has a prefix.
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")

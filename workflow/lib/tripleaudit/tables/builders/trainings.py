@@ -42,7 +42,7 @@ def grouped(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], list[Ma
 def trainings(inputs: TableInputs) -> Table:
     """Build from the facts of the trainings, a row for those that differ in their seed alone; means over seeds."""
     found = grouped(inputs.runs)
-    corpora = labels.ordered({key[0] for key in found}, tuple(labels.CORPORA))
+    corpora = labels.corpora({key[0] for key in found})
     names = labels.ordered({key[3] for key in found}, labels.rte_order())
     protocols = labels.ordered({key[1] for key in found}, labels.protocol_order())
     order = sorted(

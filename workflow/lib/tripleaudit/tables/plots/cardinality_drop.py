@@ -16,8 +16,8 @@ def draw(inputs: TableInputs) -> panels.Spec:
         for run in inputs.scores.runs
         if run.protocol == "original" and run.noise == "none" and is_extractor(run.extractor)
     ]
-    corpora = inputs.names("corpora", [run.corpus for run in runs if run.testing == "wz"], tuple(labels.CORPORA))
-    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.cardinality_order())
+    corpora = labels.corpora(run.corpus for run in runs if run.testing == "wz")
+    extractors = labels.ordered((run.extractor for run in runs), labels.cardinality_order())
     drawn = []
     for corpus in corpora:
         for training in labels.SETTINGS:
