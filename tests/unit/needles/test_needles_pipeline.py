@@ -31,8 +31,7 @@ from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import load_result, score_result
 from tripleaudit.needles.templates import template_needles
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import ScoreIndex
+from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
 KEYS = {"study": "s", "corpus": "docs", "extractor": "fake"}
 PLAN = Plan(schema="demo", target=0.3, piece_chars=2500, iterations=1, reserve=300, parts=5, part_iterations=1)

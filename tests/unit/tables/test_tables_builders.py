@@ -9,10 +9,10 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.tables.builders import build_table, make_table
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.evidence import TableInputs, load_inputs
 from tripleaudit.tables.grid import notes
+from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_csv
-from tripleaudit.tables.score_index import RunKey
 
 OWN = (
     "augmented",

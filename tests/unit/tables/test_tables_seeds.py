@@ -18,8 +18,8 @@ from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables.builders import build_table, make_table
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.evidence import TableInputs, load_inputs
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.loading import load_inputs
 
 SEEDS = (1, 2, 3)
 QUALITY = {"casrel": 0.55, "prgc": 0.60, "onerel": 0.92}  # the first two are too close to call

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.tables.evidence import load_inputs, parse_files
+    from tripleaudit.tables.loading import load_inputs, parse_files
     from tripleaudit.tables.plots import write_plot
     from tripleaudit.tables.plots.time_memory import benchmarks_of
 

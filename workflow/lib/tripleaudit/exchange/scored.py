@@ -15,8 +15,8 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired
 from tripleaudit.scoring.scores import sidecar_of
 from tripleaudit.scoring.sides import load_pair
-from tripleaudit.tables.evidence import load_inputs
-from tripleaudit.tables.score_index import UNEQUAL, run_of
+from tripleaudit.tables.inputs import UNEQUAL, run_of
+from tripleaudit.tables.loading import load_inputs
 
 Pair = tuple[list[Sentence], list[Sentence]]
 PARTS = ("counts", "predictions", "scores", "models")  # folders of a study whose subfolders are its runs

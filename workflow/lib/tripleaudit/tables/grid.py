@@ -7,10 +7,8 @@ from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex
-from tripleaudit.tables.words import chosen, gaps_note, reported_note
+from tripleaudit.tables.cells import Cell, Column, Row, chosen, gaps_note, reported_note
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex, TableInputs
 
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}

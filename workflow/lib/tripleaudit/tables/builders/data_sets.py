@@ -7,9 +7,9 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note, number, reported_note
+from tripleaudit.tables.gates import NOT_MEASURED, several
+from tripleaudit.tables.inputs import TableInputs
 
 READS = (
     "data/reported/rte_eval.csv",

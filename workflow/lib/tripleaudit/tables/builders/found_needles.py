@@ -6,11 +6,9 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, leader
-from tripleaudit.tables.score_index import RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
+from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen, number
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, leader, several
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/minea.csv",)
 

@@ -7,8 +7,7 @@ from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import contrast, pairs_of
+from tripleaudit.tables.gates import contrast, pairs_of, sentences
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -22,8 +21,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey, mean_difference, run_of
-from tripleaudit.tables.words import sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs, mean_difference, run_of
 
 READS = ("data/reported/rte_eval.csv",)
 

@@ -11,12 +11,10 @@ from typing import NamedTuple
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, doubt_of_training, leader
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, doubt_of_training, leader, sentences, several
 from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
-from tripleaudit.tables.score_index import RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, sentences, several
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/genres.csv",)
 

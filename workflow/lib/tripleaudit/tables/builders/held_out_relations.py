@@ -5,8 +5,7 @@ from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import doubt_of_training, leader
+from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, leader, sentences
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -19,7 +18,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.words import NOT_MEASURED, sentences
+from tripleaudit.tables.inputs import TableInputs
 
 CANNOT = "0: cannot name them"
 

@@ -7,9 +7,9 @@ choice of a rule changes.
 from tripleaudit.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables.cells import Column, Table
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import SETS_NOTE, as_rows, extractor_rows, notes, row_notes
+from tripleaudit.tables.inputs import TableInputs
 
 PLACES = "exact-span"
 

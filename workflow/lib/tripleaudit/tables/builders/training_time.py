@@ -7,10 +7,10 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note, reported_note
+from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note
+from tripleaudit.tables.inputs import TableInputs
 
 READS = ("data/reported/zero_cardinality.csv",)
 

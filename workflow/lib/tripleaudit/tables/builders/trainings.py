@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs, at_rest
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
+from tripleaudit.tables.gates import NOT_MEASURED
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.loading import at_rest
 from tripleaudit.training.convergence import FEWEST, RISE
 
 COLUMNS: Final = (

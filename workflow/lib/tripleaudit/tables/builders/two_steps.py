@@ -12,8 +12,16 @@ from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.generalisation import f1_elsewhere
 from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, rows_of, variant_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, best, contrast, doubt_of_training, not_beaten, pairs_of
+from tripleaudit.tables.gates import (
+    FEW,
+    NOT_MEASURED,
+    best,
+    contrast,
+    doubt_of_training,
+    not_beaten,
+    pairs_of,
+    sentences,
+)
 from tripleaudit.tables.grid import (
     FRACTION,
     ScoreColumn,
@@ -24,8 +32,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, sentences
+from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 

@@ -7,8 +7,7 @@ from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import contrast, pairs_of
+from tripleaudit.tables.gates import contrast, pairs_of, sentences
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -21,8 +20,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 READS = ("data/reported/zero_cardinality.csv",)
 

@@ -1,9 +1,8 @@
 """``cardinality-drop``: how F1 falls from NZ to WZ testing, by extractor; a panel for each corpus and training set."""
 
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import is_extractor
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 NAME = "cardinality-drop"
 NAMES = {testing: f"tested on {label}" for testing, label in labels.SETTINGS.items()}

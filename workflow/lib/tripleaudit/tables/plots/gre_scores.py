@@ -2,7 +2,7 @@
 
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.builders import gre
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "gre-scores"
 TITLES = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "time-memory"
 PANELS = (

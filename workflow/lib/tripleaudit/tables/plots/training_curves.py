@@ -6,7 +6,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "training-curves"
 MOST_POINTS = 200  # of one training; more cannot be told apart on a panel

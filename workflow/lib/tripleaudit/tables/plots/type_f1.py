@@ -1,8 +1,8 @@
 """``type-f1``: type F1 by stratum with bootstrap intervals, one panel a corpus."""
 
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import extractor_rows, is_extractor
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "type-f1"
 

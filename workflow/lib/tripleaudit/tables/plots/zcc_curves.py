@@ -3,8 +3,7 @@
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 NAME = "zcc-curves"
 
