@@ -76,7 +76,7 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     # A further system is scored alone.
     study(more={"further": {"triples": "out.json"}})
     found = jobs(snakemake(folder, "-n"))
-    assert set(found) == {"score_triples", "merge_gre_scores", "table", "plot", "write_report", "all"}
+    assert set(found) == {"score_triples", "merge_scores", "table", "plot", "write_report", "all"}
     assert found["score_triples"] == 1
     # Neither does another address, time-out or endpoint: only what decides the answers makes the judge judge again.
     study(endpoint={"timeout": 77, "prices": {"input": 1, "output": 2}})
@@ -108,7 +108,7 @@ def test_a_second_judge_stands_beside_the_first(study):
 
 
 def test_only_what_depends_on_a_change_is_planned(study):
-    first = {"train_topics", "judge_triples", "score_triples", "merge_gre_scores", "table"}
+    first = {"train_topics", "judge_triples", "score_triples", "merge_scores", "table"}
     assert set(jobs(snakemake(study(), "-n"))) >= first
     assert "train_topics" not in jobs(snakemake(study(topics=None), "-n"))
 

@@ -44,9 +44,9 @@ def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
     assert "<svg" in (folder / TARGETS[1]).read_text(encoding="utf-8")
     assert jobs(snakemake(folder, *dry_run, "--", *TARGETS)) == {}
     every = jobs(snakemake(folder, *dry_run))
-    assert every.pop("all") == 1 and every == {"needle_table": 5, "write_report": 1}
+    assert every.pop("all") == 1 and every == {"table": 5, "write_report": 1}
     counted = jobs(snakemake(study(fake.url, synonyms=True), *dry_run, "--", *TARGETS))
-    assert counted == {"score_needles": 1, "merge_needle_scores": 1, "needle_table": 1, "needle_plot": 1}
+    assert counted == {"score_needles": 1, "merge_scores": 1, "table": 1, "plot": 1}
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
     assert jobs(snakemake(study(fake.url), *dry_run, "--", *TARGETS))["make_needles"] == 1
 
@@ -121,9 +121,9 @@ def test_a_further_system_is_shown_triple_needles_alone(study):
     assert jobs(snakemake(folder, *dry_run)) == {}
     write(fake.url, model=model, further={"command": [sys.executable, "program.py"]})
     found = jobs(snakemake(folder, *dry_run))
-    assert found == {"predict_system": 1, "score_system_needles": 1, "merge_needle_scores": 1}
+    assert found == {"predict_system": 1, "score_triple_needles": 1, "merge_scores": 1}
     write(fake.url)
-    assert jobs(snakemake(folder, *dry_run)) == {"merge_needle_scores": 1}
+    assert jobs(snakemake(folder, *dry_run)) == {"merge_scores": 1}
 
 
 def test_a_document_that_is_not_there(study):

@@ -2,40 +2,39 @@
 COLLECTIONS = STUDY.collections
 
 
+def collection_code(name):
+    """The code of the extractor or system of a collection."""
+    if COLLECTIONS.system(name):
+        return jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(name))
+    return jobs.extractor_code("collection", COLLECTIONS.extractor(name))
+
+
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
     input:
         texts=of(COLLECTIONS.texts, "collection"),
         model=of(COLLECTIONS.model, "collection"),
         gate=of(COLLECTIONS.gate, "collection"),
-        folders=lambda wildcards: beside(
-            COLLECTIONS.model(wildcards.collection) + COLLECTIONS.gate(wildcards.collection)
-        ),
+        folders=beside_of(COLLECTIONS.models, "collection"),
     output:
         "<study>/collections/{collection}/collection.json",
     log:
         "<logs>/extract_collection/{collection}.log",
     benchmark:
         "<benchmarks>/extract_collection/{collection}.jsonl"
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards: COLLECTIONS[wildcards.collection].workers + 1
+    threads: of(COLLECTIONS.threads, "collection")
     resources:
-        gpu=lambda wildcards: 0 if config["gpu"] == 0 else COLLECTIONS.gpus(wildcards.collection),
-        mem_mb=lambda wildcards, attempt: attempt * COLLECTIONS.mem_mb(wildcards.collection),
-        runtime=lambda wildcards: COLLECTIONS[wildcards.collection].runtime,
+        gpu=0 if config["gpu"] == 0 else of(COLLECTIONS.gpus, "collection"),
+        mem_mb=growing(COLLECTIONS.mem_mb, "collection"),
+        runtime=of(COLLECTIONS.runtime, "collection"),
     params:
         addresses=of(COLLECTIONS.addresses, "collection"),
         deciding=of(COLLECTIONS.deciding_options, "collection"),
-        speed=lambda wildcards, input: COLLECTIONS.speed_options(wildcards.collection),
-        who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
-        gate=lambda wildcards, input: ["--gate", str(Path(str(input.gate)).parent)] if input.gate else [],
+        speed=aside(COLLECTIONS.speed_options, "collection"),
+        who=COLLECTIONS.who_param,
+        gate=COLLECTIONS.gate_options,
         system=of(COLLECTIONS.identity, "collection"),
-        code=lambda wildcards: (
-            jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
-            if COLLECTIONS.system(wildcards.collection)
-            else jobs.extractor_code("collection", COLLECTIONS.extractor(wildcards.collection))
-        ),
+        code=of(collection_code, "collection"),
     shell:
         "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} {params.who:q} "
         "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} --replace "

@@ -1,50 +1,12 @@
-# Helpers shared by all rules: the package on the path, the validated configuration and the study's plan.
-import importlib.util
+# Helpers shared by all rules: the validated configuration, the study's plan, and how rules ask it.
 import json
 import re
 import sys
-import tarfile
-import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
-import git
 from snakemake.exceptions import WorkflowError
-from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSourceFile
-
-
-def package_folder(here):
-    """The folder to import the package from: beside these rules, out of the repository that they are read from
-    (`github(...)`, `git+file:`), or None where the package has to be installed already."""
-    if isinstance(here, LocalSourceFile):
-        beside = Path(here.get_path_or_uri(secret_free=True)).parent / "lib"
-        return beside if beside.is_dir() else None
-    if not isinstance(here, (HostingProviderFile, LocalGitFile)):
-        return None
-    repository = git.Repo(here.repo_path) if isinstance(here, LocalGitFile) else here.hosted_repo.repo
-    commit = repository.commit(here.ref).hexsha
-    checkouts = Path(workflow.sourcecache.cache_path) / "tripleaudit"
-    if not (checkouts / commit).exists():
-        checkouts.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=checkouts) as folder:
-            with tempfile.TemporaryFile() as archive:
-                repository.archive(archive, commit, path=["workflow", "resources", "config"])
-                archive.seek(0)
-                tarfile.open(fileobj=archive).extractall(f"{folder}/files", filter="data")
-            try:
-                Path(folder, "files").rename(checkouts / commit)
-            except OSError:
-                pass  # another process was faster
-    return checkouts / commit / "workflow" / "lib"
-
-
-if folder := package_folder(workflow.current_basedir):
-    sys.path.insert(0, str(folder))
-elif not importlib.util.find_spec("tripleaudit"):
-    raise WorkflowError(
-        "these rules come without their package; install it beside Snakemake, or name the workflow by a repository, as "
-        "in module: snakefile: github(...)"
-    )
 
 from tripleaudit import jobs
 from tripleaudit.descriptors import MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
@@ -61,25 +23,35 @@ except UserError as error:
 config = STUDY.config
 
 # a job that another machine runs sees no network; whatever is fetched is fetched by local rules
-jobs.export_environment(folder, config["gpu"], config["gpu_share"], offline=workflow.remote_exec)
+jobs.export_environment(PACKAGE_FOLDER, config["gpu"], config["gpu_share"], offline=workflow.remote_exec)
 PYTHON = sys.executable
 
 
-def growing(amount):
-    """A resource (memory in MB, run time in minutes) that every further attempt asks more of."""
-    return lambda wildcards, attempt: amount * attempt
+def of(method, *names):
+    """What a method of the plan says of a job's wildcards, such as ``of(STUDY.report.options, "table")``."""
+    return lambda wildcards: method(*(wildcards[name] for name in names))
 
 
-def plot_code(plot):
-    """The code of a plot beyond that of the command that draws it."""
-    return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
+def aside(method, *names):
+    """The same of what decides no result: Snakemake does not compare params that are made from the input, so that a new
+    price, address or time-out reruns nothing."""
+    return lambda wildcards, input: method(*(wildcards[name] for name in names))
 
 
-def score_keys(wildcards, **keys):
-    """The keys of a run in the scores file, as JSON."""
-    untrained = {"noise": "none", "seed": ""}  # a baseline
-    named = {name: wildcards.get(name, untrained.get(name)) for name in ("corpus", "extractor", "noise", "seed")}
-    return json.dumps({"study": STUDY.name, **named, **keys})
+def growing(amount, *names):
+    """A resource (memory in MB, run time in minutes), or a method that names it, more of it at every further attempt."""
+    method = amount if callable(amount) else lambda: amount
+    return lambda wildcards, attempt: method(*(wildcards[name] for name in names)) * attempt
+
+
+def beside_of(method, *names):
+    """The other files of the folders of models that a method of the plan names, for wildcards or all of them."""
+
+    def others(wildcards):
+        found = method(*([wildcards[name] for name in names] or [wildcards]))
+        return beside([found] if isinstance(found, str) else [*(found.values() if isinstance(found, dict) else found)])
+
+    return others
 
 
 def scored_row(wildcards):
@@ -114,20 +86,19 @@ def as_options(wildcards, input):
     ]
 
 
-def of(method, *names):
-    """What a method of the plan says of a job's wildcards, such as ``of(STUDY.report.options, "table")``."""
-    return lambda wildcards: method(*(wildcards[name] for name in names))
-
-
 def code_of(command, registry, wildcard):
     """The code that a job chooses by a wildcard, such as its table, beyond that of its command."""
     return lambda wildcards: jobs.described_code(command, registry, wildcards[wildcard])
 
 
 def section_for_job(wildcards, input):
-    """The section of the configuration. Snakemake does not compare params that are made from the input, so that a new
-    price, address or time-out reruns nothing; what decides a result is in the other params of a rule."""
+    """The section of the configuration about language models; what of it decides a result is in other params."""
     return STUDY.language_models.json
+
+
+def threads_to_serve(wildcards, input):
+    """Threads of a job that asks a language model: those of the study where the job serves the model itself."""
+    return config["threads"] if input.model else 1
 
 
 # a model is a folder, of which a rule names a file or two; from a store comes only what is named

@@ -2,6 +2,14 @@
 SPLITS = ("train", "valid", "test")
 
 
+def reading_code(wildcards):
+    """The code of the format that it reads."""
+    corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol")
+    if protocol:
+        return jobs.corpus_code([], STUDY.data.published(corpus, protocol), split)
+    return jobs.corpus_code(STUDY.data.formats(corpus, split), STUDY.data.registered(corpus), split)
+
+
 rule prepare_corpus:
     """Read one split of a corpus, find its spans, and report what was found and what was not."""
     input:
@@ -13,19 +21,13 @@ rule prepare_corpus:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
     benchmark:
         "<benchmarks>/prepare_corpus/{corpus}/{split}.jsonl"
-    conda:
-        "../../envs/light.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
         options=of(STUDY.data.prepare_options, "corpus", "split"),
-        code=lambda wildcards: jobs.corpus_code(
-            STUDY.data.formats(wildcards.corpus, wildcards.split),
-            STUDY.data.registered(wildcards.corpus),
-            wildcards.split,
-        ),
-        origin=lambda wildcards, input: STUDY.data.prepare_origin(wildcards.corpus, wildcards.split, input),
+        code=reading_code,
+        origin=STUDY.data.prepare_origin,
     shell:
         "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
         "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
@@ -44,8 +46,6 @@ rule corpus_reports:
     benchmark:
         "<benchmarks>/corpus_reports/{corpus}.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         max_length=of(STUDY.trainings.shortest_limit, "corpus"),
     shell:

@@ -17,11 +17,9 @@ rule fetch_lm:
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        source=lambda wildcards, input: STUDY.places.source(wildcards.model),
-        pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
+        source=aside(STUDY.places.source, "model"),
+        pinned=of(pinned_model, "model"),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 
@@ -41,8 +39,6 @@ rule convert_lm:
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     priority: 20
-    conda:
-        "../../envs/torch.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(15),
@@ -62,10 +58,8 @@ rule select_texts:
     benchmark:
         "<benchmarks>/select_texts/{dataset}.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        dataset=lambda wildcards: json.dumps(config["generative"]["datasets"][wildcards.dataset], sort_keys=True),
+        dataset=of(STUDY.language_models.dataset_json, "dataset"),
     shell:
         "python -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
         "--texts {output.texts:q} --reference-out {output.reference:q} > {log:q} 2>&1"
@@ -75,7 +69,7 @@ rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
-        model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
+        model=of(STUDY.language_models.served_to, "system"),
         examples=of(STUDY.language_models.examples, "dataset", "system"),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
@@ -88,9 +82,7 @@ rule generate:
         "<benchmarks>/generate/{dataset}/{system}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*STUDY.language_models.asked())
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards, input: config["threads"] if input.model else 1
+    threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
@@ -121,8 +113,6 @@ rule estimate:
     log:
         "<logs>/estimate.log",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         config=json.dumps(STUDY.given),
     shell:

@@ -14,8 +14,6 @@ rule train_topics:
         "<logs>/train_topics/{dataset}.log",
     benchmark:
         "<benchmarks>/train_topics/{dataset}.jsonl"
-    conda:
-        "../../envs/torch.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
@@ -29,7 +27,7 @@ rule train_topics:
 rule judge_triples:
     """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
-        triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
+        triples=of(GRE.judged_triples, "dataset", "system"),
         texts=of(GRE.texts, "dataset", "system"),
         model=of(STUDY.language_models.served, "judge"),
     output:
@@ -43,9 +41,7 @@ rule judge_triples:
         "<benchmarks>/judge_triples/{dataset}/{system}/{judge}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*GRE.judges)
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards, input: config["threads"] if input.model else 1
+    threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
@@ -53,7 +49,7 @@ rule judge_triples:
     params:
         prompts=GRE.judge_options(),
         answering=of(GRE.judge_identity, "judge"),
-        kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
+        kinds=of(GRE.judged_kinds, "dataset", "system", "judge"),
         section=section_for_job,
         study=STUDY.name,
     shell:
@@ -66,10 +62,10 @@ rule judge_triples:
 rule score_triples:
     """All GREScores of one system of a data set; every distinct string of it and of the gold triples is embedded once."""
     input:
-        files=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[1],
+        files=of(GRE.spec_files, "dataset", "system"),
         topics=of(GRE.topic_model, "dataset"),
         encoder=GRE.encoder(),
-        before=ancient(lambda wildcards: GRE.embedded_before(wildcards.dataset, wildcards.system)),
+        before=ancient(of(GRE.embedded_before, "dataset", "system")),
     output:
         scores="<study>/gre/{dataset}/scores/{system}.csv",
         provenance="<study>/gre/{dataset}/scores/{system}.provenance.json",
@@ -78,13 +74,11 @@ rule score_triples:
     benchmark:
         "<benchmarks>/score_triples/{dataset}/{system}.jsonl"
     localrule: STUDY.language_models.need_network(GRE.embedding_endpoint)
-    conda:
-        "../../envs/torch.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        spec=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[0],
+        spec=of(GRE.spec_json, "dataset", "system"),
         embedding=GRE.embedding_options(),
         answering=GRE.embedding_identity(),
         section=section_for_job,

@@ -24,9 +24,7 @@ rule make_needles:
         "<benchmarks>/make_needles.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(NEEDLES.config.generator)
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards, input: config["threads"] if input.model else 1
+    threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
@@ -34,13 +32,13 @@ rule make_needles:
     params:
         made=NEEDLES.made_json,
         code=NEEDLE_SCHEMA,
-        plan=lambda wildcards, input: NEEDLES.plan_json,
+        plan=NEEDLES.plan_for_job,
         options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
         generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
         identity=STUDY.language_models.sampling(NEEDLES.config.generator),
         section=section_for_job,
         study=STUDY.name,
-        own=lambda wildcards, input: ["--needle-file", str(input.needles)] if input.needles else [],
+        own=NEEDLES.own_needles,
     shell:
         "python -m tripleaudit make-needles --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
@@ -52,8 +50,8 @@ rule extract_needles:
     """Entities that one model extracts from the documents, and what is alike in them and the needles."""
     input:
         corpus=rules.make_needles.output,
-        model=lambda wildcards: STUDY.language_models.served(NEEDLES.endpoint_of(wildcards.lm)),
-        judge=lambda wildcards: STUDY.language_models.served(NEEDLES.other_judge(wildcards.lm)),
+        model=of(NEEDLES.served, "lm"),
+        judge=of(NEEDLES.served_judge, "lm"),
         tokenizer=[shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
     output:
         entities="<study>/needles/models/{lm}/entities.jsonl",
@@ -71,9 +69,7 @@ rule extract_needles:
         "<benchmarks>/extract_needles/{lm}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.runs))
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards, input: config["threads"] if input.model else 1
+    threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
@@ -81,13 +77,11 @@ rule extract_needles:
     params:
         made=NEEDLES.made_json,
         code=NEEDLE_SCHEMA,
-        plan=lambda wildcards, input: NEEDLES.plan_json,
-        judge=lambda wildcards: ["--judge", judge] if (judge := NEEDLES.other_judge(wildcards.lm)) else [],
-        identity=lambda wildcards: STUDY.language_models.sampling(
-            NEEDLES.endpoint_of(wildcards.lm), NEEDLES.other_judge(wildcards.lm)
-        ),
-        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
-        tokenizer=lambda wildcards, input: ["--tokenizer", str(input.tokenizer)] if input.tokenizer else [],
+        plan=NEEDLES.plan_for_job,
+        judge=of(NEEDLES.judge_options, "lm"),
+        identity=of(NEEDLES.identity, "lm"),
+        run=of(NEEDLES.runs.get, "lm"),
+        tokenizer=NEEDLES.own_tokenizer,
         section=section_for_job,
         study=STUDY.name,
     shell:
@@ -110,8 +104,6 @@ rule rate_needles:
     benchmark:
         "<benchmarks>/rate_needles/{lm}.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         thresholds=config["needles"]["thresholds"],
         identification=config["needles"]["identification"],
@@ -134,15 +126,13 @@ rule score_needles:
     benchmark:
         "<benchmarks>/score_needles/{lm}.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         code=NEEDLE_SCHEMA,
         plan=NEEDLES.plan_json,
         name=NEEDLES.config.name,
         synonyms=["--synonyms"] if NEEDLES.config.synonyms else [],
         study=STUDY.name,
-        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
+        run=of(NEEDLES.runs.get, "lm"),
     shell:
         "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "

@@ -2,6 +2,11 @@
 from tripleaudit.protocols.build import spec_of
 
 
+def protocol_code(wildcards):
+    """The code of the protocol that a job builds."""
+    return jobs.described_code("build-protocol", PROTOCOLS, spec_of(wildcards.protocol).name)
+
+
 rule original_split:
     """The original split of a corpus in one cardinality setting."""
     input:
@@ -13,15 +18,13 @@ rule original_split:
     benchmark:
         "<benchmarks>/original_split/{corpus}/{setting}/{split}.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     shell:
         "python -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
         "> {log:q} 2>&1"
 
 
-rule prepare_published:
-    """Read one split of the published sets of a protocol, in place of sets made here."""
+use rule prepare_corpus as prepare_published with:
+    # one split of the published sets of a protocol, in place of sets made here
     input:
         STUDY.data.published_inputs,
     output:
@@ -31,22 +34,8 @@ rule prepare_published:
         "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
     benchmark:
         "<benchmarks>/prepare_published/{corpus}/{protocol}/{split}.jsonl"
-    conda:
-        "../../envs/light.yaml"
-    resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
     params:
         options=of(STUDY.data.prepare_options, "corpus", "split", "protocol"),
-        code=lambda wildcards: jobs.corpus_code(
-            [], STUDY.data.published(wildcards.corpus, wildcards.protocol), wildcards.split
-        ),
-        origin=lambda wildcards, input: STUDY.data.prepare_origin(
-            wildcards.corpus, wildcards.split, input, wildcards.protocol
-        ),
-    shell:
-        "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
-        "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
 
 
 rule build_protocol:
@@ -64,14 +53,12 @@ rule build_protocol:
         "<benchmarks>/build_protocol/{corpus}/{protocol}.jsonl"
     wildcard_constraints:
         protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
-    conda:
-        "../../envs/light.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
         options=of(STUDY.data.protocol_json, "protocol"),
-        code=lambda wildcards: jobs.described_code("build-protocol", PROTOCOLS, spec_of(wildcards.protocol).name),
+        code=protocol_code,
     shell:
         "python -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
@@ -84,7 +71,7 @@ rule train_masked_lm:
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
         encoder=STUDY.encoder_file,
-        encoder_files=lambda wildcards: beside([STUDY.encoder_file(wildcards)]),
+        encoder_files=beside_of(STUDY.encoder_file),
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
@@ -94,8 +81,6 @@ rule train_masked_lm:
     benchmark:
         "<benchmarks>/train_masked_lm/{corpus}.jsonl"
     priority: 10
-    conda:
-        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         mem_mb=growing(8000),
@@ -112,7 +97,7 @@ rule build_augmented:
     input:
         unpack(STUDY.protocol_inputs),
         unpack(STUDY.data.augmentation_models),
-        folders=lambda wildcards: beside(STUDY.data.augmentation_models(wildcards).values()),
+        folders=beside_of(STUDY.data.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
         report="<study>/protocols/{corpus}/augmented/report.json",
@@ -121,8 +106,6 @@ rule build_augmented:
     benchmark:
         "<benchmarks>/build_augmented/{corpus}.jsonl"
     priority: 10
-    conda:
-        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         mem_mb=growing(8000),

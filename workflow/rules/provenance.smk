@@ -1,4 +1,13 @@
-# The code that a result depends on, as parameters of every rule: what the rule's command imports inside the package
-# (tripleaudit/code.py). What a job chooses by a name, such as its extractor or its table, is the rule's own `code`.
+# What every rule has, said once: its software environment (--software-deployment-method conda), and the code that its
+# result depends on, as parameters: what the rule's command imports inside the package (tripleaudit/code.py). What a job
+# chooses by a name, such as its extractor or its table, is the rule's own `code`.
+WITHOUT_TORCH = (
+    "audit-protocol corpus-reports estimate fetch make-triple-needles merge-scores original-split plots prepare "
+    "predict-baseline rate-needles score-classifier score-needles score-run score-triple-needles select-texts "
+    "system-facts table training-facts write-report"
+).split()
+
 for every_rule in workflow.rules:
+    if command := re.match(r"python -m tripleaudit (\S+)", every_rule.shellcmd or ""):
+        every_rule.conda_env = f"../../envs/{'light' if command[1] in WITHOUT_TORCH else 'torch'}.yaml"
     every_rule.set_params(*jobs.rule_code(every_rule.shellcmd or ""))

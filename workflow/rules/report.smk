@@ -1,6 +1,11 @@
 # Plots, and the report: one self-contained HTML page of everything that the study found.
 
 
+def plot_code(plot):
+    """The code of a plot beyond that of the command that draws it."""
+    return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
+
+
 rule plot:
     """One plot of the study as SVG, and as the Vega-Lite specification that the report draws."""
     input:
@@ -20,12 +25,10 @@ rule plot:
     wildcard_constraints:
         plot="|".join(STUDY.report.plots) or "none",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         files=as_options,
         options=of(STUDY.report.plot_options, "plot"),
-        code=lambda wildcards: plot_code(wildcards.plot),
+        code=of(plot_code, "plot"),
     shell:
         "python -m tripleaudit plots {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
         "> {log:q} 2>&1"
@@ -34,7 +37,7 @@ rule plot:
 rule write_report:
     """One HTML page: systems by questions, answers, tables, plots, errors by sentence, provenance."""
     input:
-        STUDY.report.beside(),
+        lambda wildcards: STUDY.report.beside_answers() if STORED else [],
         unpack(STUDY.report.inputs),
     output:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
@@ -43,12 +46,10 @@ rule write_report:
     benchmark:
         "<benchmarks>/report.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
         facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
-        files=as_options,
+        files=lambda wildcards, input: [part for kind in input.keys() for part in (f"--{kind}", *input.get(kind))],
     shell:
         "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 

@@ -10,15 +10,12 @@ rule score:
     output:
         scores="<study>/scores/{row}.csv",
         counts="<study>/counts/{row}.csv",
-        provenance="<study>/scores/{row}.provenance.json",
     log:
         "<logs>/score/{row}.log",
     benchmark:
         "<benchmarks>/score/{row}.jsonl"
     wildcard_constraints:
         row=r".+/(?!classification\.)[^/]+",
-    conda:
-        "../../envs/light.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
@@ -39,7 +36,6 @@ rule score_classifier:
     output:
         scores="<study>/scores/{of}/classification.csv",
         counts="<study>/counts/{of}/classification.csv",
-        provenance="<study>/scores/{of}/classification.provenance.json",
         curve="<study>/scores/{of}/curve.json",
     log:
         "<logs>/score_classifier/{of}.log",
@@ -47,8 +43,6 @@ rule score_classifier:
         "<benchmarks>/score_classifier/{of}.jsonl"
     wildcard_constraints:
         of=".+",
-    conda:
-        "../../envs/light.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
@@ -73,8 +67,6 @@ rule predict_baseline:
         "<benchmarks>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor="|".join(STUDY.baselines) or "none",
-    conda:
-        "../../envs/light.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
@@ -97,8 +89,6 @@ rule merge_scores:
     wildcard_constraints:
         part="|gre/|needles/",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     shell:
         "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
         "--provenance {output.provenance:q} > {log:q} 2>&1"

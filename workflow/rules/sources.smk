@@ -2,6 +2,16 @@
 from tripleaudit.sources import registry
 
 
+def pinned_file(file):
+    """What a raw file has to be."""
+    return jobs.pinned(registry.raw_file(file))
+
+
+def pinned_model(model):
+    """What a model has to be."""
+    return jobs.pinned(registry.find_model(STUDY.places.source(model)))
+
+
 rule fetch_raw:
     """Fetch one registered raw file and verify it."""
     output:
@@ -14,10 +24,8 @@ rule fetch_raw:
     wildcard_constraints:
         file=".+",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        pinned=lambda wildcards: jobs.pinned(registry.raw_file(wildcards.file)),
+        pinned=of(pinned_file, "file"),
     shell:
         "python -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
@@ -34,11 +42,9 @@ rule fetch_model:
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        source=lambda wildcards, input: STUDY.places.source(wildcards.model),
-        pinned=lambda wildcards: jobs.pinned(registry.find_model(STUDY.places.source(wildcards.model))),
+        source=aside(STUDY.places.source, "model"),
+        pinned=of(pinned_model, "model"),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output"
         + ("[0]" if STORED else "")

@@ -4,6 +4,21 @@ from tripleaudit.plan.systems import INFUSED, next_attempt
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
 
 
+def chosen(setting):
+    """What a study says of a system: its threads, memory, time or GPUs."""
+    return of(STUDY.systems.setting(setting), "extractor")
+
+
+def attempt_of(path):
+    """The number of a job's attempt, for one that failed is made again where its report says so."""
+    return lambda wildcards: next_attempt(workflow.pathvars.apply(path(*wildcards)))
+
+
+def system_code(name):
+    """The code of a system's kind."""
+    return jobs.described_code("predict-system", SYSTEM_KINDS, STUDY.systems.kinds[name].name)
+
+
 rule predict_system:
     """What a system says of one test set, and what that took; one that fails costs its own row only."""
     input:
@@ -19,25 +34,19 @@ rule predict_system:
     wildcard_constraints:
         extractor=SYSTEMS,
         testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
+    threads: chosen("threads")
     resources:
-        gpu=lambda wildcards: STUDY.systems.given[wildcards.extractor].gpus,
-        llm_requests=lambda wildcards: int(STUDY.systems.kinds[wildcards.extractor].name == "endpoint"),
-        mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
-        runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
+        gpu=chosen("gpus"),
+        llm_requests=of(STUDY.systems.asks_a_model, "extractor"),
+        mem_mb=growing(STUDY.systems.setting("mem_mb"), "extractor"),
+        runtime=chosen("runtime"),
     params:
         deciding=of(STUDY.systems.identity, "corpus", "extractor", "trainset"),
-        attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(f"{STUDY.systems.path(*wildcards)}.report.json")),
-        settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
-        job=lambda wildcards, input, threads: STUDY.systems.job(
-            wildcards.corpus, wildcards.extractor, threads, wildcards.trainset
-        ),
-        tell=lambda wildcards: ["--tell"] if STUDY.systems.tells(wildcards) else [],
-        code=lambda wildcards: jobs.described_code(
-            "predict-system", SYSTEM_KINDS, STUDY.systems.kinds[wildcards.extractor].name
-        ),
+        attempt=attempt_of(STUDY.systems.report),
+        settings=aside(STUDY.systems.json, "extractor"),
+        job=STUDY.systems.job_param,
+        tell=STUDY.systems.tell_options,
+        code=of(system_code, "extractor"),
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
         "--job {params.job:q} --test {input.test:q} --train {input.train:q} --files {input.files:q} "
@@ -72,20 +81,18 @@ rule complete_halves:
         extractor="|".join(re.escape(name) for _, name in STUDY.systems.probe.runs) or "none",
     # compute nodes may have no network
     localrule: any(name in STUDY.systems.networked() for _, name in STUDY.systems.probe.runs)
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards: STUDY.systems.given[wildcards.extractor].threads
+    threads: chosen("threads")
     resources:
-        gpu=lambda wildcards: STUDY.systems.given[wildcards.extractor].gpus,
+        gpu=chosen("gpus"),
         llm_requests=1,
-        mem_mb=lambda wildcards, attempt: STUDY.systems.given[wildcards.extractor].mem_mb * attempt,
-        runtime=lambda wildcards: STUDY.systems.given[wildcards.extractor].runtime,
+        mem_mb=growing(STUDY.systems.setting("mem_mb"), "extractor"),
+        runtime=chosen("runtime"),
     params:
         deciding=of(STUDY.systems.probe.identity, "corpus", "extractor"),
-        attempt=lambda wildcards: next_attempt(workflow.pathvars.apply(STUDY.systems.probe.path(*wildcards))),
-        settings=lambda wildcards, input: STUDY.systems.json(wildcards.extractor),
-        job=lambda wildcards, input, threads: STUDY.systems.job(wildcards.corpus, wildcards.extractor, threads),
-        run_keys=lambda wildcards: score_keys(wildcards, protocol="original", training="nz", testing="nz"),
+        attempt=attempt_of(STUDY.systems.probe.path),
+        settings=aside(STUDY.systems.json, "extractor"),
+        job=STUDY.systems.job_param,
+        run_keys=of(STUDY.systems.probe.keys_json, "corpus", "extractor"),
     shell:
         "python -m tripleaudit complete-halves --name {wildcards.extractor:q} --settings {params.settings:q} "
         "--job {params.job:q} --run-keys {params.run_keys:q} --test {input.test:q} --augmented {input.augmented:q} "
@@ -105,11 +112,9 @@ rule system_facts:
     benchmark:
         "<benchmarks>/system_facts.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        run_keys=lambda wildcards: json.dumps(STUDY.systems.keys()),
-        trained=lambda wildcards: json.dumps([keys for _, keys in STUDY.systems.timed]),
+        run_keys=of(STUDY.systems.keys_json),
+        trained=of(STUDY.systems.timed_json),
     shell:
         "python -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "
         "--predictions {input.predictions:q} --trained {params.trained:q} --out {output:q} "

@@ -1,6 +1,16 @@
 # From the tidy scores, the audits of the data and the facts of the trainings to paper-style tables and the report.
 
 
+def training_keys(wildcards):
+    """The keys of all trainings as the scores file names them, as JSON."""
+    return json.dumps(STUDY.report.training_keys)
+
+
+def audit_keys(wildcards):
+    """Those of an audit."""
+    return json.dumps({"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol})
+
+
 rule training_facts:
     """How long every training took, on what, and how it went; those behind stored predictions too."""
     input:
@@ -13,10 +23,8 @@ rule training_facts:
     benchmark:
         "<benchmarks>/training_facts.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
+        run_keys=training_keys,
     shell:
         "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} --out {output:q} "
         "> {log:q} 2>&1"
@@ -33,12 +41,8 @@ rule audit:
     benchmark:
         "<benchmarks>/audit/{corpus}/{protocol}.jsonl"
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
-        run_keys=lambda wildcards: json.dumps(
-            {"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol}
-        ),
+        run_keys=audit_keys,
     shell:
         "python -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
         "{input.test:q} --with-zero {input.zero:q} --out {output:q} > {log:q} 2>&1"
@@ -66,8 +70,6 @@ rule table:
     wildcard_constraints:
         table="|".join(STUDY.report.possible) or "none",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         files=as_options,
         options=of(STUDY.report.options, "table"),

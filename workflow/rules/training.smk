@@ -1,11 +1,18 @@
 # Training and prediction: one rule for all extractors and classifiers; their differences live in the package.
+TRAININGS = STUDY.trainings
+
+
+def training_code(wildcards):
+    """The code of the extractor, and of the matching rule by which the best epoch is chosen."""
+    matching = TRAININGS.matching(wildcards.corpus, wildcards.extractor)
+    return jobs.extractor_code("train", wildcards.extractor) | jobs.described_code("train", MATCHINGS, matching)
 
 
 rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
         unpack(STUDY.trainset_files),
-        encoder_files=lambda wildcards: beside([STUDY.encoder_file(wildcards)]),
+        encoder_files=beside_of(STUDY.encoder_file),
     output:
         weights="<study>/models/<run>/model.safetensors",
         config="<study>/models/<run>/config.json",
@@ -16,22 +23,15 @@ rule train:
         "<logs>/train/<run>.log",
     benchmark:
         "<benchmarks>/train/<run>.jsonl"
-    conda:
-        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
-        runtime=lambda wildcards: STUDY.trainings.resource(wildcards.extractor, "runtime", "8h"),
+        mem_mb=growing(TRAININGS.mem_mb, "extractor"),
+        runtime=of(TRAININGS.runtime, "extractor"),
     params:
-        deciding=lambda wildcards: STUDY.trainings.deciding_json(
-            wildcards.corpus, wildcards.extractor, wildcards.noise, wildcards.trainset.rpartition("-")[0]
-        ),
-        settings=lambda wildcards, input: STUDY.trainings.training_json(
-            wildcards.corpus, wildcards.extractor, wildcards.noise, wildcards.trainset.rpartition("-")[0]
-        ),
-        code=lambda wildcards: jobs.extractor_code("train", wildcards.extractor)
-        | jobs.described_code("train", MATCHINGS, STUDY.trainings.matching(wildcards.corpus, wildcards.extractor)),
+        deciding=of(TRAININGS.deciding_json, "corpus", "extractor", "noise", "trainset"),
+        settings=aside(TRAININGS.training_json, "corpus", "extractor", "noise", "trainset"),
+        code=training_code,
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
@@ -51,18 +51,16 @@ rule predict:
         "<logs>/predict/<run>.log",
     benchmark:
         "<benchmarks>/predict/<run>.jsonl"
-    conda:
-        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=lambda wildcards, attempt: STUDY.trainings.resource(wildcards.extractor, "mem_mb", 8000) * attempt,
+        mem_mb=growing(TRAININGS.mem_mb, "extractor"),
         runtime=growing(60),
     params:
-        batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
-        relation_chunk=lambda wildcards, input: STUDY.trainings.resource(wildcards.extractor, "relation_chunk", 0),
-        tell=lambda wildcards: ["--tell"] if STUDY.tells(wildcards.get("trainset", "original-nz")) else [],
-        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
+        batch_size=aside(partial(config["prediction"].get, "batch_size")),
+        relation_chunk=aside(TRAININGS.relation_chunk, "extractor"),
+        tell=STUDY.tell_options,
+        code=of(partial(jobs.extractor_code, "predict"), "extractor"),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
         "--batch-size {params.batch_size} "

@@ -17,8 +17,6 @@ rule make_triple_needles:
         "<benchmarks>/make_triple_needles.jsonl"
     priority: 20
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         options=NEEDLES.triples_json,
         kind="--documents" if NEEDLES.triples and NEEDLES.triples.text else "--haystack",
@@ -55,9 +53,7 @@ rule extract_triple_needles:
         "<benchmarks>/extract_triple_needles/{lm}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*NEEDLES.triple_models)
-    conda:
-        "../../envs/torch.yaml"
-    threads: lambda wildcards, input: config["threads"] if input.model else 1
+    threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=growing(4000),
@@ -87,8 +83,6 @@ rule score_triple_needles:
     wildcard_constraints:
         who=".+",
     localrule: True
-    conda:
-        "../../envs/light.yaml"
     params:
         files=as_options,
         options=NEEDLES.triples_json,

@@ -113,7 +113,7 @@ def test_a_split_is_named_behind_its_folder(tmp_path, capsys):
     data = Study(yaml.safe_load(study.read_text())).data
     wanted = SimpleNamespace(corpus="study", split="test")
     assert data.raw_inputs(wanted) == [f"{tmp_path}/tables"]  # a folder that Snakemake finds
-    assert data.prepare_origin("study", "test", data.raw_inputs(wanted)) == ["--source", f"{tmp_path}/tables#test"]
+    assert data.prepare_origin(wanted, data.raw_inputs(wanted)) == ["--source", f"{tmp_path}/tables#test"]
     (tmp_path / "a#b.jsonl").write_text('{"text": "a", "triples": []}\n')
     assert len(read_corpus(tmp_path / "a#b.jsonl").sentences) == 1
 

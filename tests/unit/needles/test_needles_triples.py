@@ -28,7 +28,8 @@ from tripleaudit.needles.triples import (
     verbalise,
 )
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.score_index import RunKey, ScoreIndex
 
 
 def sentence(number, relation="lives_in"):

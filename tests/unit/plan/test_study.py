@@ -89,7 +89,7 @@ def test_what_only_a_scheduler_reads_does_not_decide_a_result():
     assert plain.trainings.training_json("webnlg", "casrel", "none") == greedy.trainings.training_json(
         "webnlg", "casrel", "none"
     )
-    assert greedy.trainings.resource("casrel", "mem_mb", 1) == 9000
+    assert greedy.trainings.mem_mb("casrel") == 9000
 
 
 def test_the_noise_probability_may_differ_by_corpus():

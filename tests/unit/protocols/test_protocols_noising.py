@@ -209,11 +209,11 @@ def test_any_sentence_keeps_its_structure(data, mode):
 
 def test_bad_settings():
     with pytest.raises(UserError, match="noising/probability: expected at most 1, got 2"):
-        NoiseSettings.checked({"probability": 2}, "noising")
+        NoiseSettings(probability=2)
     with pytest.raises(UserError, match="expected one of words, pieces, got 'letters'"):
-        NoiseSettings.checked({"vocabulary": "letters"}, "noising")
+        NoiseSettings(vocabulary="letters")
     with pytest.raises(UserError, match="expected one of skip, wordwise, got 'drop'"):
-        NoiseSettings.checked({"nested": "drop"}, "noising")
+        NoiseSettings(nested="drop")
     with pytest.raises(UserError, match="word pieces are not known"):
         EntityNoising(corpus(), letters, NoiseSettings(vocabulary="pieces"), 0)
 

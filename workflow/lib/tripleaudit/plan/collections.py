@@ -129,6 +129,18 @@ class Collections:
         """
         return local_files(self.section[name].files)
 
+    def threads(self, name: str) -> int:
+        """Return the threads of a collection's job: those of the workers, and its own."""
+        return self[name].workers + 1
+
+    def runtime(self, name: str) -> int | str:
+        """Return the time that a collection's job asks for."""
+        return self[name].runtime
+
+    def models(self, name: str) -> list[str]:
+        """Return the weights of the extractor and the classifier before it."""
+        return self.model(name) + self.gate(name)
+
     def addresses(self, name: str) -> list[str]:
         """Return the entries of a collection that lie in a store, which is looked at when the job runs."""
         return [entry for entry in self.section[name].files if is_remote(entry)]
@@ -188,6 +200,14 @@ class Collections:
             "files": self._programs(system),
         }
         return ["--system", json.dumps(said, sort_keys=True)]
+
+    def who_param(self, wildcards: Any, input: Any, threads: int) -> list[str]:
+        """Return :meth:`who_options` of wildcards; ``input`` keeps Snakemake from comparing them."""
+        return self.who_options(wildcards.collection, threads)
+
+    def gate_options(self, wildcards: Any, input: Any) -> list[str]:
+        """Return the option that names the classifier before the extractor, given the rule's input files."""
+        return ["--gate", str(Path(str(input.gate)).parent)] if input.gate else []
 
     def identity(self, name: str) -> dict[str, Any]:
         """Return what decides the answers of a collection's system, if it has one."""

@@ -23,6 +23,7 @@ from tripleaudit.fields import (
     Text,
     Unique,
     among,
+    described,
     mistakes,
     model_from,
     one_of,
@@ -137,7 +138,7 @@ def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
 def load_schema() -> dict[str, Any]:
     """Return the JSON schema of a configuration, made from the models."""
     name = "sift-1"
-    schema = _model((name,)).model_json_schema(by_alias=True)
+    schema = described(_model((name,)))
     protocols = schema["$defs"]["Protocols"]
     protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
     protocols["required"] = []

@@ -298,17 +298,18 @@ class Corpora:
         files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.protocol)
         return [f"{self.study.places.raw}/{name}" for name in files]
 
-    def prepare_origin(self, corpus: str, split: str, inputs: Sequence[str], protocol: str = "original") -> list[str]:
+    def prepare_origin(self, wildcards: Any, input: Sequence[str]) -> list[str]:
         """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
+        corpus, split, protocol = wildcards.corpus, wildcards.split, getattr(wildcards, "protocol", "original")
         if self.registered(corpus) is None:
             chosen = [split_of(shipped(path))[1] for path in self.files_of_split(corpus, split)]
-            named = (f"{path}#{of}" if of else path for path, of in zip(inputs, chosen, strict=True))
+            named = (f"{path}#{of}" if of else path for path, of in zip(input, chosen, strict=True))
             return [part for path in named for part in ("--source", path)]
-        root = inputs[0].removesuffix(self.files_of_split(corpus, split, protocol)[0]).rstrip("/")
+        root = input[0].removesuffix(self.files_of_split(corpus, split, protocol)[0]).rstrip("/")
         return ["--raw-root", root or "."]
 
     def prepare_options(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
-        """Return options of ``tripleaudit prepare`` that decide what a split holds.
+        """Return options of ``tripleaudit prepare`` that decide what a split (of a protocol's published sets) holds.
 
         A published test set is whole, but one of variants of the test set's sentences is as short as that one.
         """

@@ -120,7 +120,7 @@ def estimate(study: Study, results: Path) -> list[Hours]:
     for name in [*study.extractors, *study.classifiers]:
         runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
         plans = {
-            run: json.loads(study.trainings.training_json(run.corpus, name, run.noise, run.protocol)) for run in runs
+            run: json.loads(study.trainings.training_json(run.corpus, name, run.noise, run.trainset)) for run in runs
         }
         to_do = [run for run in runs if run not in own or own[run].asked != plans[run]]
         like = [each for each in known if each.run.extractor == name and kind in (None, _kind(each.device))]
@@ -182,7 +182,7 @@ def _measured(
     done = len(plans) - len(to_do)
     wall = 0.0
     for run in to_do:
-        settings = {**TrainingSettings().full(), **study.trainings.declared(name).defaults, **plans[run]}
+        settings = {**asdict(TrainingSettings()), **study.trainings.declared(name).defaults, **plans[run]}
         sentences = _sentences(study, results, run, []) or _registered(study, run.corpus)
         took = speeds.seconds(name, study.encoder(run.corpus), settings, sentences) if sentences else None
         if took is None:

@@ -20,6 +20,7 @@ from tripleaudit.fields import (
     Share,
     Temperature,
     Text,
+    checked_fields,
 )
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
@@ -184,7 +185,7 @@ class LanguageModels:
         Raises:
             UserError: the section does not fit.
         """
-        found = cls(None, Generative.checked(section, "generative"))
+        found = cls(None, Generative(**checked_fields(Generative, section, "generative")))
         found.section = with_prices(
             {"systems": {}, **section}
         )  # as it is given, so that what was made from it is found again
@@ -315,6 +316,14 @@ class LanguageModels:
         return (
             [f"{self.study.places.study}/corpora/{corpus}/train.jsonl"] if self.runs[system][2].get("examples") else []
         )
+
+    def dataset_json(self, name: str) -> str:
+        """Return the section of a data set, as canonical JSON."""
+        return json.dumps(self.study.config["generative"]["datasets"][name], sort_keys=True)
+
+    def served_to(self, system: str) -> list[str]:
+        """Return the model of :meth:`served` that a system asks."""
+        return self.served(self.endpoint_of(system))
 
     def served(self, *endpoints: str | None) -> list[str]:
         """Return the configuration files of the models that endpoints serve themselves."""

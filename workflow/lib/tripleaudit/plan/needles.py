@@ -1,19 +1,21 @@
 """The section ``needles``: which documents, models and needles MINEA is made of, and where its results lie."""
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique
+from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique, model_of
 from tripleaudit.needles.haystack import document_files, read_document
-from tripleaudit.needles.plan import RATING, NeedleSettings
+from tripleaudit.needles.plan import RATING, Plan
 from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import DATA, shipped
 
@@ -74,7 +76,10 @@ class NeedleTriples(Section):
     """Positions that a document is divided into."""
 
 
-class _Own(Section):
+class _Needles(Section):
+    """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
+    triple needles. Nothing is asked without models."""
+
     documents: list[Text] = []
     """Text files, or folders of .txt and .md files; looked for under raw_root, too."""
     name: str = Field("documents", pattern=NAME)
@@ -102,9 +107,7 @@ class _Own(Section):
     """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
 
 
-class Needles(NeedleSettings, _Own):
-    """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
-    triple needles. Nothing is asked without models."""
+Needles = model_of(Plan, base=_Needles, without=("context", "judge"))
 
 
 class NeedleStudies:
@@ -164,9 +167,10 @@ class NeedleStudies:
             path = getattr(self.config, key)
             if path and not Path(shipped(path)).is_file():
                 yield f"needles/{key}: {path}: no such file"
-        yield from (f"needles/{problem}" for problem in self.config.contradictions())
+        settings: Any = SimpleNamespace(**{**vars(Plan()), **self.section})
+        yield from Plan.contradictions(settings)
         try:
-            self.config.load_schema()
+            Plan(schema=self.section["schema"], types=self.config.types).load_schema()
         except UserError as error:
             yield f"needles/schema: {error}"
         if self.triples is not None:
@@ -221,7 +225,7 @@ class NeedleStudies:
     @cached_property
     def plan_json(self) -> str:
         """What decides needles, extraction and scores, as canonical JSON (:class:`tripleaudit.needles.plan.Plan`)."""
-        known = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
+        known = {item.name for item in dataclasses.fields(Plan)}
         values = {key: value for key, value in self.section.items() if key in known}
         return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
 
@@ -244,6 +248,35 @@ class NeedleStudies:
         """Return the endpoint that judges what a run extracted, if it is another one."""
         judge = self.judge_of(run)
         return judge if judge != self.endpoint_of(run) else None
+
+    def plan_for_job(self, wildcards: Any, input: Any) -> str:
+        """Return :attr:`plan_json`, which Snakemake does not compare for its ``input``; what decides is beside it."""
+        return self.plan_json
+
+    def own_needles(self, wildcards: Any, input: Any) -> list[str]:
+        """Return the option that names a file of needles, where the study has one."""
+        return ["--needle-file", str(input.needles)] if input.needles else []
+
+    def own_tokenizer(self, wildcards: Any, input: Any) -> list[str]:
+        """Return the option that names a tokenizer to count with, where the study has one."""
+        return ["--tokenizer", str(input.tokenizer)] if input.tokenizer else []
+
+    def judge_options(self, run: str) -> list[str]:
+        """Return the option that names the judge of a run, where it is another model."""
+        judge = self.other_judge(run)
+        return ["--judge", judge] if judge else []
+
+    def served(self, run: str) -> list[str]:
+        """Return the model of a run that jobs serve themselves."""
+        return self.study.language_models.served(self.endpoint_of(run))
+
+    def served_judge(self, run: str) -> list[str]:
+        """Return the judge of a run that jobs serve themselves."""
+        return self.study.language_models.served(self.other_judge(run))
+
+    def identity(self, run: str) -> list[dict[str, Any]]:
+        """Return what decides the answers of the model and the judge of a run."""
+        return self.study.language_models.sampling(self.endpoint_of(run), self.other_judge(run))
 
     @cached_property
     def triple_runs(self) -> "list[Run]":

@@ -47,7 +47,7 @@ class Places:
 
     def problems_of_raw(self, where: str, *files: registry.RawFile) -> Iterator[str]:
         """Yield a sentence about registered files that are missing below the raw root."""
-        missing = [file.name for file in files if self.raw_root and not file.path(self.raw_root).is_file()]
+        missing = [file.name for file in files if self.raw_root and not file.below(self.raw_root).is_file()]
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             yield f"{where}: {missing[0]}{more}: no such file, expected below raw_root {self.raw_root}"
@@ -56,7 +56,7 @@ class Places:
         """Yield a sentence about each page with files that cannot be fetched and are not there."""
         pages: dict[str | None, list[str]] = {}
         for file in files:
-            if file.source is None and not self.raw_root and not file.path(self.raw).is_file():
+            if file.source is None and not self.raw_root and not file.below(self.raw).is_file():
                 pages.setdefault(file.page, []).append(file.name)
         for page, names in pages.items():
             yield f"{', '.join(names)}: cannot be fetched; get it from {page} and set raw_root to the folder above it"

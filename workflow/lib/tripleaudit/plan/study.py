@@ -314,6 +314,10 @@ class Study:
         """Return whether a run on a training set is told the relations of a test set before it is asked."""
         return self.data.asks_to_tell(trainset.rpartition("-")[0] if testset == "test" else testset)
 
+    def tell_options(self, wildcards: Any) -> list[str]:
+        """Return the option that gives an extractor the relations of the test set."""
+        return ["--tell"] if self.tells(wildcards.get("trainset", "original-nz")) else []
+
     def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the training set that a baseline looks at, and the test set that it speaks of."""
         protocol, setting = wildcards.trainset.rsplit("-", 1)

@@ -1,7 +1,7 @@
 """The systems of a study: what extracts without a training of it, on which test sets, from which files."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,9 +141,21 @@ class Systems:
         """Return where a prediction file lies, without its ending; the report lies beside it."""
         return f"{self.study.places.study}/predictions/{corpus}/{trainset}/{name}/{testset}"
 
+    def report(self, corpus: str, trainset: str, name: str, testset: str) -> str:
+        """Return where the report on a prediction file lies."""
+        return f"{self.path(corpus, trainset, name, testset)}.report.json"
+
     def reports(self) -> list[str]:
         """Return the reports on all prediction files."""
-        return [f"{self.path(*each)}.report.json" for each in self.predicted]
+        return [self.report(*each) for each in self.predicted]
+
+    def setting(self, key: str) -> Callable[[str], Any]:
+        """Return what says one setting of a system, such as its ``threads``."""
+        return lambda name: getattr(self.given[name], key)
+
+    def asks_a_model(self, name: str) -> int:
+        """Return 1 for a language model, whose requests at a time are counted."""
+        return int(self.kinds[name].name == "endpoint")
 
     @cached_property
     def timed(self) -> list[tuple[str, dict[str, Any]]]:
@@ -159,6 +171,14 @@ class Systems:
             for corpus, trainset, name in study.baseline_runs
             if trainset == "original-nz" and not BASELINES[name].classifier
         ]
+
+    def timed_json(self) -> str:
+        """Return the keys of :attr:`timed`, as JSON."""
+        return json.dumps([keys for _, keys in self.timed])
+
+    def keys_json(self) -> str:
+        """Return :meth:`keys` as JSON."""
+        return json.dumps(self.keys())
 
     def keys(self) -> list[dict[str, Any]]:
         """Return the keys of each of :meth:`reports` as the scores file names them."""
@@ -198,8 +218,12 @@ class Systems:
         }
 
     def tells(self, wildcards: Any) -> bool:
-        """Return whether a system is told the relations of a test set, and not those of training."""
+        """Return whether a system is given the relations of a test set, and not those of training."""
         return wildcards.testset != INFUSED and self.study.tells(wildcards.trainset, wildcards.testset)
+
+    def tell_options(self, wildcards: Any) -> list[str]:
+        """Return the option that says so."""
+        return ["--tell"] if self.tells(wildcards) else []
 
     def files(self, wildcards: Any) -> list[str]:
         """Return the stored outputs for one test set."""
@@ -228,6 +252,11 @@ class Systems:
     def json(self, name: str) -> str:
         """Return the settings for the job."""
         return json.dumps(self.settings(name), sort_keys=True)
+
+    def job_param(self, wildcards: Any, input: Any, threads: int) -> str:
+        """Return :meth:`job` of wildcards; ``input`` keeps Snakemake from comparing it."""
+        trainset = wildcards.get("trainset", "original-nz")
+        return self.job(wildcards.corpus, wildcards.extractor, threads, trainset)
 
     def job(self, corpus: str, name: str, threads: int, trainset: str = "original-nz") -> str:
         """Return what the job needs besides the settings."""

@@ -12,7 +12,7 @@ from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.declared import Declared, declared
 from tripleaudit.extractors.registry import base_name, class_reference, implied_training
-from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
+from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, model_of
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.registries import use_plugins
 from tripleaudit.scoring.matching import check_matching
@@ -41,7 +41,7 @@ def _names(value: Any) -> bool:
     return isinstance(value, str) or isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
-class _Own(Section):
+class _Training(Section):
     """Settings of a training, those that differ from preset and section `training`."""
 
     model_config = {"json_schema_extra": _without_defaults}
@@ -59,19 +59,17 @@ class _Own(Section):
     """Time that a cluster job asks for, minutes or '4h'."""
 
 
-class Training(TrainingSettings, _Own):
-    """Settings of a training, those that differ from preset and section `training`."""
+Training = model_of(TrainingSettings, base=_Training)
 
 
-class _Wz(Section):
+class _Noising(Section):
+    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
+
     wz: bool = False
     """Also train with noising in the wz setting."""
 
 
-class Noising(NoiseSettings, _Wz):
-    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
-
-
+Noising = model_of(NoiseSettings, base=_Noising)
 Entry = Annotated[Training, OrEmpty]
 Extractor = Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
 
@@ -177,7 +175,7 @@ class Trainings:
         shared = self.shared.get("model", {})
         for where, part in (("training", shared), (self._where(name), own.get("model", {}))):
             yield from kind.problems(part, f"{where}/model")
-        for problem in self._typed(kind, merged).contradictions():
+        for problem in TrainingSettings.contradictions(self._typed(kind, merged)):
             key = problem.partition(":")[0]
             yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"
 
@@ -187,7 +185,7 @@ class Trainings:
         for name in names:
             with contextlib.suppress(UserError):  # said of own_extractors
                 merged = [self.settings_of(corpus, name) for corpus in self.study.corpora or [""]]
-                idle[name] = [dict(self._typed(self.declared(name), each).idle()) for each in merged]
+                idle[name] = [dict(TrainingSettings.idle(self._typed(self.declared(name), each))) for each in merged]
         given = [(self._where(name), self.sections[name], each) for name, each in idle.items()]
         if idle:
             given.append(("training", self.shared, [found for each in idle.values() for found in each]))
@@ -197,7 +195,7 @@ class Trainings:
                     yield f"{where}/{key}: has no meaning without {every[0][key]}"
 
     @staticmethod
-    def _typed(kind: Declared, merged: Mapping[str, Any]) -> TrainingSettings:
+    def _typed(kind: Declared, merged: Mapping[str, Any]) -> Any:
         values = {**kind.defaults, **merged}
         return Training.model_validate({key: each for key, each in values.items() if key not in NOT_OF_THE_TRAINING})
 
@@ -217,8 +215,9 @@ class Trainings:
             merged = {**merged, **part, **({"model": model} if model else {})}
         return merged
 
-    def training_json(self, corpus: str, name: str, noise: str, protocol: str = "original") -> str:
+    def training_json(self, corpus: str, name: str, noise: str, trainset: str = "original-nz") -> str:
         """Return the settings of a training besides its data and seed, as canonical JSON."""
+        protocol = trainset.rpartition("-")[0]
         settings = self.settings_of(corpus, name)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
         described = self.study.data.described(corpus, protocol)
@@ -231,18 +230,26 @@ class Trainings:
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
 
-    def deciding_json(self, corpus: str, name: str, noise: str, protocol: str = "original") -> str:
+    def deciding_json(self, corpus: str, name: str, noise: str, trainset: str = "original-nz") -> str:
         """Return what of :meth:`training_json` decides the result, as canonical JSON."""
-        return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise, protocol))), sort_keys=True)
+        return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise, trainset))), sort_keys=True)
 
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""
         values = {**self.declared(name).defaults, **self.settings_of(corpus, name)}
-        return check_matching(values.get("matching", TrainingSettings().matching))
+        return check_matching(values.get("matching", TrainingSettings.matching))
 
-    def resource(self, name: str, key: str, default: int | str) -> int | str:
-        """Return what a job asks for: ``mem_mb``, ``runtime`` or ``relation_chunk``."""
-        return self.settings_of("", name).get(key, default)
+    def mem_mb(self, name: str) -> int:
+        """Return the memory that jobs of an extractor or classifier ask for."""
+        return self.settings_of("", name).get("mem_mb", 8000)
+
+    def runtime(self, name: str) -> int | str:
+        """Return the time that a training asks for."""
+        return self.settings_of("", name).get("runtime", "8h")
+
+    def relation_chunk(self, name: str) -> int:
+        """Return how many relations are predicted at once; 0 is what fits."""
+        return self.settings_of("", name).get("relation_chunk", 0)
 
     def shortest_limit(self, corpus: str) -> int:
         """Return the length in subwords to which an extractor cuts training sentences, the shortest of them."""

@@ -1,8 +1,10 @@
 """Training settings, with the checks that make a bad one fail before any work starts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
+from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     AsTuple,
     Batch,
@@ -13,9 +15,10 @@ from tripleaudit.fields import (
     Number,
     Positive,
     Rate,
-    Section,
     Share,
     among,
+    check_dataclass,
+    checked_fields,
     form,
     one_of,
 )
@@ -42,7 +45,8 @@ def _are_points(value: Any) -> bool:
 POINTS = form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}})
 
 
-class TrainingSettings(Section):
+@dataclass(frozen=True)
+class TrainingSettings:
     """How an extractor is trained; an extractor's ``training_defaults`` replace these defaults.
 
     This is the one definition of these keys: a study's sections ``training`` and ``extractors`` are made from it.
@@ -123,6 +127,11 @@ class TrainingSettings(Section):
     """A tracker that shows the training while it runs: trackio on this machine, wandb where its own environment
     variables say (`WANDB_MODE=offline`); both come with the extra `track`."""
 
+    def __post_init__(self):
+        check_dataclass(self, "training")
+        if found := [*self.contradictions()]:
+            raise UserError("; ".join(f"training/{problem}" for problem in found))
+
     @property
     def bf16(self) -> bool:
         """Whether a GPU is to compute in bfloat16."""
@@ -150,3 +159,20 @@ class TrainingSettings(Section):
 def deciding(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the settings of a training that its result depends on."""
     return {name: value for name, value in values.items() if name not in WITHOUT_EFFECT}
+
+
+Settings = TypeVar("Settings")
+
+
+def checked(kind: type[Settings], values: dict[str, Any], where: str) -> Settings:
+    """Build a settings object from JSON values.
+
+    Args:
+        kind: a dataclass of numbers, strings, booleans and tuples.
+        values: what the user gave, perhaps on top of an extractor's defaults.
+        where: start of the error message, such as ``training``.
+
+    Raises:
+        UserError: an unknown name (with suggestions) or a value of the wrong type.
+    """
+    return kind(**checked_fields(kind, values, where))

@@ -14,10 +14,12 @@ from tripleaudit.tables.builders.found_needles import (
     small_note,
     strata_of,
 )
-from tripleaudit.tables.cells import Column, Row, Table, chosen
-from tripleaudit.tables.gates import doubt_of_training, sentences
+from tripleaudit.tables.cells import Column, Row, Table
+from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.gates import doubt_of_training
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
+from tripleaudit.tables.score_index import RunKey, run_of
+from tripleaudit.tables.words import chosen, sentences
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
 
