@@ -23,7 +23,6 @@ from statistics import median
 
 import psutil
 
-from tripleaudit.collection import cost
 from tripleaudit.files import atomic_write, read_json, read_jsonl
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -237,9 +236,20 @@ def complete(folder: Path, sentences: int) -> bool:
     return [row["line"] for _, row in read_jsonl(folder)] == list(range(1, sentences + 1))
 
 
+def parts_table(measured: dict[str, dict]) -> list[str]:
+    """Microseconds of CPU time a sentence by part of the work, as Markdown; a column for each manifest."""
+    lines = [f"| µs a sentence | {' | '.join(measured)} |", "|---|" + "---:|" * len(measured)]
+    counts = [each["counts"] for each in measured.values()]
+    for part in ("other", "tokenisation", "gate", "extraction"):
+        spent = [each["cpu_seconds"].get(part, 0.0) for each in measured.values()]
+        cells = (f"{1e6 * value / each['sentences']:.0f}" for value, each in zip(spent, counts, strict=True))
+        lines.append(f"| {part} | {' | '.join(cells)} |")
+    shares = (f"{100 * each['let_through'] / each['sentences']:.1f} %" for each in counts)
+    return [*lines, f"| share let through | {' | '.join(shares)} |"]
+
+
 def report(gated: dict, little: dict, ungated: dict) -> str:
     """What was measured, as Markdown; CPU time, because other programs may run beside."""
-    named = {"with gate": cost.rates(gated, "cpu_seconds"), "without": cost.rates(ungated, "cpu_seconds")}
     counts = gated["counts"]
     peaks = [block["peak_mb"] for block in gated["blocks"]]
     return "\n".join(
@@ -247,14 +257,10 @@ def report(gated: dict, little: dict, ungated: dict) -> str:
             f"{counts['sentences']:,} sentences in {len(gated['blocks'])} blocks: {counts['let_through']:,} let"
             f" through, {counts['with_triples']:,} with triples, {counts['triples']:,} triples.",
             "",
-            cost.parts_table(named),
+            *parts_table({"with gate": gated, "without": ungated}),
             "",
             f"Most memory of a worker: {min(peaks):.0f} to {max(peaks):.0f} MB from its first block to its last; of"
             f" {little['counts']['sentences']:,} sentences: {little['peak_mb']:.0f} MB.",
-            "",
-            cost.size_table(named["with gate"], named["without"], [1e6, 1e7, 1e8, 1e9]),
-            "",
-            cost.worth(named["with gate"], named["without"]),
             "",
         ]
     )

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
@@ -24,22 +25,23 @@ from support.extractors import build, toy_sentences
 from support.fake_endpoint import FakeEndpoint
 from tripleaudit.cli import main
 from tripleaudit.collection import cluster, engine
-from tripleaudit.collection.blocks import Reading
 from tripleaudit.collection.cluster import Cluster
 from tripleaudit.collection.cost import forecast
 from tripleaudit.collection.engine import Collection, run_collection
-from tripleaudit.collection.finished import folder_of, read_state
-from tripleaudit.collection.pipeline import Models, System, tokens_of, with_tokens
+from tripleaudit.collection.finished import folder_of, read_state, write_block
+from tripleaudit.collection.pipeline import Models, System, predictions, tokens_of, with_tokens
+from tripleaudit.collection.reading import Reading
+from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
-from tripleaudit.files import read_jsonl, sha256
+from tripleaudit.files import plain_row, read_jsonl, sha256
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.plan.study import Study
 from tripleaudit.tables.builders import make_table
-from tripleaudit.training.stream import Stream
+from tripleaudit.training.stream import Extracted, Stream
 
 COPIES, SIZE = 12, 20
 HERE = Cluster(address=None)
@@ -148,7 +150,7 @@ def test_every_reader_reads_the_folder(extracted, texts, capsys):
     found = duckdb.sql(f"select count(*), sum(len(triples)) from '{out}/blocks/*.parquet'").fetchall()[0]
     assert found == (counts["sentences"], counts["triples"])
     loaded = datasets.Dataset.from_parquet(sorted(map(str, out.glob("blocks/*.parquet"))), cache_dir=str(out / "cache"))
-    assert loaded[0] == {**rows_of(out)[0]}
+    assert plain_row(loaded[0]) == rows_of(out)[0]
     shutil.rmtree(out / "cache")
     lines = [row for block in manifest["blocks"] for _, row in
              read_jsonl(out / block["file"].replace("blocks", "jsonl").replace(".parquet", ".jsonl.gz"))]  # fmt: skip
@@ -292,6 +294,25 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
+def test_types_of_entities_survive_in_blocks_and_lines(tmp_path):
+    typed = Triple(Span(0, 3, "Ada", "P"), "leads", Span(10, 15, "Delta", "F"), 0.5)
+    plain = Triple(Span(0, 3, "Ada"), "likes", Span(10, 15, "Delta"), 0.5)
+    rows = [Sentence("a", "Ada leads Delta", (typed,)), Sentence("b", "Ada likes Delta", (plain,))]
+    table = predictions("a.txt", pa.chunked_array([[1, 2]]), [Extracted(row) for row in rows])
+    write_block(folder_of(str(tmp_path), jsonl=True), "a-000000001-0123456789abcdef", table, {})
+    (tmp_path / "collection.json").write_text(
+        json.dumps({"blocks": [{"file": "blocks/a-000000001-0123456789abcdef.parquet"}]})
+    )
+    for place in (tmp_path, tmp_path / "jsonl" / "a-000000001-0123456789abcdef.jsonl.gz"):
+        found = read_corpus(place).sentences
+        spans = [span for sentence in found for t in sentence.triples for span in (t.subject, t.object)]
+        assert [span.type for span in spans] == ["P", "F", None, None], place
+    lines = gzip.decompress((tmp_path / "jsonl" / "a-000000001-0123456789abcdef.jsonl.gz").read_bytes()).decode()
+    assert [json.loads(line)["triples"] for line in lines.splitlines()] == [
+        [triple.to_json()] for triple in (typed, plain)
+    ]
+
+
 def test_without_a_gate_and_with_triples_only(models, texts, tmp_path):
     manifest = run_collection(collection(texts / "gold.jsonl", models, tmp_path, False, write="triples"), HERE)
     rows = rows_of(tmp_path)
@@ -371,7 +392,7 @@ def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, mo
     code = (
         "from tripleaudit.collection.engine import *; from tripleaudit.collection import engine; engine.FEW = 0;"
         "from tripleaudit.collection.finished import folder_of;"
-        "from tripleaudit.collection.pipeline import Models; from tripleaudit.collection.blocks import Reading;"
+        "from tripleaudit.collection.pipeline import Models; from tripleaudit.collection.reading import Reading;"
         f"run_collection(Collection('toys', [{str(texts / 'gold.jsonl')!r}], folder_of({str(tmp_path)!r}),"
         f" Models({str(models / 'casrel')!r}, {str(models / 'zcc')!r}, batch_size=8), Reading(1)),"
         " Cluster(address=None))"

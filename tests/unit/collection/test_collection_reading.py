@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from tripleaudit.collection.addresses import local_files, text_files
-from tripleaudit.collection.blocks import Columns, Reading
-from tripleaudit.collection.reading import divide, read_blocks, tasks
+from tripleaudit.collection.addresses import local_files, text_files, told
+from tripleaudit.collection.reading import Columns, Reading, divide, read_blocks, tasks
 from tripleaudit.errors import UserError
 
 ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
@@ -81,6 +80,34 @@ def test_any_kind_of_file_gives_the_same_rows(tmp_path, name, only):
     wanted = [number for number in range(11) if only is None or number // 3 in only]
     every = [line for one in found for line in one.lines]
     assert [(line.id, line.text, line.number) for line in every] == [(*ROWS[n], n + 1) for n in wanted]
+
+
+def test_what_stands_between_the_fields_of_a_table_shows_in_its_header(tmp_path):
+    for folder, name in (("dump.tsv.parts", "a.csv"), ("plain", "a.tsv"), ("plain", "tabs.csv")):
+        path = tmp_path / folder / name
+        write(path, "id,text\n1,one\n" if folder != "plain" else "id\ttext\n1\tone\n")
+        _, (found,) = read([str(path)], Reading())
+        assert [(line.id, line.text) for line in found.lines] == [("1", "one")]
+
+
+@pytest.mark.parametrize(
+    ("text", "denied"),
+    [
+        ("timed out reading s3://texts/part-0403.txt", False),
+        ("timeout on run-1403", False),
+        ("Parquet magic bytes not found in file signature", False),
+        ("no such bucket at s3://texts/credentials/forbidden", False),
+        ("AWS Error ACCESS_DENIED during GetObject operation", True),
+        ("AWS Error UNKNOWN (HTTP status 403) during HeadObject operation: No response body.", True),
+        ("An error occurred (403) when calling the HeadObject operation: Forbidden", True),
+        ("The request signature we calculated does not match the signature you provided.", True),
+        ("Unable to locate credentials", True),
+    ],
+)
+def test_a_store_that_refuses_is_told_from_one_that_fails(text, denied):
+    with pytest.raises(UserError) as caught, told("s3://texts/part-0403.txt"):
+        raise OSError(text)
+    assert ("refuses access or there are no credentials" in str(caught.value)) is denied
 
 
 def test_columns_have_names_of_ones_own(tmp_path):
@@ -153,7 +180,7 @@ def test_a_table_that_is_not_utf8_names_file_and_line(tmp_path):
     _, (found,) = read([file], Reading(skip=True))
     assert [line.text for line in found.lines] == ["one", "three"] and found.counts["broken"] == 1
     file = write(tmp_path / "b.csv", 'text\n"one\n' + "x" * 200_000)
-    with pytest.raises(UserError, match=r"b\.csv line \d: field larger than field limit .*; is a quote missing\?"):
+    with pytest.raises(UserError, match=r"b\.csv line \d: broken table \(field larger .*; is a quote missing\?"):
         read([file], Reading())
 
 

@@ -8,9 +8,9 @@ import urllib.request
 import pytest
 
 from tripleaudit.collection import addresses, engine
-from tripleaudit.collection.blocks import Reading
 from tripleaudit.collection.finished import folder_of, read_state
 from tripleaudit.collection.pipeline import Models
+from tripleaudit.collection.reading import Reading
 from tripleaudit.errors import UserError
 
 moto = pytest.importorskip("moto.server")

@@ -125,6 +125,17 @@ def is_collection(path: str | Path) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
+def plain_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a block as a prediction, without the gate's score and the types that it does not have."""
+    for triple in row["triples"]:
+        for span in (triple["subject"], triple["object"]):
+            if span.get("type", "") is None:
+                del span["type"]
+    if row["gate"] is None:
+        del row["gate"]
+    return row
+
+
 def _collection_rows(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of all blocks that the manifest of a folder lists, in its order.
 
@@ -146,10 +157,7 @@ def _collection_rows(folder: Path) -> Iterator[dict[str, Any]]:
         try:
             with parquet.ParquetFile(part) as table:
                 for batch in table.iter_batches(batch_size=4096):
-                    for row in batch.to_pylist():
-                        if row["gate"] is None:
-                            del row["gate"]
-                        yield row
+                    yield from map(plain_row, batch.to_pylist())
         except (OSError, pyarrow.ArrowException) as error:
             raise UserError(f"{part}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
 

@@ -2,6 +2,7 @@
 
 import functools
 import glob
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +28,12 @@ EXPECTED = (
     "text with a sentence a line (.txt), JSON lines (.jsonl) or tables (.csv, .tsv), each also as .gz or .zst, "
     "or .parquet"
 )
-# what stores say, in words of their own, and what is meant by it
-DENIED = ("credentials", "access_denied", "access denied", "forbidden", "invalidaccesskeyid", "signature", "401", "403")
+# what stores say, in words of their own, where they refuse; numbers and signatures stand in other messages, too
+DENIED = re.compile(
+    r"credential|access[ _]?denied|forbidden|unauthori[sz]ed|accesskeyid|signaturedoesnotmatch|signature we calculated"
+    r"|\b(?:http\S*|status|code|error)\W{1,3}40[13]\b|\b40[13] (?:client|error)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,8 @@ def told(place: str) -> Iterator[None]:
         raise UserError(f"{place}: no such file or folder") from error
     except (OSError, ValueError) as error:
         text = " ".join(str(error).split())
-        if is_remote(place) and any(word in text.lower() for word in DENIED):
+        words = re.sub(r"\S*/\S*", "", text)  # less what it names, which may be called anything
+        if is_remote(place) and DENIED.search(words):
             raise UserError(
                 f"{place}: the store refuses access or there are no credentials; expected them where its tools look, "
                 f"such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY ({text[:160]})"

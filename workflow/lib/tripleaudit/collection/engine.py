@@ -11,7 +11,6 @@ from typing import Any
 
 from tripleaudit.collection import pipeline
 from tripleaudit.collection.addresses import TextFile, text_files
-from tripleaudit.collection.blocks import Block, Reading
 from tripleaudit.collection.cluster import BUSY, LIGHT, Cluster, connected
 from tripleaudit.collection.finished import (
     Target,
@@ -23,7 +22,7 @@ from tripleaudit.collection.finished import (
     write_manifest,
     write_state,
 )
-from tripleaudit.collection.reading import divide, tasks
+from tripleaudit.collection.reading import Block, Reading, divide, tasks
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.provenance import digest

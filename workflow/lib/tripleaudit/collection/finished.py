@@ -21,12 +21,12 @@ import pyarrow.parquet as parquet
 from pyarrow import fs
 
 from tripleaudit.collection.addresses import is_remote, store, told
-from tripleaudit.collection.blocks import Block
+from tripleaudit.collection.reading import Block
 from tripleaudit.errors import UserError
-from tripleaudit.files import MANIFEST, atomic_write
+from tripleaudit.files import MANIFEST, atomic_write, plain_row
 from tripleaudit.provenance import digest
 
-SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
+SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("type", pa.string())])
 TRIPLE = pa.struct([("subject", SPAN), ("relation", pa.string()), ("object", SPAN), ("score", pa.float64())])
 ROW = pa.schema(
     [
@@ -123,16 +123,8 @@ def write_block(target: Target, name: str, table: pa.Table, facts: dict[str, Any
 
 
 def _json_lines(table: pa.Table) -> bytes:
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain_rows(table))
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in map(plain_row, table.to_pylist()))
     return pa.compress(lines.encode(), codec="gzip", asbytes=True)
-
-
-def plain_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a block in the project's form of predictions."""
-    for row in table.to_pylist():
-        if row["gate"] is None:
-            del row["gate"]
-        yield row
 
 
 def finished_block(target: Target, name: str, known: Mapping[str, Any], there: set[str]) -> dict[str, Any] | None:

@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from tripleaudit.collection.addresses import TextFile
-from tripleaudit.collection.blocks import Block, Reading
 from tripleaudit.collection.finished import ROW, Target, block_name, write_block
-from tripleaudit.collection.reading import read_blocks
+from tripleaudit.collection.reading import Block, Reading, read_blocks
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.machine import memory

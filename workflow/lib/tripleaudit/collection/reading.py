@@ -10,32 +10,99 @@ import hashlib
 import io
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from tripleaudit.collection.addresses import TextFile, kind, packing, store, told
-from tripleaudit.collection.blocks import (
-    CHUNK,
-    Block,
-    Reading,
-    check_characters,
-    not_utf8,
-    opened,
-    record_bytes,
-    records,
-)
+from tripleaudit.corpora.readers.row_files import parquet_rows, table_rows
 from tripleaudit.errors import UserError
 
 logger = logging.getLogger(__name__)
 
+CHUNK = 1 << 22  # bytes that are read at a time
+NO_UTF8 = "not UTF-8 text; convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
+FIELD = 1 << 17  # characters of a field of a table, at which a quote is taken to be missing
+SURROGATE = re.compile("[\ud800-\udfff]")
 SHOWN = 5  # broken or overlong rows of a block that are named in the log
 OVERHEAD = 1 << 16  # bytes of a JSON line besides its text
 PIECE = 1 << 20  # bytes of an overlong line that are skipped at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of rows of one file.
+
+    Attributes:
+        file: its name in the collection.
+        first: number of its first row (a line of text and JSON lines, else a record), from 1.
+        rows: how many.
+        start, stop: bytes of the unpacked file; 0 for tables.
+        sha256: of its bytes, of tables of its ids and texts.
+    """
+
+    file: str
+    first: int
+    rows: int
+    start: int
+    stop: int
+    sha256: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where a row has its text and, perhaps, its id: columns of a table, keys of a JSON line."""
+
+    text: str = "text"
+    id: str = "id"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read.
+
+    Attributes:
+        size: rows of a block.
+        columns: of tables and JSON lines.
+        max_chars: a longer text is left out.
+        skip: leave broken rows out; otherwise the first one is an error.
+    """
+
+    size: int = 20_000
+    columns: Columns = Columns()
+    max_chars: int = 10_000
+    skip: bool = False
+
+
+def opened(file: TextFile) -> Any:
+    """Open a file for reading its unpacked bytes one after the other."""
+    system, path = store(file.place)
+    with told(file.name):
+        return system.open_input_stream(path, compression=packing(file.name), buffer_size=CHUNK)
+
+
+def not_utf8(name: str, line: int) -> UserError:
+    """The error about a line that is no text."""
+    return UserError(f"{name} line {line}: {NO_UTF8}")
+
+
+def check_characters(text: str) -> None:
+    """Raise ValueError if a text holds what is no character."""
+    if SURROGATE.search(text):
+        raise ValueError("the text has half a surrogate pair, which is no character")
+
+
+def record_bytes(id_: str | None, text: str | None) -> bytes:
+    """What of a record of a table goes into the digest of its block."""
+    return f"{id_!r}\0{text!r}\n".encode("utf-8", "surrogatepass")
 
 
 def divide(file: TextFile, reading: Reading) -> list[Block]:
@@ -254,12 +321,10 @@ def _content(
     structured: bool, raw: bytes, number: int, reading: Reading
 ) -> Callable[[], tuple[str | None, str | None]]:
     """Return what reads id and text off a line; it raises ValueError with what is wrong."""
-    if number == 1:
-        raw = raw.removeprefix(b"\xef\xbb\xbf")
 
     def content() -> tuple[str | None, str | None]:
         try:
-            text = raw.decode("utf-8").rstrip("\r\n")
+            text = _unmarked(raw, number).decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise ValueError(f"not UTF-8 text (byte {error.start} of the line)") from error
         if not structured or not text.strip():
@@ -283,6 +348,58 @@ def _content(
 
 
 # Tables
+
+
+def records(file: TextFile, reading: Reading, skipped: int = 0) -> Iterator[tuple[str | None, str]]:
+    """Yield id and text of the records of a table, None where they have none; what is no text is half a surrogate.
+
+    Args:
+        file: whose name ends in .csv, .tsv or .parquet.
+        reading: which columns.
+        skipped: records at its beginning to leave out.
+
+    Raises:
+        UserError: the table cannot be read, or lacks the column.
+    """
+    columns = reading.columns
+    if kind(file.name) == "parquet":
+        import pyarrow.parquet as parquet
+
+        system, path = store(file.place)
+        with told(file.name), parquet.ParquetFile(system.open_input_file(path)) as table:
+            names = table.schema_arrow.names
+            _check_column(file.name, columns.text, names)
+            wanted = [name for name in dict.fromkeys((columns.text, columns.id)) if name in names]
+            for row in parquet_rows(table, wanted, skipped):
+                text, id_ = row[columns.text], row.get(columns.id)
+                yield (None if id_ is None else str(id_)), (None if text is None else str(text))
+        return
+    advice = "; is a quote missing? If not, expected a larger max_chars (--max-chars)"
+    most = max(FIELD, reading.max_chars + 1)
+    with opened(file) as raw, told(file.name):
+        lines = _decoded(file.name, io.BufferedReader(raw, CHUNK), reading.skip)
+        names, rows = table_rows(lines, file.name, most=most, strict=False, advice=advice)
+        _check_column(file.name, columns.text, names)
+        for _, row in islice(rows, skipped, None):
+            yield row.get(columns.id), row[columns.text] or ""
+
+
+def _decoded(name: str, stream: BinaryIO, skip: bool) -> Iterator[str]:
+    for number, raw in enumerate(stream, 1):
+        try:
+            yield _unmarked(raw, number).decode("utf-8", "surrogateescape" if skip else "strict")
+        except UnicodeDecodeError as error:
+            raise not_utf8(name, number) from error
+
+
+def _unmarked(raw: bytes, number: int) -> bytes:
+    return raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+
+
+def _check_column(name: str, column: str, names: Sequence[str]) -> None:
+    if column not in names:
+        there = ", ".join(names) or "none"
+        raise UserError(f"{name}: has no column {column!r}; it has {there}: name it with text_column (--text-column)")
 
 
 def _read_records(file: TextFile, blocks: Sequence[Block], reading: Reading) -> Iterator[Sentences]:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SHARE, Real, add_gpus
+from tripleaudit.arguments import MONEY, NUMBER, SHARE, Real, add_gpus
 
 HELP = "extract triples from a large text collection, on one machine or a cluster"
 
@@ -55,20 +55,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_gpus(run)
     run.set_defaults(work=_run)
 
-    cost = steps.add_parser("cost", help="what collections of other sizes cost, as Markdown")
-    cost.add_argument("--measured", type=Path, required=True, metavar="FILE", help="manifest of a run with the gate")
-    cost.add_argument("--ungated", type=Path, metavar="FILE", help="manifest of a run without (default: computed)")
-    cost.add_argument("--sentences", type=Real(1), nargs="+", default=[1e6, 1e7, 1e8, 1e9], metavar="N")
-    cost.add_argument(
-        "--gpu-rate", type=POSITIVE, nargs="*", default=[], metavar="R", help="sentences a second of a model on a GPU"
-    )
-    cost.add_argument("--price", type=MONEY, default=0.0, metavar="P", help="of an hour of a machine with that GPU")
-    cost.add_argument(
-        "--share", type=SHARE, metavar="P", help="let the gate let this share through (default: measured)"
-    )
-    cost.add_argument("--cpu", action="store_true", help="compute from CPU time instead of the clock")
-    cost.set_defaults(work=_cost)
-
 
 def run(args: argparse.Namespace) -> int:
     args.work(args)
@@ -79,12 +65,12 @@ def _run(args: argparse.Namespace) -> None:
     import logging
 
     from tripleaudit import code
-    from tripleaudit.collection.blocks import Columns, Reading
     from tripleaudit.collection.cluster import Cluster
     from tripleaudit.collection.cost import forecast
     from tripleaudit.collection.engine import Collection, run_collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
+    from tripleaudit.collection.reading import Columns, Reading
     from tripleaudit.descriptors import SYSTEM_KINDS
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
     from tripleaudit.machine.devices import devices, gpu_slot, policy
@@ -141,19 +127,3 @@ def _system(text: str | None) -> tuple[Any, dict[str, Any]]:
         return System(**{**given, "files": tuple(given.get("files", ()))}), deciding
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"--system: expected an object with name, kind, settings and job, got {text[:80]}") from error
-
-
-def _cost(args: argparse.Namespace) -> None:
-    from dataclasses import replace
-
-    from tripleaudit.collection import cost
-    from tripleaudit.files import read_json
-
-    clock = "cpu_seconds" if args.cpu else "seconds"
-    gated = cost.rates(read_json(args.measured), clock)
-    without = cost.rates(read_json(args.ungated), clock) if args.ungated else cost.ungated(gated)
-    if args.share is not None:
-        gated = replace(gated, share=args.share)
-    print(cost.parts_table({"with gate": gated, "without": without}))
-    print(f"\n{cost.size_table(gated, without, args.sentences, args.gpu_rate, args.price)}")
-    print(f"\n{cost.worth(gated, without)}")

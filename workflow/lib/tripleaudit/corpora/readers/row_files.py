@@ -3,7 +3,7 @@
 import csv
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,14 +82,28 @@ def read_parquet(*paths: str | Path) -> Rows:
     from pyarrow import parquet
 
     for path in paths:
-        number = 0
         try:
-            for batch in parquet.ParquetFile(path).iter_batches():
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{path} row {number}", row
+            with parquet.ParquetFile(path) as table:
+                yield from ((f"{path} row {number}", row) for number, row in enumerate(parquet_rows(table), 1))
         except (pyarrow.ArrowException, OSError) as error:
             raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
+
+
+def parquet_rows(table: Any, columns: Sequence[str] | None = None, skipped: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an open Parquet file, in constant memory.
+
+    Args:
+        table: a :class:`pyarrow.parquet.ParquetFile`.
+        columns: of these alone.
+        skipped: rows at its beginning to leave out; row groups that hold no others are not read.
+    """
+    groups = list(range(table.num_row_groups))
+    while groups and table.metadata.row_group(groups[0]).num_rows <= skipped:
+        skipped -= table.metadata.row_group(groups.pop(0)).num_rows
+    for batch in table.iter_batches(batch_size=4096, row_groups=groups, columns=columns) if groups else ():
+        rows = batch.slice(min(skipped, batch.num_rows))
+        skipped -= batch.num_rows - rows.num_rows
+        yield from rows.to_pylist()
 
 
 def one_after_another(path: str | Path) -> Rows:
@@ -113,27 +127,46 @@ def _values(path: str | Path) -> Iterator[Any]:
 
 def _table(path: Path) -> Rows:
     with open_text(path) as stream:
-        header = stream.readline()
-        while header and not header.strip():
-            header = stream.readline()
-        delimiter = delimiter_of(header)
-        if not delimiter:
+        names, rows = table_rows(stream, str(path))
+        if len(names) < 2:
             raise UserError(f"{path}: neither JSON nor a table with a header, expected rows with columns")
-        csv.field_size_limit(CELL)
-        names = [name.strip() for name in next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter))]
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise UserError(f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once")
-        lines = csv.DictReader(stream, fieldnames=names, delimiter=delimiter, strict=True)
+        for line, row in rows:
+            where = f"{path} line {line}"
+            if None in row:
+                raise UserError(f"{where}: more fields than the {len(names)} columns of the header")
+            if any(value is None for value in row.values()):
+                raise UserError(f"{where}: fewer fields than the {len(names)} columns of the header")
+            yield where, row
+
+
+def table_rows(
+    lines: Iterable[str], name: str, *, most: int = CELL, strict: bool = True, advice: str = ""
+) -> tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]:
+    """Return the columns of CSV, whatever stands between its fields, and ``(line, row)`` of its rows.
+
+    Args:
+        lines: of the file, the header first.
+        name: of the file, in messages.
+        most: characters of a field.
+        strict: refuse quotes that are not as they should be.
+        advice: end of the message about broken CSV.
+    """
+    lines = iter(lines)
+    header = next((line for line in lines if line.strip()), "").rstrip("\r\n")
+    delimiter = delimiter_of(header) or ","
+    csv.field_size_limit(most)
+    names = [column.strip() for column in next(csv.reader([header], delimiter=delimiter), [])]
+
+    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
+        table = csv.DictReader(lines, fieldnames=names, delimiter=delimiter, strict=strict)
         try:
-            for row in lines:
-                where = f"{path} line {lines.line_num + 1}"
-                if None in row:
-                    raise UserError(f"{where}: more fields than the {len(names)} columns of the header")
-                if any(value is None for value in row.values()):
-                    raise UserError(f"{where}: fewer fields than the {len(names)} columns of the header")
-                yield where, row
+            yield from ((table.line_num + 1, row) for row in table)
         except csv.Error as error:
-            raise UserError(f"{path} line {lines.line_num + 1}: broken table ({error})") from error
+            raise UserError(f"{name} line {table.line_num + 1}: broken table ({error}){advice}") from error
+
+    return names, rows()
 
 
 def first_row(probe: Probe) -> dict[str, Any]:
