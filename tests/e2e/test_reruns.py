@@ -226,13 +226,9 @@ def test_a_further_system_makes_nothing_of_the_others_anew(copy):
     before = len(list((copy / "results/small/scores").rglob("*.csv")))
     change(copy, {"systems": {"further": {"command": [sys.executable, "program.py"], "restarts": 0}}})
     found = jobs(dry_run(copy, "--quiet", "rules"))
-    assert found["predict_system"] == 2 and found["score_system"] == 3  # original and sifted; nz and wz
-    everything = {"merge_scores", "merge_gre_scores", "system_facts", "table", "plot", "write_report", "all"}
-    scored = {
-        "score_system",
-        "score_two_step_system",
-        "score_triples",
-    }  # alone, behind the classifier, and as GREScores
+    assert found["predict_system"] == 2 and found["score"] == 4  # original and sifted; nz, wz and behind the classifier
+    everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
+    scored = {"score", "score_triples"}
     assert found["score_triples"] == 1 and len(list((copy / "results/small/gre/few/scores").glob("*.csv"))) > 5
     assert set(found) == everything | {"predict_system"} | scored and before > 20
     (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")

@@ -174,8 +174,9 @@ CHOSEN = {
     "sources.registry": "entries of the registry, of which a rule names its own",
     "shipped": "where files lie",
     "tables.reported": "values of papers, which the tables name",
+    "training.card": "the words of a model's card, which decide nothing",
 }
-"""Modules that read what others or a job choose -> what that is."""
+"""Modules that read files and do not say so -> what these are, and why."""
 
 
 def files_named(tree: ast.Module) -> Iterator[str]:

@@ -30,14 +30,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE, DIGITS = "tripleaudit", 8
-ROOT = Path(__file__).resolve().parent
+ROOT, OWN = Path(__file__).resolve().parent, Path(__file__).read_bytes()
 OUTSIDE = ("machine", "errors", "code", "arguments", "registries", "descriptors", "steps", "cli")
 SAID = ("HELP", "DESCRIPTION", "__version__")
 """What modules say of themselves, which is only printed."""
 
 
 class Source(NamedTuple):
-    """What counts of a file: the digest, the names that it imports (with their dots) and the files that it names."""
+    """What counts of a file: the digest, the names that it imports, and the files that it names."""
 
     digest: str
     imports: list[str]
@@ -96,8 +96,8 @@ def _closure(begin: Path) -> list[Path]:
     found, queue = {}, [begin]
     while queue:
         path = queue.pop()
-        inside = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ("",)
-        if path not in found and Path(inside[0]).stem not in OUTSIDE:
+        outside = path.is_relative_to(ROOT) and Path(path.relative_to(ROOT).parts[0]).stem in OUTSIDE
+        if path not in found and not outside:
             found[path] = None
             queue += _used(path)
     return list(found)
@@ -149,10 +149,9 @@ def _source(path: Path) -> Source:
     with contextlib.suppress(SyntaxError, ValueError):  # who imports the file will hear of it
         if path.suffix == ".py":
             own = path.is_relative_to(ROOT)
-            state = hashlib.sha256(_own_source() + bytes(own) + data).hexdigest()
+            state = hashlib.sha256(OWN + bytes(own) + data).hexdigest()
             if state not in _known():
                 _known()[state] = _analysed(ast.parse(data), own)
-                _store_at_exit()
             return _known()[state]
     return Source(hashlib.sha256(data).hexdigest()[:DIGITS], [], [])
 
@@ -209,15 +208,13 @@ class _Quiet(ast.NodeTransformer):
 
 def _spelled(node: object) -> str:
     """Return the spelling of a syntax tree without places, equal in all versions of Python."""
-    if isinstance(node, ast.AST):
-        fields = ((name, getattr(node, name, None)) for name in node._fields)
-        said = (
-            f"{name}={_spelled(value)}"
-            for name, value in fields
-            if value is not None and value != [] and name not in ("ctx", "kind", "type_comment")
-        )
-        return f"{type(node).__name__}({','.join(said)})"
-    return f"[{','.join(map(_spelled, node))}]" if isinstance(node, list) else repr(node)
+    if isinstance(node, list):
+        return f"[{','.join(map(_spelled, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = ((name, getattr(node, name, None)) for name in node._fields if name not in ("ctx", "kind", "type_comment"))
+    said = (f"{name}={_spelled(value)}" for name, value in fields if value is not None and value != [])
+    return f"{type(node).__name__}({','.join(said)})"
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
@@ -235,31 +232,25 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 @cache
-def _own_source() -> bytes:
-    return Path(__file__).read_bytes()
-
-
-@cache
 def _known() -> dict[str, Source]:
-    """Return what was read off Python files of a content, by digests of it and of this module."""
+    """Return what was read off Python files, by digests of their content and of this module; at the end it is kept."""
+    found = {}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        return {key: Source(*value) for key, value in json.loads(_cache_file().read_text(encoding="utf-8")).items()}
-    return {}
+        kept = json.loads(_cache_file().read_text(encoding="utf-8"))
+        found = {key: Source(*value) for key, value in kept.items()}
+    atexit.register(_keep, found, len(found))
+    return found
 
 
 def _cache_file() -> Path:
     return Path(importlib.util.cache_from_source(str(ROOT / "code.py"))).with_suffix(".json")
 
 
-@cache
-def _store_at_exit() -> None:
-    atexit.register(_store)
-
-
-def _store() -> None:
-    path = _cache_file()
-    with contextlib.suppress(OSError):  # a package that cannot be written to is parsed each time
-        path.parent.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-            json.dump(dict([*_known().items()][-1000:]), stream)
-        os.replace(stream.name, path)
+def _keep(known: dict[str, Source], before: int = 0) -> None:
+    if len(known) > before:
+        with contextlib.suppress(OSError):  # a package that cannot be written to is parsed each time
+            path = _cache_file()
+            path.parent.mkdir(exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
+                json.dump(dict([*known.items()][-1000:]), stream)
+            os.replace(stream.name, path)

@@ -7,25 +7,14 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from tripleaudit import code
-from tripleaudit.descriptors import (
-    EXTRACTORS,
-    FORMATS,
-    MATCHINGS,
-    PROTOCOLS,
-)
+from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, MatchingRule
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import class_reference
 from tripleaudit.registries import Registry, plugin_files
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
-
-APPLIED: dict[str, Registry[Any]] = {"MATCHINGS": MATCHINGS}
-"""Registries of which a command that imports them applies every entry; of the others a job chooses one."""
-CHOSEN = {"train": ("MATCHINGS",)}
-"""Of these, those of which a command applies the one that its settings name, which its rule says."""
 
 
 def entry(command: str) -> str:
@@ -55,10 +44,9 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     if not command:
         return []
     used = entry(command)
-    names = [name for name in APPLIED if name not in CHOSEN.get(command, ())]
-    applied = [APPLIED[name] for name in names if code.importers(f"descriptors.{name}", used)]
-    files = plugin_files(*(registry.kind for registry in applied)) if applied else []
-    found = code.versions(used, *(module for registry in applied for module in registry.homes), files=files)
+    # a command that imports the matching rules applies all of them; a training applies the one that its rule names
+    every = command != "train" and bool(code.importers("descriptors.MATCHINGS", used))
+    found = code.versions(used, *MATCHINGS.homes * every, files=plugin_files(MatchingRule) if every else ())
     for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
         if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", used)):
             found[f"{name.lower()} as described"] = described(registry)
