@@ -14,7 +14,6 @@ from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Number, Paths, Section, Share, Text, one_of
 from tripleaudit.plan.protocol_section import Added, Augmented
-from tripleaudit.plan.relations import problems_of_held_out
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
@@ -176,9 +175,6 @@ class Corpora:
                 yield from self.study.places.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
         yield from self._problems_of_sizes()
         yield from self._problems_of_published()
-        for name in filter(self.asks_to_tell, self.protocols):
-            if "relations" in (options := self.protocol(name)):
-                yield from problems_of_held_out(self, f"protocols/{name}/relations", options["relations"])
         for name in self.protocols:
             spec, options = spec_of(name), self.protocol(name)
             for corpus in self.section if options.get("descriptions") is True else ():

@@ -26,7 +26,6 @@ from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
 from tripleaudit.llm.listed import with_prices
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.plan.relations import problems_of_names
 from tripleaudit.plan.variables import is_set, named
 
 
@@ -235,10 +234,6 @@ class LanguageModels:
             if texts.corpus not in self.study.corpora:
                 known = hint(texts.corpus, self.study.corpora)
                 yield f"generative/datasets/{name}/corpus: unknown corpus '{texts.corpus}'{known}"
-            else:
-                left = {key for key in texts.verbalise if key not in (texts.relations or ())}
-                where = f"generative/datasets/{name}/verbalise"
-                yield from problems_of_names(self.study.data, where, left, [texts.corpus])
         for name, system in self.config.systems.items():
             where = f"generative/systems/{name}"
             yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from tripleaudit.descriptors import EXTRACTORS, SYSTEM_KINDS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.plan.probe import PROBED
-from tripleaudit.plan.relations import problems_of_names
 from tripleaudit.plan.system_section import FOR_ALL
 from tripleaudit.plan.training import CLASSIFIER
 from tripleaudit.scoring.baselines import BASELINES
@@ -59,8 +58,6 @@ def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[
         return
     if kind.name == "endpoint":
         yield from study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
-        named = settings["verbalise"]
-        yield from problems_of_names(study.data, f"{where}/verbalise", named, study.corpora)
         for corpus in study.corpora:
             has = study.data.sizes(corpus).get("train", settings["examples"])
             if settings["examples"] > has:

@@ -174,7 +174,6 @@ class RegisteredCorpus(Section):
     zero: Zero | None = None
     sizes: Mapping[SplitName, Number] = Field({}, alias="sentences", repr=False)  # of each split, where known
     published: Mapping[str, str] = Field({}, repr=False)  # protocol -> corpus
-    relations: Mapping[SplitName, Number] = Field({}, repr=False)  # of train, and of these in test, if known
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -220,9 +219,8 @@ class RegisteredCorpus(Section):
             raise wrong(f"the split {min(twice)!r} is made twice")
         if self.zero and {*self.zero.sizes} != {*self.whole}:
             raise wrong("'zero' has 'sizes' of other splits than those that are made of whole files")
-        for key, counts in (("sentences", self.sizes), ("relations", self.relations)):
-            if not {*counts} <= {*self.splits}:
-                raise wrong(f"'{key}' counts other splits than {', '.join(self.splits)}")
+        if not {*self.sizes} <= {*self.splits}:
+            raise wrong(f"'sentences' counts other splits than {', '.join(self.splits)}")
         return self
 
 
