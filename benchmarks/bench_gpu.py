@@ -7,7 +7,6 @@ measured in turn, until the time left is shorter than the longest measurement; a
 import argparse
 import collections
 import csv
-import dataclasses
 import itertools
 import os
 import statistics
@@ -135,7 +134,7 @@ class Bench:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision != "float32"
         self.kind, self.implied = resolve(name)
         self.relations = [f"relation{number}" for number in range(RELATIONS)]
-        self.settings = dataclasses.replace(speed.settings_of(self.kind), accumulation=1)
+        self.settings = speed.settings_of(self.kind).model_copy(update={"accumulation": 1})
         model = self.made()
         sentences = speed.synthetic_sentences(model) if sentences is None else sentences
         self.data = TrainingSentences(speed.renamed(sentences, self.relations), model)
@@ -307,10 +306,11 @@ def synchronisations(function: Callable, batch: Packed) -> int:
 
 def loop_milliseconds(bench: Bench, size: int) -> tuple[float, float]:
     """Milliseconds of a step in the training loop after captures, and of the same batches prepared before."""
-    settings = dataclasses.replace(
-        bench.settings, batch_size=size, max_steps=STEPS, save_minutes=0.0, encoder_learning_rate=1e-5,
-        head_learning_rate=1e-5, precision="bf16" if bench.bf16 else "float32",
-    )  # fmt: skip
+    other = {
+        "batch_size": size, "max_steps": STEPS, "save_minutes": 0.0, "encoder_learning_rate": 1e-5,
+        "head_learning_rate": 1e-5, "precision": "bf16" if bench.bf16 else "float32",
+    }  # fmt: skip
+    settings = bench.settings.model_copy(update=other)
     with tempfile.TemporaryDirectory() as folder, captured_stream(DEVICE):
         model = bench.made().to(DEVICE)
         trainer = ExtractorTrainer(model, bench.data, settings, seed=0, folder=Path(folder), validate=None)

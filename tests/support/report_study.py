@@ -11,7 +11,7 @@ from tripleaudit.scoring.rows import Resampling, RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.builders import make_table
-from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import write_plot
 
 DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"

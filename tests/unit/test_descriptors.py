@@ -234,7 +234,7 @@ WZ = TableSpec(name="wz", build=lambda inputs: None, possible=lambda study: "wz"
         True,
     ]
     from tripleaudit.tables.builders import build_table
-    from tripleaudit.tables.evidence import TableInputs
+    from tripleaudit.tables.inputs import TableInputs
 
     with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):
         build_table("wz", TableInputs())

@@ -37,7 +37,7 @@ rule plot:
 rule write_report:
     """One HTML page: systems by questions, answers, tables, plots, errors by sentence, provenance."""
     input:
-        lambda wildcards: STUDY.report.beside_answers() if STORED else [],
+        STUDY.report.beside(),
         unpack(STUDY.report.inputs),
     output:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
@@ -49,7 +49,7 @@ rule write_report:
     params:
         told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
         facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
-        files=lambda wildcards, input: [part for kind in input.keys() for part in (f"--{kind}", *input.get(kind))],
+        files=as_options,
     shell:
         "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 

@@ -10,6 +10,7 @@ rule score:
     output:
         scores="<study>/scores/{row}.csv",
         counts="<study>/counts/{row}.csv",
+        provenance="<study>/scores/{row}.provenance.json",
     log:
         "<logs>/score/{row}.log",
     benchmark:
@@ -36,6 +37,7 @@ rule score_classifier:
     output:
         scores="<study>/scores/{of}/classification.csv",
         counts="<study>/counts/{of}/classification.csv",
+        provenance="<study>/scores/{of}/classification.provenance.json",
         curve="<study>/scores/{of}/curve.json",
     log:
         "<logs>/score_classifier/{of}.log",

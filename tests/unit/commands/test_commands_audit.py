@@ -8,7 +8,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.tables.audits import study_audit
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.loading import load_inputs
 
 
 def webnlg(real_data: Path, split: str) -> str:

@@ -14,10 +14,10 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.writers import write_parquet
-from tripleaudit.exchange.bundling import portable
+from tripleaudit.exchange.bundling import OF_SETTINGS, PLACES, portable
 from tripleaudit.exchange.cards import AXES, evaluation_card
 from tripleaudit.exchange.scored import read_sentences
-from tripleaudit.files import read_json, write_json, write_jsonl
+from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.sides import load_side
 from tripleaudit.systems.test_set import SystemFiles, predict_system
@@ -124,26 +124,44 @@ def test_a_language_model_among_the_systems_has_its_mark_and_held_out_relations_
     }  # fmt: skip
 
 
-def test_places_of_a_machine_are_recognised_and_texts_left_alone(tmp_path):
-    given = {
-        "in": str(tmp_path / "results/s/a.json"),
-        "out": "/usr/share/words",
-        "home": "~/x/y",
-        "url": "https://u:p@h.org/v1?k=1#f",
-        "relation": "/people/person/born",
-        "text": "a/b and /c",
-        "relative": "../up/file",
+def test_places_of_a_machine_are_cut_in_the_fields_that_name_them_alone(tmp_path):
+    study = tmp_path / "results/s"
+    places = {
+        "in": (str(study / "a.json"), "a.json"),
+        "out": ("/usr/share/words", "words"),
+        "home": ("~/x/y", "y"),
+        "url": ("https://u:p@h.org/v1?k=1#f", "https://h.org/v1"),
+        "relative": ("../up/file", "file"),
+        "two": ("/home/me/a.jsonl, /home/me/b.jsonl", "a.jsonl, b.jsonl"),
+        "name": ("minilm", "minilm"),
     }
-    found = portable(given, tmp_path / "results/s")
-    assert found == {
-        "in": "a.json",
-        "out": "words",
-        "home": "y",
-        "url": "https://h.org/v1",
-        "relation": "/people/person/born",
-        "text": "a/b and /c",
-        "relative": "file",
+    given = {name: {"path": before} for name, (before, _) in places.items()}
+    assert portable(given, study, PLACES) == {name: {"path": after} for name, (_, after) in places.items()}
+    texts = {
+        "text": ["/usr", "~root", "/", "a/../b", "http://a?b=c"],
+        "/usr": 1,
+        "/tmp/usr": 2,
+        "/people/person": "/home/office",
     }
+    assert portable(texts, study, PLACES) == texts
+    own = {"corpora": {"c": {"files": {"train": "/data/mine.jsonl"}}}, "description": "/home/office"}
+    expected = {"corpora": {"c": {"files": {"train": "mine.jsonl"}}}, "description": "/home/office"}
+    assert portable(own, study, OF_SETTINGS) == expected
+
+
+def test_texts_of_a_study_are_bundled_as_they_are(study, tmp_path):
+    shutil.copytree(study, tmp_path / "mine")
+    rows = [{"id": "s0", "text": "/usr", "answers": [{"text": "~root"}], "path": "/tmp/x"}]
+    write_jsonl(tmp_path / "mine/generative/c/lm/answers.jsonl", rows)
+    scores = {str(tmp_path / "mine/scores" / name): {"sha256": name} for name in ("a/test.csv", "b/test.csv")}
+    write_json(tmp_path / "mine/scores.provenance.json", {"files": scores, "software": {}})
+    elsewhere = {"/one/test.csv": {"sha256": "a"}, "/two/test.csv": {"sha256": "b"}}
+    write_json(tmp_path / "mine/needles/scores.provenance.json", {"files": elsewhere, "software": {}})
+    assert main(["bundle", str(tmp_path / "mine"), "--out", str(tmp_path / "x.zip")]) == 0
+    folder = open_bundle(tmp_path / "x.zip", tmp_path / "x")
+    assert [row for _, row in read_jsonl(folder / "generative/c/lm/answers.jsonl")] == rows
+    assert set(read_json(folder / "scores.provenance.json")["files"]) == {"scores/a/test.csv", "scores/b/test.csv"}
+    assert len(read_json(folder / "needles/scores.provenance.json")["files"]) == 2
 
 
 def test_a_secret_stops_it(study, tmp_path, capsys, monkeypatch):

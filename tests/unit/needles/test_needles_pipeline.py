@@ -31,8 +31,7 @@ from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import load_result, score_result
 from tripleaudit.needles.templates import template_needles
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import ScoreIndex
+from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
 KEYS = {"study": "s", "corpus": "docs", "extractor": "fake"}
 PLAN = Plan(schema="demo", target=0.3, piece_chars=2500, iterations=1, reserve=300, parts=5, part_iterations=1)
@@ -163,11 +162,11 @@ def test_iteration_table(study):
 
 
 def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
-    plan = dataclasses.replace(PLAN, parts=0, iterations=2, separate_runs=True)
+    plan = PLAN.model_copy(update={"parts": 0, "iterations": 2, "separate_runs": True})
     corpus = study["corpus"]
     with FakeEndpoint(NeedleModel()) as fake, Client(Endpoint(fake.url, "fake"), tmp_path / "cache") as client:
         result = extract_corpus(corpus, plan, client.complete_all, "fake")
-        one = extract_corpus(corpus, dataclasses.replace(plan, separate_runs=False), client.complete_all, "fake")
+        one = extract_corpus(corpus, plan.model_copy(update={"separate_runs": False}), client.complete_all, "fake")
     assert (result.matches, result.displaced) == (one.matches, one.displaced)
     stages = {call["stage"] for call in result.calls}
     assert stages == {"enriched", "untouched", "0 follow-up calls", "1 follow-up calls"}
@@ -195,7 +194,7 @@ def test_given_needles_with_keywords_in_common_are_refused():
 def test_false_positives_are_judged_too(tmp_path):
     """A judge that points at the first record: what it says of documents without needles are false positives."""
     document = Document("report", make_document(60).text + "\n\nPerson Zero stood by the door.\n")
-    plan = dataclasses.replace(PLAN, parts=0, iterations=0)
+    plan = PLAN.model_copy(update={"parts": 0, "iterations": 0})
     corpus = corpus_from_needles([document], make_needles(), plan)
 
     def model(body):
@@ -256,7 +255,7 @@ def test_recall_of_a_rule_based_model(tmp_path):
     plan = Plan(
         schema="paper", needle_types=("Person", "Event"), iterations=0, judge=False, untouched=False, target=0.3
     )
-    corpus = corpus_from_needles([document], needles, dataclasses.replace(plan, maximum=0.6))
+    corpus = corpus_from_needles([document], needles, plan.model_copy(update={"maximum": 0.6}))
     assert len(corpus.infusions["d"].needles) == 20 or corpus.infusions["d"].share > 0.3
     placed = {needle.id for needle in corpus.placed("d")}
     for known, expected in ((placed, 1.0), ({n for n in placed if n[-1] in "02468"}, None)):
@@ -273,7 +272,7 @@ def test_recall_of_a_rule_based_model(tmp_path):
 
 
 def test_a_model_that_forgets_parts_5_to_11_shows_it_there(tmp_path):
-    plan = dataclasses.replace(PLAN, parts=15, untouched=False, judge=False, iterations=0)
+    plan = PLAN.model_copy(update={"parts": 15, "untouched": False, "judge": False, "iterations": 0})
     corpus = corpus_from_needles([make_document(60)], make_needles(), plan)
     model = NeedleModel(forgotten=range(5, 12))
 
@@ -331,7 +330,7 @@ def test_needles_that_no_model_delivers_come_from_the_templates(tmp_path):
         corpus = build_corpus([make_document()], plan, client.complete_all, "m")
         assert fake.count == 8  # four types, asked twice
         with pytest.raises(UserError, match="only 0 characters fit; add needles"):
-            build_corpus([make_document()], dataclasses.replace(plan, fill="none"), client.complete_all, "m")
+            build_corpus([make_document()], plan.model_copy(update={"fill": "none"}), client.complete_all, "m")
     assert corpus.report["needles"]["generated"] == 0 and corpus.report["needles"]["from_templates"] == 16
     assert corpus.report["needles"]["rejected"] == {"no paragraph in the answer (ok)": 32}
 
@@ -356,7 +355,7 @@ def test_schema_discovery(tmp_path):
 
 
 def test_rehearsal_bounds_what_is_sent(tmp_path):
-    plan = dataclasses.replace(PLAN, parts=2)
+    plan = PLAN.model_copy(update={"parts": 2})
     documents = [make_document(60)]
     corpus = corpus_from_needles(documents, make_needles(), plan)
     with FakeEndpoint(NeedleModel()) as fake:

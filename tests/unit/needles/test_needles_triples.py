@@ -28,8 +28,7 @@ from tripleaudit.needles.triples import (
     verbalise,
 )
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 
 
 def sentence(number, relation="lives_in"):

@@ -130,13 +130,11 @@ def test_every_object_of_the_schema_refuses_unknown_keys():
 
 
 def test_the_training_section_has_the_trainers_settings():
-    import dataclasses
-
     from tripleaudit.training.settings import TrainingSettings
 
-    fields = {field.name for field in dataclasses.fields(TrainingSettings)}
+    fields = TrainingSettings.model_fields.keys()
     of_the_workflow = {"preset", "model", "mem_mb", "runtime"}
-    assert set(load_schema()["$defs"]["TrainingSettings"]["properties"]) == fields | of_the_workflow
+    assert set(load_schema()["$defs"]["Training"]["properties"]) == fields | of_the_workflow
 
 
 def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):

@@ -118,14 +118,12 @@ PAPER_EPOCHS = {"nyt24-en": 300, "webnlg-en": 500}  # Entity Noising paper, appe
 
 def effective(name: str, preset: str) -> tuple[dict, dict]:
     """What a training with the preset has: the settings, and the fields of the model."""
-    from dataclasses import asdict
-
     pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     from tripleaudit.training.settings import TrainingSettings
 
     kind = extractor_class(name)
     given = {key: value for key, value in ALL[name][preset].items() if key != "model"}
-    settings = asdict(TrainingSettings(**{**kind.training_defaults, **given}))
+    settings = dict(TrainingSettings(**{**kind.training_defaults, **given}))
     fields = {key: getattr(kind.config_class, key) for key in OFFICIAL[name]["model"]}
     return settings, {**fields, **ALL[name][preset].get("model", {})}
 

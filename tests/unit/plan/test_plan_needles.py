@@ -1,6 +1,5 @@
 """The section ``needles``: defaults agree with the package, and what cannot work is said at once."""
 
-import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -30,7 +29,7 @@ def study(settings=("nz",), **changes) -> Study:
 
 def test_the_section_is_made_from_the_settings_of_a_job():
     known = {field.alias or name for name, field in Needles.model_fields.items()}
-    assert {item.name for item in dataclasses.fields(Plan)} - {"context"} <= known
+    assert {field.alias or name for name, field in Plan.model_fields.items()} - {"context"} <= known
     assert Plan.from_mapping(json.loads(study().needles.plan_json)) == Plan()
     assert not Plan.from_mapping(json.loads(study(judge=None).needles.plan_json)).judge
 

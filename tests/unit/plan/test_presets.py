@@ -22,13 +22,13 @@ def test_every_extractor_has_official_settings_for_every_benchmark():
 def test_a_preset_is_understood(name, preset):
     pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     from tripleaudit.extractors.base import check_settings
-    from tripleaudit.training.settings import TrainingSettings, checked
+    from tripleaudit.training.settings import TrainingSettings
 
     settings = dict(ALL[name][preset])
     model = settings.pop("model", {})
     kind = resolve("zcc-binary")[0] if name == "zcc" else extractor_class(name)
     check_settings(kind, model)
-    checked(TrainingSettings, {**kind.training_defaults, **settings}, "training")
+    TrainingSettings.checked({**kind.training_defaults, **settings}, "training")
 
 
 def test_pfn_star_is_pfn_on_last_words_with_its_presets():

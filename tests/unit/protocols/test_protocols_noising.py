@@ -209,11 +209,11 @@ def test_any_sentence_keeps_its_structure(data, mode):
 
 def test_bad_settings():
     with pytest.raises(UserError, match="noising/probability: expected at most 1, got 2"):
-        NoiseSettings(probability=2)
+        NoiseSettings.checked({"probability": 2}, "noising")
     with pytest.raises(UserError, match="expected one of words, pieces, got 'letters'"):
-        NoiseSettings(vocabulary="letters")
+        NoiseSettings.checked({"vocabulary": "letters"}, "noising")
     with pytest.raises(UserError, match="expected one of skip, wordwise, got 'drop'"):
-        NoiseSettings(nested="drop")
+        NoiseSettings.checked({"nested": "drop"}, "noising")
     with pytest.raises(UserError, match="word pieces are not known"):
         EntityNoising(corpus(), letters, NoiseSettings(vocabulary="pieces"), 0)
 

@@ -24,7 +24,7 @@ SHOWN = "[...document.querySelectorAll('.sentence')].length"
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     study = write_finished_study(folder / "small")
-    make_report([(find_files(study), StudyFacts("small", description=EVIL))], folder / "report.html")
+    make_report(find_files(study), StudyFacts("small", description=EVIL), folder / "report.html")
     return folder / "report.html"
 
 

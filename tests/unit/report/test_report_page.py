@@ -12,12 +12,13 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.report.browser import browser_data, error_counts
-from tripleaudit.report.glance import differences, matrix
+from tripleaudit.report.glance import matrix
 from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json
 from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
@@ -32,7 +33,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def written(study, tmp_path_factory):
     out = tmp_path_factory.mktemp("page") / "report.html"
-    make_report([(find_files(study), StudyFacts("evil", description=EVIL, configfiles=["a b.yaml"]))], out)
+    make_report(find_files(study), StudyFacts("evil", description=EVIL, configfiles=["a b.yaml"]), out)
     return out.read_text(encoding="utf-8")
 
 
@@ -151,52 +152,60 @@ def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):
     of = {**(load_table(study / "tables/type-f1.json").table.rows[0].cells[0].of or {})}
     rows = [Row("CasRel", (Cell(3.5, of=of),)), Row("Other", (Cell(4.5, of={**of, "extractor": "other"}),))]
     own = Table("per-second", "Speed.", [Column("Sentences")], rows)
-    found = matrix([("", load_table(study / "tables/type-f1.json")), ("", TableFile(Path("per-second.json"), own))])
+    found = matrix([load_table(study / "tables/type-f1.json").table, own])
     assert found.heads[-1] == ("per-second", "Sentences")
-    assert found.rows["", "Demo", "CasRel"]["per-second", "Sentences"].value == 3.5
-    assert ("", "Demo", "other") in found.rows
-    by_label = Table("cost", "Cost.", [Column("Money")], [Row("CasRel", (Cell(0.1),)), Row("All", (Cell(1.0),))])
-    found = matrix([("", load_table(study / "tables/type-f1.json")), ("", TableFile(Path("cost.json"), by_label))])
-    assert found.rows["", "Demo", "CasRel"]["cost", "Money"].value == 0.1
+    assert found.rows["Demo", "CasRel"]["per-second", "Sentences"].value == 3.5
+    assert ("Demo", "other") in found.rows
 
 
-def test_two_studies_share_a_page_with_their_differences(study, tmp_path, capsys):
-    shutil.copytree(study, tmp_path / "other")
-    path = tmp_path / "other/tables/type-f1.json"
-    changed = json.loads(path.read_text(encoding="utf-8"))
-    for row in changed["rows"]:
-        for cell in row["cells"]:
-            cell["value"] = cell.get("value", 0.0) - 2
-    path.write_text(json.dumps(changed), encoding="utf-8")
-    assert main(["report", str(study), str(tmp_path / "other"), "--out", str(tmp_path / "r.html")]) == 0
-    text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert '<h1 id="h-glance">small and other</h1>' in text
-    section = text.partition('id="t-type-f1"')[2].partition("</article>")[0]
-    assert "Differences to small." in section
-    assert "other \u2212 small" in section or "other &#8722; small" in section or "other − small" in section
-    assert ">\u22122.0" in section
-    listed = text.partition('<nav class="contents"')[2].partition("</nav>")[0]
-    assert listed.count('href="#t-type-f1') == 1  # of both; each study's own table follows it
-    assert 'id="t-type-f1-0"' in text and 'id="t-type-f1-1"' in text
-    assert "set=other%2Fdemo%2Foriginal" in text
-    outline = Outline(text)
-    assert len(outline.ids) == len(set(outline.ids))
-    assert {address[1:].partition("?")[0] for address in outline.addresses} <= set(outline.ids)
-    assert main(["report", str(study), str(study), "--out", str(tmp_path / "x.html")]) != 0
-    assert "two studies are called small" in capsys.readouterr().err
+def test_a_number_stands_in_the_row_of_its_own_corpus(study):
+    of = load_table(study / "tables/type-f1.json").table.rows[0].cells[0].of
+    minutes = Column("Minutes")
+    scores = Table("scores", "", [Column("F1")], [Row("CasRel", (Cell(9.0, of={**of, "corpus": "nyt"}),)),
+                                                  Row("CasRel", (Cell(8.0, of=of),))])  # fmt: skip
+    timed = Table("times", "", [minutes], [Row("CasRel", (Cell(3.0, of={**of, "corpus": "nyt"}),))])
+    rows = matrix([scores, timed]).rows
+    assert rows[labels.corpus("nyt"), "CasRel"]["times", "Minutes"].value == 3.0
+    assert ("times", "Minutes") not in rows["Demo", "CasRel"]
+    unnamed = Table("cost", "", [Column("Money")], [Row("CasRel", (Cell(0.1),))])  # of which corpus, nobody knows
+    assert ("cost", "Money") not in matrix([scores, unnamed]).heads
 
 
-def test_a_difference_of_studies_carries_the_marks_of_both_values():
-    notes = {"†": "†: the training had not converged.", "§": "§: too few evaluations."}
+def test_of_each_system_the_first_seed_and_the_larger_test_set_are_shown(study, tmp_path):
+    shutil.copytree(study, tmp_path / "s")
+    runs = tmp_path / "s/counts/demo/original-nz/casrel/none"
+    for number in (2, 10):
+        for old in (runs / "seed1").iterdir():
+            counts = load_counts(old)
+            SentenceCounts({**counts.keys, "seed": str(number)}, counts.ids, counts.strata, counts.counts).save(
+                runs / f"seed{number}" / old.name
+            )
+    shutil.rmtree(runs / "seed1")
+    sidecars = tmp_path / "s/scores/demo/original-nz/casrel/none"
+    shutil.copytree(sidecars / "seed1", sidecars / "seed2")
+    files = find_files(tmp_path / "s")
+    shown = [path.relative_to(tmp_path / "s/counts/demo").as_posix() for path in files.rows]
+    assert shown == [
+        "original-nz/casrel/none/seed2/test-wz.csv",
+        "original-nz/casrel/noising/seed1/test-wz.csv",
+        "original-wz/casrel/none/seed1/test-wz.csv",
+    ]
+    assert files.predicted[0].gold == tmp_path / "s/protocols/demo/original/wz/test.jsonl"
 
-    def of(mark, value):
-        cell = Cell(value, low=value - 1, high=value + 1, mark=mark)
-        table = Table("type-f1", "F1.", [Column("F1")], [Row("CasRel", (cell,))], notes=[notes[mark]])
-        return TableFile(Path("type-f1.json"), table)
 
-    (beside,) = differences([("a", of("†", 10.0)), ("b", of("§", 20.0))])
-    assert [cell.mark for cell in beside.rows[0].cells] == ["†", "§", "§†*"]
-    assert set(notes.values()) <= set(beside.notes)
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda path: path.unlink(), r"test-wz.csv: its gold sentences or predictions are not in .*; score it there"),
+        (lambda path: path.write_text(""), r"test.jsonl: has changed since .*test-wz.csv was counted from it"),
+    ],
+)
+def test_sentences_that_are_gone_or_have_changed_are_refused(study, tmp_path, change, expected):
+    shutil.copytree(study, tmp_path / "s")
+    change(tmp_path / "s/predictions/demo/original-nz/casrel/none/seed1/test.jsonl")
+    with pytest.raises(UserError, match=expected):
+        make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
 
 
 def test_raw_answers_of_a_language_model_stand_beside_their_text(study, tmp_path):
@@ -207,7 +216,7 @@ def test_raw_answers_of_a_language_model_stand_beside_their_text(study, tmp_path
     (own.parent / "reference.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
     (own / "predictions.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
     (own / "answers.jsonl").write_text(json.dumps({**line, "answers": [{"text": EVIL}]}) + "\n", encoding="utf-8")
-    make_report([(find_files(tmp_path / "s"), StudyFacts("s"))], tmp_path / "r.html")
+    make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert EVIL not in text
     embedded = data_of(text, "browser-data")
@@ -264,7 +273,7 @@ def test_plots_stand_beside_their_tables_with_what_to_see(study, written, tmp_pa
     shutil.copytree(study, tmp_path / "s")
     for name in ("time-memory", "another"):
         shutil.copy(study / "plots/type-f1.json", tmp_path / f"s/plots/{name}.json")
-    make_report([(find_files(tmp_path / "s"), StudyFacts("s"))], tmp_path / "r.html")
+    make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     times = text.partition('id="t-training-time"')[2].partition("</article>")[0]
     assert re.findall(r'<figure id="([a-z0-9-]+)"', times) == ["p0-training-curves", "p0-time-memory"]
@@ -276,7 +285,7 @@ def test_plots_stand_beside_their_tables_with_what_to_see(study, written, tmp_pa
     assert curves["width"] == "container"
     (tmp_path / "s/plots/another.json").write_text('{"concat": "no"}', encoding="utf-8")
     with pytest.raises(UserError, match=r"another.json: not a plot; expected a Vega-Lite specification"):
-        make_report([(find_files(tmp_path / "s"), StudyFacts("s"))], tmp_path / "r.html")
+        make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
     drawn = data_of(written, "charts")["t-type-f1"]
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["domain"] == [0, 100]
     table = load_table(study / "tables/type-f1.json").table
@@ -293,7 +302,7 @@ def test_tables_of_many_columns_are_printed_smaller(study, tmp_path):
     for row in table["rows"]:
         row["cells"] += [{}] * 12
     path.write_text(json.dumps(table), encoding="utf-8")
-    make_report([(find_files(tmp_path / "s"), StudyFacts("s"))], tmp_path / "r.html")
+    make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert text.count('class="scroll ta-table wide"') == 1
     assert text.count('class="scroll ta-table"') == len(TABLES) - 1
@@ -347,22 +356,22 @@ def test_data_are_capped_evenly_and_the_page_says_so(study, data, tmp_path):
     kept = [places.index(one["id"]) for one in capped["sentences"]]
     assert kept == sorted(kept)
     assert max(after - before for before, after in zip(kept, kept[1:], strict=False)) <= 90 // len(kept) + 1
-    make_report([(files, StudyFacts("s"))], tmp_path / "r.html", max_bytes=room)
+    make_report(files, StudyFacts("s"), tmp_path / "r.html", max_bytes=room)
     assert f"This page holds {len(kept)} of 90 test sentences" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_equal_inputs_give_equal_bytes(study, tmp_path):
     pages = []
     for name in "ab":
-        make_report([(find_files(study), StudyFacts("s"))], tmp_path / f"{name}.html")
+        make_report(find_files(study), StudyFacts("s"), tmp_path / f"{name}.html")
         pages.append((tmp_path / f"{name}.html").read_bytes().replace(f"{name}.html".encode(), b""))
     assert pages[0] == pages[1]
 
 
 def test_a_study_without_extractors_has_no_browser(study, tmp_path):
     files = find_files(study)
-    only = type(files)(tables=[study / "tables/triple-types.json"], audits=files.audits)
-    make_report([(only, StudyFacts("data"))], tmp_path / "r.html")
+    only = type(files)(tables=[study / "tables/triple-types.json"])
+    make_report(only, StudyFacts("data"), tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert 'id="sentences"' not in text and "vegaEmbed=" not in text
     assert "Of the test triples, training has seen" in text
@@ -371,6 +380,9 @@ def test_a_study_without_extractors_has_no_browser(study, tmp_path):
 def test_console_command(study, tmp_path, capsys):
     assert main(["report", str(study), "--out", str(tmp_path / "r.html"), "--facts", '{"name": "mine"}']) == 0
     assert ">mine</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert main(["report", str(study), "--out", str(tmp_path / "other.html")]) == 0
+    target = "<pre>snakemake --cores 2 results/small/report.html --configfile STUDY.yaml</pre>"
+    assert target in (tmp_path / "other.html").read_text(encoding="utf-8")
     assert main(["report", str(tmp_path), "--out", str(tmp_path / "x.html")]) != 0
     assert "expected the folder of a finished study" in capsys.readouterr().err
     assert not (tmp_path / "x.html").exists()

@@ -13,7 +13,7 @@ from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
 from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, write_completion
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.loading import load_inputs
 
 KEYS = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "nz", "seed": ""}
 PRICES = {"input": 1.0, "output": 2.0}

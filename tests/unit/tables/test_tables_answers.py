@@ -4,9 +4,8 @@ from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import Pair, contrast, leader
-from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 
 SEEN, UNSEEN = "on seen triples", "on unseen triples"
 

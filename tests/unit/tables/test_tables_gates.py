@@ -4,7 +4,7 @@ import pytest
 
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, tied
-from tripleaudit.tables.score_index import UNEQUAL
+from tripleaudit.tables.inputs import UNEQUAL
 
 
 def cell(value: float, low: float | None = None, high: float | None = None, **more) -> Cell:

@@ -6,8 +6,8 @@ from tripleaudit.grescores.evaluate import GRE_SCORES
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.builders.gre import COVERAGE, SCORES, SIZES
-from tripleaudit.tables.evidence import load_inputs
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey
+from tripleaudit.tables.loading import load_inputs
 
 
 def rows(corpus, level, setting, system, mode="official", **values):

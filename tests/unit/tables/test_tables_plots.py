@@ -11,7 +11,8 @@ from tripleaudit.cli import main
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
-from tripleaudit.tables.evidence import TableInputs, load_inputs
+from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import (
     cardinality_drop,
     plots,
@@ -22,7 +23,6 @@ from tripleaudit.tables.plots import (
     zcc_curves,
 )
 from tripleaudit.tables.plots.time_memory import benchmarks_of
-from tripleaudit.tables.score_index import RunKey
 
 OWN = ("cardinality-drop", "f1-cost", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"

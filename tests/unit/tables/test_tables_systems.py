@@ -12,9 +12,9 @@ from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables import panels
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.evidence import load_inputs
+from tripleaudit.tables.inputs import RunKey
+from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import f1_cost
-from tripleaudit.tables.score_index import RunKey
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}

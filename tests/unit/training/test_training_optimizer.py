@@ -18,7 +18,7 @@ from tripleaudit.training.optimizer import (
     parameter_groups,
     schedule_factor,
 )
-from tripleaudit.training.settings import TrainingSettings, checked
+from tripleaudit.training.settings import TrainingSettings
 
 
 def test_groups_split_encoder_and_head_and_keep_vectors_from_decay(tiny_encoder):
@@ -180,11 +180,11 @@ def test_no_clipping_leaves_gradients_alone():
 )
 def test_bad_settings(values, message):
     with pytest.raises(UserError, match=message):
-        checked(TrainingSettings, values, "training")
+        TrainingSettings.checked(values, "training")
 
 
 def test_whole_numbers_and_lists_become_what_the_setting_needs():
-    settings = checked(TrainingSettings, {"clip_norm": 2, "learning_rate_points": [[0, 1]]}, "training")
+    settings = TrainingSettings.checked({"clip_norm": 2, "learning_rate_points": [[0, 1]]}, "training")
     assert settings.clip_norm == 2.0
     assert settings.learning_rate_points == ([0, 1],)
 

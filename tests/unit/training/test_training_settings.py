@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tripleaudit.errors import UserError
-from tripleaudit.training.settings import TrainingSettings, checked, deciding
+from tripleaudit.training.settings import TrainingSettings, deciding
 
 
 def test_what_is_not_asked_for_is_off() -> None:
@@ -39,8 +39,8 @@ def test_trainings_that_name_no_numbers_keep_theirs() -> None:
 def test_points_are_pairs_of_numbers() -> None:
     for points in ([[0, 1, 2]], [[0]], [["0", 1]], [0, 1], "0,1"):
         with pytest.raises(UserError, match=r"learning_rate_points: expected \[\[epoch, factor\], …\]"):
-            checked(TrainingSettings, {"schedule": "steps", "learning_rate_points": points}, "training")
-    assert checked(TrainingSettings, {"schedule": "steps", "learning_rate_points": [[0, 0.5], (1, 1)]}, "training")
+            TrainingSettings.checked({"schedule": "steps", "learning_rate_points": points}, "training")
+    assert TrainingSettings.checked({"schedule": "steps", "learning_rate_points": [[0, 0.5], (1, 1)]}, "training")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_points_are_pairs_of_numbers() -> None:
     ],
 )
 def test_settings_at_their_limits_fit_together(values: dict) -> None:
-    checked(TrainingSettings, values, "training")
+    TrainingSettings.checked(values, "training")
 
 
 def test_what_alters_no_result_does_not_decide_it() -> None:
@@ -76,7 +76,7 @@ def test_what_alters_no_result_does_not_decide_it() -> None:
     ],
 )
 def test_what_nothing_reads_is_known_with_what_would(values: dict, idle: set[str]) -> None:
-    found = dict(checked(TrainingSettings, values, "training").idle())
+    found = dict(TrainingSettings.checked(values, "training").idle())
     assert found.keys() == idle
     assert found.get("learning_rate_points", "schedule: steps") == "schedule: steps"
     assert found.get("restart_epochs", "schedule: cosine_restarts") == "schedule: cosine_restarts"

@@ -127,7 +127,7 @@ def test_none_imports_nothing_and_no_tracker_decides_a_result(tmp_path, monkeypa
         stack.enter_context(reporting("none", tmp_path, {}))(ROWS[0])
     assert deciding({"epochs": 3, "report_to": "trackio"}) == {"epochs": 3}
     with pytest.raises(UserError, match="report_to"):
-        TrainingSettings(report_to="mlflow")
+        TrainingSettings.checked({"report_to": "mlflow"}, "training")
 
 
 def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):

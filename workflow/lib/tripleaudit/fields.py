@@ -4,14 +4,10 @@ A setting is written once, as an annotated field with its range and, as the stri
 come its check before anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
 """
 
-import ast
-import dataclasses
 import functools
-import inspect
-import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -36,8 +32,34 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 class Section(BaseModel):
     """A part of a study's configuration: no unknown keys, no silent conversion, no nan."""
 
-    made_of: ClassVar[type | None] = None  # the dataclass whose fields a model has
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        frozen=True,
+        protected_namespaces=(),
+        use_attribute_docstrings=True,
+    )
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any], where: str) -> Self:
+        """Return the settings that a job was given.
+
+        Raises:
+            UserError: one sentence for each that is unknown, does not fit or contradicts another one; all begin with
+                ``where``.
+        """
+        try:
+            made = cls.model_validate(dict(values))
+        except ValidationError as error:
+            raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, cls))) from None
+        if found := [*made.contradictions()]:
+            raise UserError("; ".join(f"{where}/{problem}" for problem in found))
+        return made
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield the key and a sentence for each setting that fits its range but not another setting."""
+        yield from ()
 
     def given(self) -> dict[str, Any]:
         """Return the keys that the user named, as JSON values."""
@@ -235,40 +257,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
-def described(model: type[Section]) -> dict[str, Any]:
-    """Return the JSON schema of a model with the description of every field that has one."""
-    schema = model.model_json_schema(by_alias=True)
-    for name, part in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
-        for kind in _all_sections(Section):
-            if kind.__name__ == name:
-                for key, text in _descriptions(kind).items():
-                    if key in part.get("properties", {}):
-                        part["properties"][key].setdefault("description", text)
-    return schema
-
-
-def _all_sections(kind: type[Section]) -> Iterator[type[Section]]:
-    yield kind
-    for each in kind.__subclasses__():
-        yield from _all_sections(each)
-
-
-def _descriptions(kind: type) -> dict[str, str]:
-    """The strings below the fields of a class and of those that it is made from."""
-    found: dict[str, str] = {}
-    for each in [getattr(kind, "made_of", None), *reversed(kind.__mro__)]:
-        if each is None or each.__module__.partition(".")[0] != __name__.partition(".")[0]:
-            continue
-        try:
-            (tree,) = ast.parse(inspect.getsource(each)).body
-        except (OSError, TypeError):  # of a model that no file has
-            continue
-        for field, text in itertools.pairwise(tree.body):
-            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                found[ast.unparse(field.target)] = " ".join(str(text.value.value).split())
-    return found
-
-
 def keys_at(schema: dict[str, Any], place: Iterable[str | int]) -> list[str]:
     """Return the keys that a JSON schema knows at a place."""
     part = schema
@@ -297,49 +285,6 @@ def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
         else:
             return part
         part = {**inner, **{key: value for key, value in part.items() if key != name}}
-
-
-@functools.cache
-def model_of(kind: type, base: type[Section] = Section, without: tuple[str, ...] = ()) -> type[Section]:
-    """Return the model of a dataclass with annotated fields, each of which may be left out.
-
-    Args:
-        kind: the dataclass.
-        base: the fields beside its own.
-        without: fields of ``kind`` that the model lacks.
-    """
-    hints = get_type_hints(kind, include_extras=True)
-    fields = {}
-    for field in dataclasses.fields(kind):
-        default = field.default_factory() if callable(field.default_factory) else field.default
-        if field.name not in without:
-            fields[field.name] = (hints[field.name], default)
-    model = model_from(kind.__name__, fields, base)
-    model.made_of = kind
-    return model
-
-
-def check_dataclass(instance: Any, where: str) -> None:
-    """Refuse an instance of a dataclass whose fields are outside their ranges; for ``__post_init__``.
-
-    Raises:
-        UserError: one sentence for each field, beginning with ``where``.
-    """
-    checked_fields(type(instance), dict(vars(instance)), where)
-
-
-def checked_fields(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return ``values`` as fields of a dataclass or model: whole numbers as floats, lists as tuples, as it wants them.
-
-    Raises:
-        UserError: one sentence for each that is no field or does not fit, beginning with ``where``.
-    """
-    model = kind if issubclass(kind, BaseModel) else model_of(kind)
-    try:
-        checked = model.model_validate(dict(values))
-    except ValidationError as error:
-        raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, model))) from None
-    return {name: getattr(checked, name + "_" * hasattr(BaseModel, name)) for name in values}
 
 
 def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section) -> type[Any]:

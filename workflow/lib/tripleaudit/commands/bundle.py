@@ -8,12 +8,10 @@ HELP = "put the results of a study into one verified archive, or unpack one"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", type=Path, help="results/STUDY, or a bundle to unpack")
-    parser.add_argument("--out", metavar="FILE", type=Path, help="the archive (.zip), or the folder")
+    parser.add_argument("--out", required=True, metavar="FILE", type=Path, help="the archive (.zip), or the folder")
     parser.add_argument("--config", metavar="YAML", type=Path, help="the study's own file; its settings go in, too")
     parser.add_argument("--only", default="", metavar="PART", help="only runs with this in their path")
     parser.add_argument("--force", action="store_true", help="write over an archive that is there")
-    parser.add_argument("--push", metavar="OWNER/NAME", help="publish a bundle as a data set of a hub (HF_ENDPOINT)")
-    parser.add_argument("--private", action="store_true", help="of a data set that --push makes")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -24,18 +22,9 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.bundled import open_bundle
     from tripleaudit.errors import UserError
     from tripleaudit.exchange.bundling import write_bundle
-    from tripleaudit.exchange.hub import push_to_hub
 
     if not args.source.exists():
         raise UserError(f"{args.source}: no such file or folder")
-    if args.push:
-        if args.out:
-            raise UserError("--out and --push: expected one of them; bundle first, look at it, then push the bundle")
-        with tempfile.TemporaryDirectory() as work:
-            print(push_to_hub(args.source, args.push, args.private, Path(work) / args.source.stem))
-        return 0
-    if args.out is None:
-        raise UserError("expected --out FILE, or --push OWNER/NAME")
     if args.source.is_file():
         check_folder(args.out, force=False)
         args.out.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 HELP = "print the reference of all configuration keys as Markdown, or their JSON schema"
 # what is explained once, under these keys
-EXPLAINED = {"#/$defs/TrainingSettings": "training", "#/$defs/Columns": "corpora/<name>/columns"}
+EXPLAINED = {"#/$defs/Training": "training", "#/$defs/Columns": "corpora/<name>/columns"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

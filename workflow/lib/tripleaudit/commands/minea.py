@@ -174,7 +174,7 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.needles.score_rows import load_result, score_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.builders import build_table
-    from tripleaudit.tables.evidence import load_inputs
+    from tripleaudit.tables.loading import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
     client.draw = 0

@@ -17,14 +17,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
     parser.add_argument("--predictions", nargs="*", default=[], metavar="FILE", help="whose benchmarks are shown")
     parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the plot")
-    parser.add_argument("--options", default="{}", metavar="JSON", help="matching, corpora, extractors, …")
+    parser.add_argument("--options", default="{}", metavar="JSON", help="matching: the matching rule")
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="SVG file to write; the specification gets the ending .json"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.tables.evidence import load_inputs, parse_files
+    from tripleaudit.tables.loading import load_inputs, parse_files
     from tripleaudit.tables.plots import write_plot
     from tripleaudit.tables.plots.time_memory import benchmarks_of
 

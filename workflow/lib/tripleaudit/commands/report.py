@@ -20,7 +20,12 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.report.inputs import StudyFacts, facts_from_json, find_files
     from tripleaudit.report.make import make_report
 
-    facts = facts_from_json(args.facts) if args.facts else StudyFacts(Path(args.study).resolve().name)
+    name = Path(args.study).resolve().name
+    facts = (
+        facts_from_json(args.facts)
+        if args.facts
+        else StudyFacts(name, configfiles=["STUDY.yaml"], folder=f"results/{name}")
+    )
     size = make_report(find_files(args.study), facts, args.out, max_bytes=int(args.megabytes * 1e6))
     print(f"{args.out} ({size / 1e6:.1f} MB)")
     return 0

@@ -2,7 +2,7 @@
 
 import argparse
 
-HELP = "make one table in CSV, Markdown, LaTeX and HTML"
+HELP = "make one table in CSV, Markdown, LaTeX, HTML and JSON"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("collection", "manifests of text collections"),
     ):
         parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
-    parser.add_argument("--options", default="{}", metavar="JSON", help="matching, digits, caption, corpora, …")
-    parser.add_argument("--out-prefix", required=True, metavar="PATH", help="path of the four files, without ending")
+    parser.add_argument("--options", default="{}", metavar="JSON", help="matching, digits, caption, style")
+    parser.add_argument("--out-prefix", required=True, metavar="PATH", help="path of the files, without ending")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ forms. Equal results make equal bytes: names are sorted, and nothing of the mach
 Weights, logs, benchmarks and training sets stay behind.
 """
 
-import json
 import os
 import re
 import shutil
@@ -23,7 +22,7 @@ from tripleaudit.corpora.writers import write_parquet
 from tripleaudit.errors import UserError
 from tripleaudit.exchange.cards import evaluation_card, results_card
 from tripleaudit.exchange.scored import ScoredRun, runs_of_study
-from tripleaudit.files import atomic_write, read_jsonl, sha256, write_json, write_jsonl
+from tripleaudit.files import atomic_write, read_json, read_jsonl, sha256, write_json
 from tripleaudit.yaml_files import read_yaml
 
 CONTENTS: Final = (
@@ -50,6 +49,16 @@ CONTENTS: Final = (
 )
 OF_RUNS: Final = ("predictions", "counts", "scores", "models")  # folders that --only chooses from
 SENTENCES: Final = re.compile(r"(predictions|protocols)/.*\.jsonl")
+PROVENANCE: Final = re.compile(r".*(provenance|report|systems|trainings)\.json")
+PLACES: Final = frozenset(
+    ("path", "source", "encoder", "embedder", "model", "schema", "endpoint", "base_url", "address", "url")
+)
+"""Fields of provenance that name files, models and services."""
+OF_SETTINGS: Final = PLACES | frozenset(
+    ("raw_root", "cache", "files", "plugins", "own_extractors", "predictions", "training", "python", "prompt", "text")
+    + ("triples", "factualness", "granularity", "similarities", "documents", "needle_file", "tokenizer", "lda")
+)
+"""The same of a study's own file."""
 SECRETS: Final = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD)S?$")
 ROOTS: Final = frozenset(
     ("Users", "Volumes", "data", "home", "media", "mnt", "nfs", "opt", "root", "scratch", "tmp", "usr", "var")
@@ -81,7 +90,7 @@ def write_bundle(study: Path, out: Path, config: Path | None = None, only: str =
         for source in _sources(study, only):
             _copy(source, folder / source.relative_to(study), study)
         if config is not None:
-            write_json(folder / "settings.json", portable(read_yaml(config), study))
+            write_json(folder / "settings.json", portable(read_yaml(config), study, OF_SETTINGS))
         _describe(folder, study.resolve().name, chosen)
         _refuse_secrets(folder)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -118,10 +127,8 @@ def _copy(source: Path, target: Path, study: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if SENTENCES.fullmatch(source.relative_to(study).as_posix()) and _has_triples(source):
         write_parquet(target.with_suffix(".parquet"), load_sentences(source))
-    elif source.suffix == ".jsonl":
-        write_jsonl(target, (portable(row, study) for _, row in read_jsonl(source)))
-    elif source.suffix == ".json":
-        write_json(target, portable(json.loads(source.read_text("utf-8")), study))
+    elif PROVENANCE.fullmatch(source.name):
+        write_json(target, _provenance(read_json(source), study))
     else:
         shutil.copyfile(source, target)
 
@@ -130,16 +137,25 @@ def _has_triples(path: Path) -> bool:
     return any("triples" in row for _, row in read_jsonl(path))
 
 
-def portable(value: Any, study: Path) -> Any:
+def _provenance(facts: Any, study: Path) -> Any:
+    if isinstance(facts, dict) and "files" in facts:  # merged scores, by their paths
+        files = {_plain(path, study): entry for path, entry in facts["files"].items()}
+        if len(files) == len(facts["files"]):  # two of one name keep their paths
+            facts = {**facts, "files": files}
+    return portable(facts, study, PLACES)
+
+
+def portable(value: Any, study: Path, fields: frozenset[str], named: bool = False) -> Any:
     """Return JSON without places of this machine: paths within the study from there, others by their last name.
 
-    Addresses lose what stands before an ``@`` in them and after a ``?``.
+    Addresses lose what stands before an ``@`` in them and after a ``?``. Texts are places only below one of the
+    ``fields``, or where ``named`` says so; one may name several, with commas between.
     """
     if isinstance(value, dict):
-        return {_plain(key, study): portable(each, study) for key, each in value.items()}
+        return {key: portable(each, study, fields, named or key in fields) for key, each in value.items()}
     if isinstance(value, list):
-        return [portable(each, study) for each in value]
-    return _plain(value, study) if isinstance(value, str) else value
+        return [portable(each, study, fields, named) for each in value]
+    return ", ".join(_plain(part, study) for part in value.split(", ")) if named and isinstance(value, str) else value
 
 
 def _plain(text: str, study: Path) -> str:

@@ -15,8 +15,8 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired
 from tripleaudit.scoring.scores import sidecar_of
 from tripleaudit.scoring.sides import load_pair
-from tripleaudit.tables.evidence import load_inputs
-from tripleaudit.tables.score_index import UNEQUAL, run_of
+from tripleaudit.tables.inputs import UNEQUAL, run_of
+from tripleaudit.tables.loading import load_inputs
 
 Pair = tuple[list[Sentence], list[Sentence]]
 PARTS = ("counts", "predictions", "scores", "models")  # folders of a study whose subfolders are its runs
@@ -54,36 +54,55 @@ class ScoredRun:
         """
         if self.given or self.sidecar is None or not self.sidecar.is_file():
             return self.given
-        facts = read_json(self.sidecar)
-        inputs, settings = facts.get("inputs", {}), facts.get("settings", {})
-        gold, predictions, decisions = (self.input_file(inputs.get(role)) for role in INPUTS)
-        if gold is None or predictions is None or ("decisions" in inputs and decisions is None):
+        settings, found = (
+            read_json(self.sidecar).get("settings", {}),
+            _found(self.study or Path(), self.sidecar, self.name),
+        )
+        if None in found.values() or "predictions" not in found:
             return None
+        gold, predictions = found["gold"], found["predictions"]
         right, guess = read_sentences(gold), read_sentences(predictions)
         if len(guess) < len(right):  # a system that was asked about some sentences alone
             asked = {sentence.id for sentence in guess}
             right = [sentence for sentence in right if sentence.id in asked]
         right, guess = paired(right, guess, str(gold), str(predictions), settings.get("only_with_triples", False))
-        if decisions is not None:
-            guess = gate.gated(guess, gate.load_decisions(decisions), settings.get("threshold", gate.THRESHOLD))
+        if "decisions" in found:
+            decisions = gate.load_decisions(found["decisions"])
+            guess = gate.gated(guess, decisions, settings.get("threshold", gate.THRESHOLD))
         if [sentence.id for sentence in right] != self.counts.ids:
             raise UserError(f"{gold}: has other sentences than {self.name}, which was counted from it")
         return right, guess
 
-    def input_file(self, recorded: dict[str, str] | None) -> Path | None:
-        """Return where an input of the scoring lies in the study now, whatever folder it was scored in."""
-        place = Path(str((recorded or {}).get("path", "")))
-        parts = place.relative_to(place.anchor).parts  # an absolute path would lead out of this study
-        for start in range(len(parts)):
-            path = Path(self.study or ".", *parts[start:])
-            if path.is_file():
-                # files of a bundle were verified when it was opened, and may be written in another way
-                if not is_bundle(self.study) and sha256(path) != recorded.get("sha256"):
-                    raise UserError(f"{path}: has changed since {self.name} was counted from it; score it again")
-                return path
-            if path.with_suffix(".parquet").is_file():  # of a bundle
-                return path.with_suffix(".parquet")
-        return None
+
+def inputs_of(study: Path, counts: Path) -> dict[str, Path]:
+    """Return the gold sentences, predictions and decisions in a study that counts of it were made from, by role.
+
+    Raises:
+        UserError: the scores have no provenance, or a file has changed since.
+    """
+    found = _found(study, sidecar_of(study / "scores" / counts.relative_to(study / "counts")), str(counts))
+    return {role: path for role, path in found.items() if path is not None}
+
+
+def _found(study: Path, sidecar: Path, name: str) -> dict[str, Path | None]:
+    recorded = read_json(sidecar).get("inputs", {})
+    return {role: _now(study, recorded[role], name) for role in INPUTS if role in recorded}
+
+
+def _now(study: Path, recorded: dict[str, str], name: str) -> Path | None:
+    """Return where an input of the scoring lies in the study now, whatever folder it was scored in."""
+    place = Path(recorded["path"])
+    parts = place.relative_to(place.anchor).parts  # an absolute path would lead out of this study
+    for start in range(len(parts)):
+        path = Path(study, *parts[start:])
+        if path.is_file():
+            # files of a bundle were verified when it was opened, and may be written in another way
+            if not is_bundle(study) and sha256(path) != recorded.get("sha256"):
+                raise UserError(f"{path}: has changed since {name} was counted from it; score it again")
+            return path
+        if path.with_suffix(".parquet").is_file():  # of a bundle
+            return path.with_suffix(".parquet")
+    return None
 
 
 INPUTS = ("gold", "predictions", "decisions")

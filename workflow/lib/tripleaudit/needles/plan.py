@@ -1,14 +1,12 @@
 """What a MINEA study is made of: the settings that decide its result, checked at once."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import AsTuple, Count, Number, Seed, Unique, among, check_dataclass, checked_fields
+from tripleaudit.errors import hint
+from tripleaudit.fields import AsTuple, Count, Number, Section, Seed, Unique, among
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
@@ -20,14 +18,11 @@ TEMPLATES = "templates"
 RATING = ("criteria", "identification", "placeholders", "thresholds")  # settings of what follows the extraction
 
 
-@dataclass(frozen=True)
-class Plan:
-    """All settings of a study; the defaults are the paper's working point where it gives one.
+class NeedleSettings(Section):
+    """What decides a MINEA study beside its documents and models; the defaults are the paper's working point where it
+    gives one."""
 
-    This is the one definition of these keys: the section ``needles`` of a study is made from it.
-    """
-
-    schema: str = "paper"
+    schema_: str = Field("paper", alias="schema")
     """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a file."""
     types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
     """Only these types of the schema; null takes all."""
@@ -62,8 +57,6 @@ class Plan:
     """Number of pieces instead of their length."""
     iterations: Count = 3
     """Follow-up calls for each piece."""
-    context: int | None = None
-    """Tokens that prompt and answer may have together; null for no limit."""
     reserve: Number = 4095
     """Tokens kept free for an answer; also its limit."""
     separate_runs: bool = False
@@ -79,8 +72,6 @@ class Plan:
     """Parts of the length experiment (lost-in-the-middle); 0 leaves it out."""
     part_iterations: Count = 0
     """Follow-up calls in the length experiment."""
-    judge: bool = True
-    """Ask for the criterion llm."""
     candidates: Number = CANDIDATES
     """Extracted entities that the judge sees."""
     judge_tokens: Number = 60
@@ -102,26 +93,43 @@ class Plan:
     placeholders: Annotated[tuple[str, ...], AsTuple] = PLACEHOLDERS
     """Values that count as not filled in (incompleteness, bias avoidance), in lower case."""
 
-    def __post_init__(self) -> None:
-        check_dataclass(self, "needles")
-        if found := [*self.contradictions()]:
-            raise UserError("; ".join(found))
-
     def contradictions(self) -> Iterator[str]:
-        """Yield a sentence for each setting that fits its range but not another setting."""
+        """See :meth:`Section.contradictions`."""
         if not self.minimum <= self.target <= self.maximum:
             yield (
-                "needles: the shares must obey minimum <= target <= maximum, got "
+                "target: the shares must obey minimum <= target <= maximum, got "
                 f"{self.minimum}, {self.target} and {self.maximum}"
             )
         if self.words[0] > self.words[1]:
-            yield f"needles/words: expected the least number first, got {list(self.words)}"
-        if self.context is not None and self.context <= self.reserve:
-            yield f"needles/reserve: {self.reserve} tokens kept free leave none of a context of {self.context}"
+            yield f"words: expected the least number first, got {list(self.words)}"
         known = ["n", "ns", *(f"k{threshold:g}" for threshold in self.thresholds), "llm"]
         for criterion in self.criteria:
             if criterion not in known:
-                yield f"needles/criteria: unknown criterion {criterion!r}{hint(criterion, known)}"
+                yield f"criteria: unknown criterion {criterion!r}{hint(criterion, known)}"
+
+    def load_schema(self) -> Schema:
+        """The types to extract.
+
+        Raises:
+            UserError: the schema cannot be read or lacks a type.
+        """
+        schema = load_schema(self.schema_)
+        return schema if self.types is None else schema.subset(self.types)
+
+
+class Plan(NeedleSettings):
+    """All that the jobs of a study are told."""
+
+    context: int | None = None
+    """Tokens that prompt and answer may have together; null for no limit."""
+    judge: bool = True
+    """Ask for the criterion llm."""
+
+    def contradictions(self) -> Iterator[str]:
+        """See :meth:`Section.contradictions`."""
+        yield from super().contradictions()
+        if self.context is not None and self.context <= self.reserve:
+            yield f"reserve: {self.reserve} tokens kept free leave none of a context of {self.context}"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], context: int | None = None) -> "Plan":
@@ -134,11 +142,11 @@ class Plan:
             UserError: an unknown key or an unusable value.
         """
         given = values if values.get("context") is not None else {**values, "context": context}
-        return cls(**checked_fields(cls, given, "needles"))
+        return cls.checked(given, "needles")
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, all settings named."""
-        return dataclasses.asdict(self)
+        return self.full()
 
     def made_json(self) -> dict[str, Any]:
         """What of :meth:`to_json` decides needles and extraction."""
@@ -158,15 +166,6 @@ class Plan:
     def demands(self) -> Demands:
         """What every needle must have."""
         return Demands(self.keywords, self.words, self.overlap)
-
-    def load_schema(self) -> Schema:
-        """The types to extract.
-
-        Raises:
-            UserError: the schema cannot be read or lacks a type.
-        """
-        schema = load_schema(self.schema)
-        return schema if self.types is None else schema.subset(self.types)
 
     @property
     def active_criteria(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """A rehearsal of a MINEA study without sending anything: how many requests, tokens and money it takes at most."""
 
-import dataclasses
 from collections.abc import Sequence
 
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
@@ -32,7 +31,7 @@ def rehearse(
     if isinstance(haystack, Corpus):
         corpus = haystack
     else:
-        one_try = dataclasses.replace(plan, refills=0, fill="templates")
+        one_try = plan.model_copy(update={"refills": 0, "fill": "templates"})
         if generator is not None:
             own = Rehearsal(generator, counter())
             corpus = build_corpus(haystack, one_try, own.stage("needles", 2), generator.endpoint.model)

@@ -8,7 +8,7 @@ is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -93,7 +93,7 @@ def write_model_scores(
         synonyms: relevance with WordNet synonyms, if it is installed.
     """
     stored, own = load_result(result), Plan.from_mapping(plan)
-    own = replace(own, seed=own.seed + draw)
+    own = own.model_copy(update={"seed": own.seed + draw})
     keys = {"study": study, "corpus": name, "extractor": model}
     wordnet = reference_free.wordnet() if synonyms else None
     write_scores(out, score_result(Corpus.load(corpus), stored, own, keys, wordnet))

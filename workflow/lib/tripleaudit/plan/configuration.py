@@ -23,7 +23,6 @@ from tripleaudit.fields import (
     Text,
     Unique,
     among,
-    described,
     mistakes,
     model_from,
     one_of,
@@ -138,7 +137,7 @@ def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
 def load_schema() -> dict[str, Any]:
     """Return the JSON schema of a configuration, made from the models."""
     name = "sift-1"
-    schema = described(_model((name,)))
+    schema = _model((name,)).model_json_schema(by_alias=True)
     protocols = schema["$defs"]["Protocols"]
     protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
     protocols["required"] = []

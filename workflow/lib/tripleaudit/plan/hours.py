@@ -182,7 +182,7 @@ def _measured(
     done = len(plans) - len(to_do)
     wall = 0.0
     for run in to_do:
-        settings = {**asdict(TrainingSettings()), **study.trainings.declared(name).defaults, **plans[run]}
+        settings = {**TrainingSettings().full(), **study.trainings.declared(name).defaults, **plans[run]}
         sentences = _sentences(study, results, run, []) or _registered(study, run.corpus)
         took = speeds.seconds(name, study.encoder(run.corpus), settings, sentences) if sentences else None
         if took is None:

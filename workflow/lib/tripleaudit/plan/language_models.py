@@ -20,7 +20,6 @@ from tripleaudit.fields import (
     Share,
     Temperature,
     Text,
-    checked_fields,
 )
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
@@ -184,7 +183,7 @@ class LanguageModels:
         Raises:
             UserError: the section does not fit.
         """
-        found = cls(None, Generative(**checked_fields(Generative, section, "generative")))
+        found = cls(None, Generative.checked(section, "generative"))
         found.section = with_prices(
             {"systems": {}, **section}
         )  # as it is given, so that what was made from it is found again

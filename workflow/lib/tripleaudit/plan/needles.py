@@ -1,21 +1,19 @@
 """The section ``needles``: which documents, models and needles MINEA is made of, and where its results lie."""
 
-import dataclasses
 import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique, model_of
+from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique
 from tripleaudit.needles.haystack import document_files, read_document
-from tripleaudit.needles.plan import RATING, Plan
+from tripleaudit.needles.plan import RATING, NeedleSettings
 from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import DATA, shipped
 
@@ -76,10 +74,7 @@ class NeedleTriples(Section):
     """Positions that a document is divided into."""
 
 
-class _Needles(Section):
-    """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
-    triple needles. Nothing is asked without models."""
-
+class _Own(Section):
     documents: list[Text] = []
     """Text files, or folders of .txt and .md files; looked for under raw_root, too."""
     name: str = Field("documents", pattern=NAME)
@@ -107,7 +102,9 @@ class _Needles(Section):
     """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
 
 
-Needles = model_of(Plan, base=_Needles, without=("context", "judge"))
+class Needles(NeedleSettings, _Own):
+    """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
+    triple needles. Nothing is asked without models."""
 
 
 class NeedleStudies:
@@ -167,10 +164,9 @@ class NeedleStudies:
             path = getattr(self.config, key)
             if path and not Path(shipped(path)).is_file():
                 yield f"needles/{key}: {path}: no such file"
-        settings: Any = SimpleNamespace(**{**vars(Plan()), **self.section})
-        yield from Plan.contradictions(settings)
+        yield from (f"needles/{problem}" for problem in self.config.contradictions())
         try:
-            Plan(schema=self.section["schema"], types=self.config.types).load_schema()
+            self.config.load_schema()
         except UserError as error:
             yield f"needles/schema: {error}"
         if self.triples is not None:
@@ -225,7 +221,7 @@ class NeedleStudies:
     @cached_property
     def plan_json(self) -> str:
         """What decides needles, extraction and scores, as canonical JSON (:class:`tripleaudit.needles.plan.Plan`)."""
-        known = {item.name for item in dataclasses.fields(Plan)}
+        known = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
         values = {key: value for key, value in self.section.items() if key in known}
         return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
 

@@ -13,7 +13,7 @@ from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Section, one_of
 from tripleaudit.plan.grescores import SYSTEM, TRAINED
 from tripleaudit.plan.needles import LENGTH_TABLE
-from tripleaudit.plan.scored import browsed
+from tripleaudit.plan.scored import Scored, browsed
 from tripleaudit.provenance import digest
 from tripleaudit.scoring.matching import matching_names
 
@@ -199,43 +199,39 @@ class Report:
     # the report
 
     @cached_property
-    def browsed(self) -> list[tuple[str, str, str]]:
-        """Predictions, gold and counts of what the report shows by sentence."""
-        shown = browsed([*self.study.scored.values()], next(iter(self.study.seeds), ""))
-        return [(row.predictions, row.gold, f"{self.study.places.study}/counts/{row.path}.csv") for row in shown]
+    def browsed(self) -> list[Scored]:
+        """What the report shows by sentence."""
+        return browsed([*self.study.scored.values()], next(iter(self.study.seeds), ""))
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
         return [f"{self.study.places.study}/tables/{name}.json" for name in self.tables()]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
-        """Return everything that the report shows or computes its sentences from."""
-        study, folder, tables = self.study, self.study.places.study, self.files()
+        """Return the files of :class:`tripleaudit.report.inputs.ReportFiles`."""
+        study, folder = self.study, self.study.places.study
         every = [*study.runs, *study.classifier_runs]
-        needles = study.needles.tables()
         extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]
         return {
-            "tables": tables,
+            "tables": self.files(),
             "plots": [f"{folder}/plots/{name}.json" for name in self.plots],
-            "scores": [
-                *([f"{folder}/scores.csv"] if self.runs() else []),
-                *([f"{folder}/gre/scores.csv"] if study.grescores.tables() else []),
-                *([f"{folder}/needles/scores.csv"] if needles else []),
-            ],
-            "predictions": [predictions for predictions, _, _ in self.browsed],
-            "gold": [gold for _, gold, _ in self.browsed],
-            "browsed": [counts for _, _, counts in self.browsed],
+            "rows": [f"{folder}/counts/{row.path}.csv" for row in self.browsed],
             "infused": study.needles.infused(),
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
             "entities": [f"{folder}/needles/models/{run}/entities.jsonl" for run in study.needles.runs],
-            "provenance": self._of(every, "models/{}/provenance.json"),
+            "provenance": [
+                *self._of(every, "models/{}/provenance.json"),
+                *([f"{folder}/scores.provenance.json"] if study.scored else []),
+            ],
         }
 
-    def beside_answers(self) -> list[str]:
-        """Return what the report finds beside the answers of language models: their triples, and the gold ones."""
+    def beside(self) -> list[str]:
+        """Return what the report finds by these files: sentences and predictions of rows and of answers."""
         folder, extractions = f"{self.study.places.study}/generative", self.study.language_models.extractions
-        found = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
-        return found + sorted({f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions})
+        rows = [f"{self.study.places.study}/scores/{row.path}.provenance.json" for row in self.browsed]
+        rows += [path for row in self.browsed for path in (row.predictions, row.gold, row.decisions) if path]
+        said = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
+        return list(dict.fromkeys(rows + said + [f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions]))
 
     def facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
         """Return what the report says about the study itself."""

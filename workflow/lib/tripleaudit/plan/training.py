@@ -12,7 +12,7 @@ from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.declared import Declared, declared
 from tripleaudit.extractors.registry import base_name, class_reference, implied_training
-from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, model_of
+from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.registries import use_plugins
 from tripleaudit.scoring.matching import check_matching
@@ -41,7 +41,7 @@ def _names(value: Any) -> bool:
     return isinstance(value, str) or isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
-class _Training(Section):
+class _Own(Section):
     """Settings of a training, those that differ from preset and section `training`."""
 
     model_config = {"json_schema_extra": _without_defaults}
@@ -59,17 +59,19 @@ class _Training(Section):
     """Time that a cluster job asks for, minutes or '4h'."""
 
 
-Training = model_of(TrainingSettings, base=_Training)
+class Training(TrainingSettings, _Own):
+    """Settings of a training, those that differ from preset and section `training`."""
 
 
-class _Noising(Section):
-    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
-
+class _Wz(Section):
     wz: bool = False
     """Also train with noising in the wz setting."""
 
 
-Noising = model_of(NoiseSettings, base=_Noising)
+class Noising(NoiseSettings, _Wz):
+    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
+
+
 Entry = Annotated[Training, OrEmpty]
 Extractor = Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
 
@@ -175,7 +177,7 @@ class Trainings:
         shared = self.shared.get("model", {})
         for where, part in (("training", shared), (self._where(name), own.get("model", {}))):
             yield from kind.problems(part, f"{where}/model")
-        for problem in TrainingSettings.contradictions(self._typed(kind, merged)):
+        for problem in self._typed(kind, merged).contradictions():
             key = problem.partition(":")[0]
             yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"
 
@@ -185,7 +187,7 @@ class Trainings:
         for name in names:
             with contextlib.suppress(UserError):  # said of own_extractors
                 merged = [self.settings_of(corpus, name) for corpus in self.study.corpora or [""]]
-                idle[name] = [dict(TrainingSettings.idle(self._typed(self.declared(name), each))) for each in merged]
+                idle[name] = [dict(self._typed(self.declared(name), each).idle()) for each in merged]
         given = [(self._where(name), self.sections[name], each) for name, each in idle.items()]
         if idle:
             given.append(("training", self.shared, [found for each in idle.values() for found in each]))
@@ -195,7 +197,7 @@ class Trainings:
                     yield f"{where}/{key}: has no meaning without {every[0][key]}"
 
     @staticmethod
-    def _typed(kind: Declared, merged: Mapping[str, Any]) -> Any:
+    def _typed(kind: Declared, merged: Mapping[str, Any]) -> TrainingSettings:
         values = {**kind.defaults, **merged}
         return Training.model_validate({key: each for key, each in values.items() if key not in NOT_OF_THE_TRAINING})
 
@@ -237,7 +239,7 @@ class Trainings:
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""
         values = {**self.declared(name).defaults, **self.settings_of(corpus, name)}
-        return check_matching(values.get("matching", TrainingSettings.matching))
+        return check_matching(values.get("matching", TrainingSettings().matching))
 
     def mem_mb(self, name: str) -> int:
         """Return the memory that jobs of an extractor or classifier ask for."""

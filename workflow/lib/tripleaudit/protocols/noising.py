@@ -26,7 +26,7 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Share, among, check_dataclass
+from tripleaudit.fields import Section, Share, among
 from tripleaudit.protocols.substitution import Place, replace_places
 from tripleaudit.randomness import generator
 
@@ -37,8 +37,7 @@ TRIES = 25  # redraws of a sentence, and of a word of pieces, before it is left 
 _WORD = re.compile(r"\S+")
 
 
-@dataclass(frozen=True)
-class NoiseSettings:
+class NoiseSettings(Section):
     """How much and how entities are noised; the one definition of these keys of a study's section ``noising``."""
 
     probability: Share = 0.1
@@ -51,9 +50,6 @@ class NoiseSettings:
     nested: Annotated[str, among(("skip", "wordwise"))] = "skip"
     """skip leaves sentences with overlapping entities as they are, wordwise gives every word inside their entities a
     noise word of its own, so that inner entities stay parts of outer ones."""
-
-    def __post_init__(self):
-        check_dataclass(self, "noising")
 
 
 @dataclass

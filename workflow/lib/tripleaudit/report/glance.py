@@ -37,33 +37,23 @@ class Matrix:
 
 def matrix(tables: Iterable[Table]) -> Matrix:
     """Collect the headline cells of tables; systems stand in the order of the tables."""
-    found, unnamed = Matrix({table.name: table for table in tables}), []
+    found = Matrix({table.name: table for table in tables})
     for table in found.tables.values():
-        if table.glance is None:
-            continue
         named = [
             (cell, column)
             for row in table.rows
             for cell, column in zip(row.cells, table.columns, strict=True)
             if cell.of and cell.value is not None and cell.of["extractor"] not in NO_SYSTEMS
         ]
-        if not named:
-            unnamed.append(table)
-        first = next((column.label for _, column in named), "")
+        if table.glance is None or not named:
+            continue
+        first = named[0][1].label
         for label, of in table.glance or [(first, {"column": first})]:
             for cell, column in named:
                 if _fits(of, cell, column):
-                    _put(found, system_of(cell), (table.name, label), cell)
-    systems = {name: (corpus, name) for corpus, name in reversed(list(found.rows))}
-    for table in unnamed:  # tables about other things than scores: rows are found by their label
-        for row in table.rows:
-            key = systems.get(row.label)
-            for label, of in table.glance or [(table.columns[0].label if table.columns else "", {})]:
-                wanted = of.get("column", label)
-                cells = zip(row.cells, table.columns, strict=True)
-                cell = next((one for one, column in cells if column.label == wanted and one.value is not None), None)
-                if key and cell:
-                    _put(found, key, (table.name, label), cell)
+                    head, row = (table.name, label), found.rows.setdefault(system_of(cell), {})
+                    row.setdefault(head, cell)
+                    found.heads += [head] * (head not in found.heads)
     order = list(found.tables)
     found.heads.sort(key=lambda head: order.index(head[0]))
     last = {labels.extractor(name) for name in BASELINES}
@@ -81,12 +71,6 @@ def system_of(cell: Cell) -> tuple[str, str]:
 def _fits(of: Mapping[str, str], cell: Cell, column: Column) -> bool:
     known = {**(cell.of or {}), "column": column.label}
     return all(fnmatchcase(known.get(name, ""), value) for name, value in of.items())
-
-
-def _put(found: Matrix, row: tuple[str, str], head: tuple[str, str], cell: Cell) -> None:
-    if head not in found.heads:
-        found.heads.append(head)
-    found.rows.setdefault(row, {}).setdefault(head, cell)
 
 
 def draw(found: Matrix, address: Address) -> str:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.exchange.scored import inputs_of
 from tripleaudit.scoring.counts import read_keys
+from tripleaudit.scoring.scores import CLASSIFICATION
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Predicted:
     @property
     def classifies(self) -> bool:
         """Whether this is a classifier, which says of a sentence whether it has triples."""
-        return self.counts is not None and self.counts.stem == CLASSIFIED
+        return self.counts is not None and self.counts.stem == CLASSIFICATION
 
     @property
     def entities(self) -> bool:
@@ -44,41 +45,45 @@ class Predicted:
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """All files of a report; any list may be empty.
+    """All files of a report; any list but that of the tables may be empty.
 
     Attributes:
-        tables, plots: JSON tables and plots, in the order of the page.
-        scores: whose sidecars name the data.
-        predictions, gold, browsed: what the sentences show: prediction files, and of each the gold sentences and the
-            per-sentence counts.
+        tables, plots: JSON tables (``results/<study>/tables/NAME.json``) and plots, in the order of the page.
+        rows: counts of the predictions that the sentences show (:func:`tripleaudit.plan.scored.browsed`).
         infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``, of a
             system that is not trained ``…/predictions/<corpus>/<training set>/<system>/infused.jsonl``).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         entities: that language models found in documents with needles (``…/needles/models/<model>/entities.jsonl``).
-        provenance: sidecars of trainings, predictions and scores.
+        provenance: sidecars of trainings, and of the merged scores.
     """
 
     tables: Sequence[str | Path] = ()
     plots: Sequence[str | Path] = ()
-    scores: Sequence[str | Path] = ()
-    predictions: Sequence[str | Path] = ()
-    gold: Sequence[str | Path] = ()
-    browsed: Sequence[str | Path] = ()
+    rows: Sequence[str | Path] = ()
     infused: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
     entities: Sequence[str | Path] = ()
     provenance: Sequence[str | Path] = ()
 
     @property
+    def study(self) -> Path:
+        """The folder of the study."""
+        return Path(self.tables[0]).parents[1]
+
+    @property
     def predicted(self) -> list[Predicted]:
-        """What the sentences show, extractors first."""
-        runs = [predicted_of(*paths) for paths in zip(self.predictions, self.gold, self.browsed, strict=True)]
+        """What the sentences show, extractors first.
+
+        Raises:
+            UserError: a file is missing, or is not the one that was counted.
+        """
+        runs = [counted(Path(path), self.study) for path in self.rows]
         corpus = next((run.corpus for run in runs), "")
         return [
             *runs,
-            *(infused_of(path, corpus) for path in self.infused),
-            *(answered_by(path) for path in self.answers),
-            *(entities_of(path) for path in self.entities),
+            *(infused_of(Path(path), self.study, corpus) for path in self.infused),
+            *(answered_by(Path(path)) for path in self.answers),
+            *(entities_of(Path(path)) for path in self.entities),
         ]
 
 
@@ -91,6 +96,7 @@ class StudyFacts:
         config_sha256: digest of the validated configuration, empty if unknown.
         configfiles: paths that ``--configfile`` takes, none for the default.
         seeds, settings: of the configuration, for the list of facts.
+        folder: of the results, as the workflow's targets name it; empty where the tables' own folder is meant.
     """
 
     name: str
@@ -99,65 +105,58 @@ class StudyFacts:
     configfiles: Sequence[str] = ()
     seeds: Sequence[int] = ()
     settings: Sequence[str] = ()
+    folder: str = ""
 
 
-def predicted_of(predictions: str | Path, gold: str | Path, counts: str | Path) -> Predicted:
-    """Describe a run by the keys of its per-sentence counts.
+def counted(counts: Path, study: Path) -> Predicted:
+    """Describe a run by the keys of its counts, and find its sentences by the provenance of its scores.
 
     Raises:
-        UserError: the counts are missing or are something else.
+        UserError: the counts are missing or are something else, or the sentences are gone or have changed.
     """
-    keys = read_keys(counts)
-    corpus, protocol, training, extractor = (str(keys.get(name) or "") for name in RUN)
-    noise = str(keys.get("noise") or "none")
-    return Predicted(corpus, protocol, training, extractor, noise, Path(predictions), Path(gold), Path(counts))
+    keys, found = read_keys(counts), inputs_of(study, counts)
+    predictions = found.get("predictions") or found.get("decisions")
+    if predictions is None or "gold" not in found:
+        raise UserError(f"{counts}: its gold sentences or predictions are not in {study}; score it there again")
+    names = (str(keys.get(name) or "") for name in RUN)
+    return Predicted(*names, str(keys.get("noise") or "none"), predictions, found["gold"], counts)
 
 
-def answered_by(answers: str | Path) -> Predicted:
-    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, beside its predictions."""
-    path = Path(answers)
-    texts, system = path.parts[-3:-1]
-    triples, gold = path.with_name("predictions.jsonl"), path.parents[1] / "reference.jsonl"
-    return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=path)
-
-
-def infused_of(predictions: str | Path, corpus: str) -> Predicted:
+def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
     """Describe predictions about infused triples, beside the records that they were infused into.
 
     Args:
-        predictions: file; of an extractor its path names the run, which a model has none of.
+        path: of the predictions; of an extractor it names the run, which a model has none of.
+        study: folder of the study.
         corpus: that the measurement of a model belongs to.
     """
-    path = Path(predictions)
-    if path.stem == INFUSED:
-        corpus, _, system = path.parts[-4:-1]
-        gold = path.parents[4] / "needles/triples/sentences.jsonl"
-        return Predicted(corpus, TRIPLE_NEEDLES, "", system, "none", path, gold)
-    folder = next(parent for parent in path.parents if parent.name in ("extractors", "models"))
-    if folder.name == "models":
-        gold = folder.parent / "pieces.jsonl"
-        return Predicted(corpus, PIECES, "", path.parent.name, "none", path, gold)
-    corpus, trainset, extractor, noise = path.relative_to(folder).parts[:4]
-    gold = folder.parent / "sentences.jsonl"
-    return Predicted(corpus, TRIPLE_NEEDLES, trainset.rpartition("-")[2], extractor, noise, path, gold)
+    triples = study / "needles/triples"
+    place = path.relative_to(triples if path.is_relative_to(triples) else study).parts
+    if place[0] == "models":
+        return Predicted(corpus, PIECES, "", place[1], "none", path, triples / "pieces.jsonl")
+    _, corpus, trainset, extractor, noise = place[:5]
+    training = trainset.rpartition("-")[2]
+    if place[0] == "predictions":  # of a system that is not trained
+        training, noise = "", "none"
+    return Predicted(corpus, TRIPLE_NEEDLES, training, extractor, noise, path, triples / "sentences.jsonl")
 
 
-def entities_of(entities: str | Path) -> Predicted:
+def answered_by(answers: Path) -> Predicted:
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, beside its predictions."""
+    texts, system = answers.parts[-3:-1]
+    triples, gold = answers.with_name("predictions.jsonl"), answers.parents[1] / "reference.jsonl"
+    return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=answers)
+
+
+def entities_of(entities: Path) -> Predicted:
     """Describe the entities that a language model found in documents with needles."""
-    path = Path(entities)
-    return Predicted("", NEEDLES, "", path.parent.name, "none", path, path.parents[2] / "corpus" / "infusions.jsonl")
+    gold = entities.parents[2] / "corpus/infusions.jsonl"
+    return Predicted("", NEEDLES, "", entities.parent.name, "none", entities, gold)
 
 
-CLASSIFIED, NEEDLES = "classification", "needles"
-TRIPLE_NEEDLES, PIECES = "triple-needles", "triple-needles-pieces"
-INFUSED = "infused"  # what a system said of the documents with triple needles, beside its other test sets
-RUN = ("corpus", "protocol", "training", "extractor")
+NEEDLES, TRIPLE_NEEDLES, PIECES = "needles", "triple-needles", "triple-needles-pieces"
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
-PATTERNS = {
-    "plots": "plots/*.json",
-    "scores": "scores.csv gre/scores.csv needles/scores.csv",
-    "provenance": "models/**/provenance.json",
-}
+RUN = ("corpus", "protocol", "training", "extractor")
 
 
 def find_files(folder: str | Path) -> ReportFiles:
@@ -167,62 +166,39 @@ def find_files(folder: str | Path) -> ReportFiles:
         UserError: there is no such folder, or it holds no table.
     """
     folder = Path(folder)
-    tables = sorted((folder / "tables").glob("*.json"))
-    if not tables:
+
+    def found(*patterns: str) -> list[Path]:
+        return [path for pattern in patterns for path in sorted(folder.glob(pattern))]
+
+    if not (tables := found("tables/*.json")):
         raise UserError(f"{folder}: no tables/*.json here; expected the folder of a finished study")
-    every = {
-        name: sorted(path for one in patterns.split() for path in folder.glob(one))
-        for name, patterns in PATTERNS.items()
-    }
-    found: dict[tuple[Any, ...], tuple[Path, Path, Path]] = {}
-    for counts in sorted(folder.glob("counts/**/*.csv")):
-        keys, run = read_keys(counts), counts.parent.relative_to(folder / "counts")
-        testset, dash, testing = counts.stem.rpartition("-")
-        if testing not in ("nz", "wz"):  # behind a classifier
-            testset, testing = "test", keys.get("testing") or "wz"
-        predictions = folder / "predictions" / run / f"{testset}.jsonl"
-        protocol = run.parts[1].rpartition("-")[0] if testset == "test" else testset
-        gold = folder / "protocols" / run.parts[0] / protocol / testing / "test.jsonl"
-        if predictions.exists() and gold.exists():
-            name = tuple(keys.get(key) for key in (*RUN, "noise"))
-            seed = int(keys["seed"]) if str(keys.get("seed", "")).isdecimal() else 0
-            known = found.get((*name, seed))
-            if known is None or testing == "wz":
-                found[*name, seed] = (predictions, gold, counts)
-    first: dict[tuple[Any, ...], tuple[Path, Path, Path]] = {}
-    for *run_keys, _ in sorted(found, key=lambda keys: (*map(str, keys[:4]), keys[4] != "none", keys[5])):
-        seeds = [keys for keys in found if list(keys[:-1]) == run_keys]
-        first.setdefault(tuple(run_keys), found[min(seeds, key=lambda keys: keys[-1])])
-    browsed = list(first.values())
+    runs = found("needles/triples/extractors/*/*/*/*/seed*/predictions.jsonl")
+    first = {path.parents[1]: path for path in sorted(runs, key=_seed, reverse=True)}
+    models = found("needles/triples/models/*/predictions.jsonl", "predictions/*/*/*/infused.jsonl")
     return ReportFiles(
         tables=tables,
-        predictions=[paths[0] for paths in browsed],
-        gold=[paths[1] for paths in browsed],
-        browsed=[paths[2] for paths in browsed],
-        infused=[
-            *first_seeds(folder / "needles/triples/extractors"),
-            *sorted(folder.glob(MODELS)),
-            *sorted(folder.glob(f"predictions/*/*/*/{INFUSED}.jsonl")),
-        ],
-        entities=sorted(folder.glob("needles/models/*/entities.jsonl")),
-        answers=[path for path in sorted(folder.glob("generative/*/*/answers.jsonl")) if _has_texts(path)],
-        **every,
+        plots=found("plots/*.json"),
+        rows=_browsed(found("counts/**/*.csv")),
+        infused=[*sorted(first.values()), *models],
+        answers=found("generative/*/*/answers.jsonl"),
+        entities=found("needles/models/*/entities.jsonl"),
+        provenance=found("models/**/provenance.json", "scores.provenance.json"),
     )
 
 
-MODELS = "needles/triples/models/*/predictions.jsonl"
+def _browsed(counts: Sequence[Path]) -> list[Path]:
+    """Of every system on every test set the first seed, and of the settings the larger one, WZ."""
+    found = {}
+    for path in counts:
+        keys = {name: str(value or "") for name, value in read_keys(path).items()}
+        run = (*(keys.get(name, "") for name in RUN), keys.get("noise", "").removeprefix("none"))
+        rank = (-int(keys.get("seed") or 0), keys.get("testing", ""))
+        found[run] = max(found.get(run, (rank, path)), (rank, path))
+    return [path for _, (_, path) in sorted(found.items())]
 
 
-def first_seeds(folder: Path) -> list[Path]:
-    """Return the predictions of the first seed of every run below a folder."""
-    runs: dict[Path, Path] = {}
-    for path in sorted(folder.glob("*/*/*/*/seed*/predictions.jsonl"), key=lambda path: int(path.parent.name[4:])):
-        runs.setdefault(path.parents[1], path)
-    return sorted(runs.values())
-
-
-def _has_texts(answers: Path) -> bool:
-    return answers.with_name("predictions.jsonl").exists() and (answers.parents[1] / "reference.jsonl").exists()
+def _seed(path: Path) -> int:
+    return int(path.parent.name.removeprefix("seed"))
 
 
 def facts_from_json(text: str) -> StudyFacts:

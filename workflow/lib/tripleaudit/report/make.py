@@ -31,16 +31,17 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     if not files.tables:
         raise UserError(f"report: {facts.name} has no tables; expected at least one")
     tables = sorted(map(load_table, files.tables), key=lambda file: (file.table.order, file.name))
-    commands = {file.name: command(facts, file.path.with_suffix(".md")) for file in tables}
+    folder = Path(facts.folder or files.study)
+    commands = {file.name: command(facts, folder / f"tables/{file.name}.md") for file in tables}
     drawn, sections = _plots(files), []
     for file in tables:
         plots = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == file.name]
         sections.append(Section(file.table, file.compared, commands[file.name], plots))
-    origin = origin_of(files.provenance, files.scores)
+    origin = origin_of(files.provenance)
     predicted = files.predicted
     text = page(
         Page(
-            About(facts, origin, {**commands, "report": command(facts, Path(out))}, list(drawn.values())),
+            About(facts, origin, {**commands, "report": command(facts, folder / "report.html")}, list(drawn.values())),
             glance.matrix(file.table for file in tables),
             sections,
             browser_data(predicted, max_bytes) if predicted else None,

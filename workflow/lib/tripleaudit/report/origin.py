@@ -32,8 +32,8 @@ class Origin:
     data: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-def origin_of(sidecars: Iterable[str | Path], scores: Iterable[str | Path] = ()) -> Origin:
-    """Gather the facts of ``models/<run>/provenance.json`` files and of sidecars of scores files.
+def origin_of(sidecars: Iterable[str | Path]) -> Origin:
+    """Gather the facts of ``models/<run>/provenance.json`` files and of sidecars of merged scores.
 
     Raises:
         UserError: a file is missing or not JSON.
@@ -43,6 +43,9 @@ def origin_of(sidecars: Iterable[str | Path], scores: Iterable[str | Path] = ())
     data: dict[tuple[str, str, str], None] = {}
     for path in map(Path, sidecars):
         facts = read_json(path)
+        if "files" in facts:
+            data.update(dict.fromkeys(_scored(facts["files"].values())))
+            continue
         code.add(commit_of(facts.get("git")))
         packages = {"tripleaudit": facts.get("version"), "python": facts.get("python"), **facts.get("packages", {})}
         for name, version in packages.items():
@@ -56,8 +59,6 @@ def origin_of(sidecars: Iterable[str | Path], scores: Iterable[str | Path] = ())
         where = "/".join(path.parent.parts[-5:-3])
         for role, entry in facts.get("inputs", {}).items():
             data.setdefault((where, role, str(entry.get("sha256"))))
-    for path in map(Path, scores):
-        data.update(dict.fromkeys(_scored(path)))
     return Origin(
         report_code=f"tripleaudit {__version__}, {commit_of(git_state())}",
         code=sorted(code),
@@ -76,12 +77,9 @@ def commit_of(state: Mapping[str, Any] | None) -> str:
     return f"commit {state['commit']}" + ("" if state.get("clean") else " with uncommitted changes")
 
 
-def _scored(path: Path) -> Iterable[tuple[str, str, str]]:
-    """The gold files that a merged scores file was computed from, by its sidecar."""
-    sidecar = path.with_name(f"{path.stem}.provenance.json")
-    if not sidecar.exists():
-        return
-    for entry in read_json(sidecar).get("files", {}).values():
+def _scored(entries: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str]]:
+    """The gold files that a merged scores file was computed from."""
+    for entry in entries:
         facts = entry.get("provenance") or {}
         keys = facts.get("settings", {}).get("keys", {})
         gold = facts.get("inputs", {}).get("gold")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.exchange.scored import read_sentences
 from tripleaudit.files import read_jsonl
 from tripleaudit.report.inputs import Predicted
 from tripleaudit.scoring.counts import load_counts
@@ -38,8 +38,8 @@ def said(run: Predicted) -> Said:
     """
     if run.entities:
         return _entities(run)
-    gold = load_sentences(run.gold)
-    return Said(gold, [], _decisions(run)) if run.classifies else Said(gold, load_sentences(run.predictions), {})
+    gold = read_sentences(run.gold)
+    return Said(gold, [], _decisions(run)) if run.classifies else Said(gold, read_sentences(run.predictions), {})
 
 
 def _decisions(run: Predicted) -> dict[str, tuple[bool, float]]:

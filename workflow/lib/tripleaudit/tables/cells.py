@@ -1,6 +1,6 @@
-"""A paper-style table as data: what every builder returns and every renderer takes."""
+"""A paper-style table as data: what every builder returns, every renderer takes and every answer is made from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tripleaudit.errors import UserError
@@ -172,3 +172,22 @@ def number(value: float, digits: int, sign: bool = False) -> str:
     """Format a number with fixed decimals; never ``-0.0``, with ``sign`` always a sign except for zero."""
     text = f"{value:{'+' if sign else ''}.{digits}f}"
     return text.lstrip("+-") if not float(text) else text
+
+
+REPORTED = "“reported” is the value that the paper prints; Δ is measured minus reported."
+GAPS = "–: not measured."
+
+
+def chosen(*notes: str | bool | None) -> tuple[str, ...]:
+    """Return the notes that are there: ``condition and "note"`` is left out where the condition fails."""
+    return tuple(note for note in notes if note)
+
+
+def reported_note(cells: Iterable[Cell]) -> str:
+    """What is said under a table with values of a paper, empty for others."""
+    return REPORTED if any(cell.reported is not None for cell in cells) else ""
+
+
+def gaps_note(cells: Iterable[Cell]) -> str:
+    """What is said under a table with gaps, empty for others."""
+    return GAPS if any(cell.value is None and cell.text is None for cell in cells) else ""

@@ -1,6 +1,6 @@
 """What stands between two values and a conclusion: too few cases, zeros, ties, baselines, unfinished trainings.
 
-The answers of the report are sentences about values. A value can be right and still say nothing; then the sentence
+Answers are sentences about values. A value can be right and still say nothing; then the sentence
 says why instead of drawing the conclusion.
 """
 
@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, UNSETTLED
-from tripleaudit.tables.words import NOT_MEASURED, sentences, several
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED
 
+NOT_MEASURED: Final = "This was not measured in the study."
+SHOWN: Final = 4  # names of a list that stays short
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
 
 
@@ -247,3 +248,13 @@ def _spread(cell: Cell) -> bool:
 def points_range(values: Sequence[float]) -> str:
     low, high = min(values), max(values)
     return f"by {low:.1f} points" if f"{low:.1f}" == f"{high:.1f}" else f"by {low:.1f} to {high:.1f} points"
+
+
+def several(names: Sequence[str]) -> str:
+    """``a, b and c``; of a long list the first names and how many more there are."""
+    names = [*names[:SHOWN], *([f"{len(names) - SHOWN} more"] if len(names) > SHOWN else [])]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def sentences(*parts: str) -> str:
+    return " ".join(filter(None, parts))

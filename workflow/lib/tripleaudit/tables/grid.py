@@ -7,10 +7,8 @@ from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex
-from tripleaudit.tables.words import chosen, gaps_note, reported_note
+from tripleaudit.tables.cells import Cell, Column, Row, chosen, gaps_note, reported_note
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex, TableInputs
 
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
@@ -99,44 +97,34 @@ def as_columns(columns: Iterable[ScoreColumn]) -> list[Column]:
     return [Column(column.label, column.group) for column in columns]
 
 
-def extractor_rows(
-    inputs: TableInputs,
-    protocols: Sequence[str],
-    order: Sequence[str],
-    *,
-    base: Callable[[str, str, str], RunKey],
-) -> list[ScoreRow]:
+def extractor_rows(inputs: TableInputs, protocols: Sequence[str], base: str = "original") -> list[ScoreRow]:
     """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with scores on a protocol.
 
     Args:
-        inputs: of the table; its options may name corpora, extractors and noises, which are then shown even if
-            nothing was measured.
+        inputs: of the table.
         protocols: those that only this table is about; a corpus without any of them is left out.
-        order: of the extractors.
-        base: ``(corpus, extractor, noise)`` -> the row's run.
+        base: protocol of the rows' runs.
     """
     every = [run for run in inputs.scores.runs if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY]
     covered = {run.corpus for run in every if run.protocol in protocols}
-    runs = [run for run in every if run.corpus in covered and run.protocol in ("original", *protocols)]
-    lost = [
-        (fact["keys"]["corpus"], fact["system"])
-        for fact in inputs.systems
-        if fact["failed"] and fact["keys"]["corpus"] in covered and fact["keys"]["protocol"] in ("original", *protocols)
-    ]
-    corpora = inputs.names("corpora", list(covered), tuple(labels.CORPORA))
-    extractors = inputs.names("extractors", [*(run.extractor for run in runs), *(name for _, name in lost)], order)
-    noises = inputs.names("noises", [*(run.noise for run in runs), "none"], ("none", "noising"))
-    asked = "extractors" in inputs.options
-    known = {(run.corpus, run.extractor, run.noise) for run in runs}
-    known |= {(corpus, name, "none") for corpus, name in lost}
+    about = ("original", *protocols)
+    known = {(run.corpus, run.extractor, run.noise) for run in every if run.protocol in about}
+    lost = [fact["keys"] | {"system": fact["system"]} for fact in inputs.systems if fact["failed"]]
+    known |= {(keys["corpus"], keys["system"], "none") for keys in lost if keys["protocol"] in about}
+    mine = [one for one in known if one[0] in covered]
+    extractors = labels.ordered((name for _, name, _ in mine), labels.rte_order())
+    noises = labels.ordered((noise for *_, noise in mine), ("none", "noising"))
     return [
         ScoreRow(
-            labels.extractor(extractor, noise), base(corpus, extractor, noise), inputs.matching, labels.corpus(corpus)
+            labels.extractor(extractor, noise),
+            RunKey(corpus, base, "nz", "nz", extractor, noise),
+            inputs.matching,
+            labels.corpus(corpus),
         )
-        for corpus in corpora
+        for corpus in labels.corpora(covered)
         for extractor in extractors
         for noise in noises
-        if asked or (corpus, extractor, noise) in known
+        if (corpus, extractor, noise) in known
     ]
 
 
@@ -159,15 +147,12 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
     """
     rows = list(rows)
     names, corpora = dict.fromkeys(row.run.extractor for row in rows), {row.run.corpus for row in rows}
-    every = "extractors" not in inputs.options
     found = [BASELINES[name].note for name in names if name in BASELINES]
     found += ["Baselines are not compared with the other rows."] * bool(found)
     facts = [
         fact
         for fact in inputs.systems
-        if (
-            fact["system"] in names or (every and fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora))
-        )
+        if (fact["system"] in names or (fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora)))
         and fact["keys"]["protocol"] in protocols
     ]
     if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):

@@ -39,6 +39,11 @@ def extractor(name: str, noise: str = "none") -> str:
     return ((spec and spec.label) or name) + ("+EN" if noise == "noising" else "")
 
 
+def corpora(names: Iterable[str]) -> list[str]:
+    """Return different corpora, the papers' first and in their order."""
+    return ordered(names, tuple(CORPORA))
+
+
 def rte_order() -> list[str]:
     """Return the extractors in the order of rte-generalization's tables, those that it does not have behind them."""
     return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order)
@@ -54,7 +59,7 @@ def protocol_order() -> list[str]:
     return [name for spec in PROTOCOLS.values() for name in (*spec.defaults, spec.name)]
 
 
-def ordered(names: Iterable[str], order: Sequence[str]) -> list[str]:
+def ordered(names: Iterable[str], order: Sequence[str] = ()) -> list[str]:
     """Return different names in the given order, those that it lacks behind it by name, baselines last in theirs."""
     rank = {name: place for place, name in enumerate(order)}
     last = list(BASELINES)

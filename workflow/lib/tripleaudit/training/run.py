@@ -31,7 +31,7 @@ from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.session import report_unknown_relations
-from tripleaudit.training.settings import TrainingSettings, checked, deciding
+from tripleaudit.training.settings import TrainingSettings, deciding
 from tripleaudit.training.trackers import NONE, reporting
 from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
 
@@ -61,13 +61,13 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
     own = {**implied, **(values.get("model") or {})}
     check_settings(extractor, own)
     training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
-    settings = checked(TrainingSettings, {**extractor.training_defaults, **training}, "training")
+    settings = TrainingSettings.checked({**extractor.training_defaults, **training}, "training")
     if settings.unit == "instances" and extractor.instance_count.__func__ is Extractor.instance_count.__func__:
         raise UserError(
             f"training/unit: {extractor.name} makes one instance of a sentence; instances are for tdeer and prgc"
         )
     noising = values.get("noising")
-    noise = None if noising is None else checked(NoiseSettings, noising, "noising")
+    noise = None if noising is None else NoiseSettings.checked(noising, "noising")
     layers = values.get("encoder_layers")
     if layers is not None and type(layers) is not int:
         raise UserError(f"setting 'encoder_layers' is {layers!r}, expected a whole number")
@@ -134,7 +134,7 @@ def train_to(
     }
     with folder_lock(out):
         validate = validation(model, valid, settings, score) if valid else None
-        shown = {"extractor": name, "seed": seed, **asdict(settings)}
+        shown = {"extractor": name, "seed": seed, **settings.full()}
         with on() as device, reporting(settings.report_to, out, shown) as report:
             result = train_extractor(
                 model,
@@ -210,7 +210,7 @@ def _save(
         **made,
         "relations": len(model.config.relations),
         "training": {
-            "settings": asdict(settings),
+            "settings": settings.full(),
             "counts": result.counts,
             **({"entity_types": types} if types else {}),
             "steps": result.steps,

@@ -1,10 +1,8 @@
 """Training settings, with the checks that make a bad one fail before any work starts."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     AsTuple,
     Batch,
@@ -15,10 +13,9 @@ from tripleaudit.fields import (
     Number,
     Positive,
     Rate,
+    Section,
     Share,
     among,
-    check_dataclass,
-    checked_fields,
     form,
     one_of,
 )
@@ -45,8 +42,7 @@ def _are_points(value: Any) -> bool:
 POINTS = form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}})
 
 
-@dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Section):
     """How an extractor is trained; an extractor's ``training_defaults`` replace these defaults.
 
     This is the one definition of these keys: a study's sections ``training`` and ``extractors`` are made from it.
@@ -127,11 +123,6 @@ class TrainingSettings:
     """A tracker that shows the training while it runs: trackio on this machine, wandb where its own environment
     variables say (`WANDB_MODE=offline`); both come with the extra `track`."""
 
-    def __post_init__(self):
-        check_dataclass(self, "training")
-        if found := [*self.contradictions()]:
-            raise UserError("; ".join(f"training/{problem}" for problem in found))
-
     @property
     def bf16(self) -> bool:
         """Whether a GPU is to compute in bfloat16."""
@@ -159,20 +150,3 @@ class TrainingSettings:
 def deciding(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the settings of a training that its result depends on."""
     return {name: value for name, value in values.items() if name not in WITHOUT_EFFECT}
-
-
-Settings = TypeVar("Settings")
-
-
-def checked(kind: type[Settings], values: dict[str, Any], where: str) -> Settings:
-    """Build a settings object from JSON values.
-
-    Args:
-        kind: a dataclass of numbers, strings, booleans and tuples.
-        values: what the user gave, perhaps on top of an extractor's defaults.
-        where: start of the error message, such as ``training``.
-
-    Raises:
-        UserError: an unknown name (with suggestions) or a value of the wrong type.
-    """
-    return kind(**checked_fields(kind, values, where))

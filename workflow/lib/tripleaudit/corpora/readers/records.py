@@ -25,7 +25,7 @@ from tripleaudit.corpora.readers.common import join_tokens, shown, string_triple
 from tripleaudit.corpora.readers.row_files import ABSENT, at, first_row, read_rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Section, Text, among, checked_fields
+from tripleaudit.fields import Section, Text, among
 
 NO_RELATION = ("", "None", "NA", "no_relation")
 ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")
@@ -120,7 +120,7 @@ def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, s
         if not role or not column:
             raise UserError(f"{option}: {part!r}, expected ROLE=COLUMN, such as text=sentence")
         given[role] = column
-    checked_fields(Columns, given, option)
+    Columns.checked(given, option)
     return given
 
 
@@ -143,7 +143,7 @@ class Mapped:
 
     def __init__(self, columns: Mapping[str, str] | None = None, where: str = "columns") -> None:
         self.given = dict(columns or {})
-        checked_fields(Columns, self.given, where)
+        Columns.checked(self.given, where)
         self.names = {role: (self.given[role],) if role in self.given else usual for role, usual in USUAL.items()}
         self.order = self.given.get("order", "sro")
         self.inclusive = self.given.get("last") == "inclusive"

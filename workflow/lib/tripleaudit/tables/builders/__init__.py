@@ -7,7 +7,8 @@ from typing import Any
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.evidence import TableInputs, load_inputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import write_table
 
 
@@ -40,7 +41,7 @@ def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
     Args:
         name: of the table, see :data:`tripleaudit.descriptors.TABLES`.
         out_prefix: path without ending.
-        inputs: files and options, as :func:`tripleaudit.tables.evidence.load_inputs` takes them.
+        inputs: files and options, as :func:`tripleaudit.tables.loading.load_inputs` takes them.
 
     Raises:
         UserError: unknown table or option, or a bad file. Missing scores leave gaps.

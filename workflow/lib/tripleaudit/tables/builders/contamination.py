@@ -13,12 +13,10 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import difference_intervals
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import doubt_of_training
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, extracts, mark_notes, row_notes
-from tripleaudit.tables.score_index import UNEQUAL, RunKey
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, sentences
+from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
 
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"

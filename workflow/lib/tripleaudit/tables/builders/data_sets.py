@@ -7,9 +7,9 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, several
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note, number, reported_note
+from tripleaudit.tables.gates import NOT_MEASURED, several
+from tripleaudit.tables.inputs import TableInputs
 
 READS = (
     "data/reported/rte_eval.csv",
@@ -116,7 +116,7 @@ def strata_sizes(inputs: TableInputs) -> Table:
 def cardinality_sizes(inputs: TableInputs) -> Table:
     """Sentences with and without triples in each split of the original protocol, with its WZ splits."""
     audits = {corpus: audit for (corpus, protocol), audit in inputs.audits.items() if protocol == "original"}
-    corpora = inputs.names("corpora", list(audits), tuple(labels.CORPORA))
+    corpora = labels.corpora(audits)
     columns = [
         (corpus, split, Column(label, labels.corpus(corpus)))
         for corpus in corpora
@@ -149,13 +149,11 @@ def cardinality_sizes(inputs: TableInputs) -> Table:
 
 
 def _columns_of(inputs: TableInputs) -> list[tuple[str, str, Column]]:
-    """Return ``(corpus, protocol, column)`` for every audit, and for every corpus and protocol that options name."""
-    corpora = inputs.names("corpora", [corpus for corpus, _ in inputs.audits], tuple(labels.CORPORA))
-    asked = inputs.options.get("protocols")
+    """Return ``(corpus, protocol, column)`` for every audit."""
     return [
         (corpus, protocol, Column(labels.protocol(protocol), labels.corpus(corpus)))
-        for corpus in corpora
-        for protocol in (asked or labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order()))
+        for corpus in labels.corpora(corpus for corpus, _ in inputs.audits)
+        for protocol in labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order())
     ]
 
 

@@ -7,12 +7,10 @@ from typing import Any
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import doubt_of_training
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
-from tripleaudit.tables.score_index import RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
 NOT_TAKEN = "stored"
@@ -34,7 +32,7 @@ def taken(inputs: TableInputs) -> dict[RunKey, list[dict[str, Any]]]:
 def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
     """Return :func:`taken` with the name of each row, by corpus, in the order of tables."""
     records, found = taken(inputs), []
-    for corpus in labels.ordered({run.corpus for run in records}, tuple(labels.CORPORA)):
+    for corpus in labels.corpora({run.corpus for run in records}):
         mine = [run for run in records if run.corpus == corpus]
         order = labels.ordered({run.extractor for run in mine}, labels.rte_order())
         for run in sorted(mine, key=lambda run: (order.index(run.extractor), run.training)):

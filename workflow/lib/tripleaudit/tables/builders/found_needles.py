@@ -6,11 +6,9 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, leader
-from tripleaudit.tables.score_index import RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
+from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen, number
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, leader, several
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/minea.csv",)
 
@@ -30,11 +28,9 @@ MINEA_INTERVAL = (
 
 
 def runs_of(inputs: TableInputs, protocol: str) -> list[RunKey]:
-    """Return the runs of one measurement, models in the order of the options or of their names."""
+    """Return the runs of one measurement by corpus and name."""
     runs = [run for run in inputs.scores.runs if run.protocol == protocol]
-    models = inputs.names("extractors", [run.extractor for run in runs])
-    corpora = inputs.names("corpora", [run.corpus for run in runs])
-    return [run for corpus in corpora for m in models for run in runs if (run.corpus, run.extractor) == (corpus, m)]
+    return sorted(runs, key=lambda run: (run.corpus, run.extractor))
 
 
 def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:

@@ -14,12 +14,10 @@ from tripleaudit.tables.builders.found_needles import (
     small_note,
     strata_of,
 )
-from tripleaudit.tables.cells import Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import doubt_of_training
+from tripleaudit.tables.cells import Column, Row, Table, chosen
+from tripleaudit.tables.gates import doubt_of_training, sentences
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.score_index import RunKey, run_of
-from tripleaudit.tables.words import chosen, sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
 

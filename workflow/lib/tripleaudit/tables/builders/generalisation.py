@@ -7,8 +7,7 @@ from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import contrast, pairs_of
+from tripleaudit.tables.gates import contrast, pairs_of, sentences
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -22,8 +21,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey, mean_difference, run_of
-from tripleaudit.tables.words import sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs, mean_difference, run_of
 
 READS = ("data/reported/rte_eval.csv",)
 
@@ -84,12 +82,7 @@ def _compared(
     Rows are runs on the original split, which columns may replace; the augmented test set has no strata.
     """
     base, paper, strata = ("augmented", 5, False) if only == "augmented" else ("original", 3, True)
-    rows = extractor_rows(
-        inputs,
-        (only,),
-        labels.rte_order(),
-        base=lambda corpus, extractor, noise: RunKey(corpus, base, "nz", "nz", extractor, noise),
-    )
+    rows = extractor_rows(inputs, (only,), base)
     shape = {**PERCENT, "digits": inputs.digits(PERCENT["digits"])}
     grid = score_grid(inputs.scores, rows, columns, reported=reported_in(paper), **shape)
     noised = any(row.run.noise == "noising" for row in rows)
@@ -116,14 +109,9 @@ def sifted(inputs: TableInputs) -> Table:
     Rows with noising carry the change against the row without; the paper prints these rows only, and of the others
     those of the original split.
     """
-    found = [run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")]
-    protocols = inputs.names("protocols", ["original", *found], labels.protocol_order())
-    wide = extractor_rows(
-        inputs,
-        [protocol for protocol in protocols if protocol != "original"],
-        labels.rte_order(),
-        base=lambda corpus, name, noise: RunKey(corpus, "", "nz", "nz", name, noise),
-    )
+    found = sorted({run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")})
+    protocols = labels.ordered({"original", *found}, labels.protocol_order())
+    wide = extractor_rows(inputs, found)
     corpora = list(dict.fromkeys(row.run.corpus for row in wide))
     columns = [
         column

@@ -11,12 +11,10 @@ from typing import NamedTuple
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, doubt_of_training, leader
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, doubt_of_training, leader, sentences, several
 from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
-from tripleaudit.tables.score_index import RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note, sentences, several
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/genres.csv",)
 
@@ -226,7 +224,7 @@ def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
 def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
     runs = runs_of(inputs, level)
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(DATASETS))
+    corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
     mode = mode_of(inputs, runs)
     shown = [*SIZES, *SCORES, COVERAGE]
     shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
@@ -277,7 +275,7 @@ def hard_matching(inputs: TableInputs) -> Table:
     The ground truth matches itself, so its cells show sizes only.
     """
     runs = runs_of(inputs)
-    corpora = inputs.names("corpora", [run.corpus for run in runs], ORDER)
+    corpora = labels.ordered((run.corpus for run in runs), ORDER)
     mode = mode_of(inputs, runs)
     # The plain metric names are those of the mode; the other rule has a prefix.
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")

@@ -5,8 +5,7 @@ from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import doubt_of_training, leader
+from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, leader, sentences
 from tripleaudit.tables.grid import (
     PERCENT,
     PRF,
@@ -19,8 +18,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import NOT_MEASURED, sentences
+from tripleaudit.tables.inputs import TableInputs
 
 CANNOT = "0: cannot name them"
 
@@ -64,12 +62,7 @@ def _can_name(extractor: str) -> bool:
 
 def _rows(inputs: TableInputs) -> list[ScoreRow]:
     """One row for each system of the corpora with the protocol; of systems that were not asked, none."""
-    rows = extractor_rows(
-        inputs,
-        (NAME,),
-        labels.rte_order(),
-        base=lambda corpus, extractor, noise: RunKey(corpus, NAME, "nz", "nz", extractor, noise),
-    )
+    rows = extractor_rows(inputs, (NAME,), NAME)
     asked = {(run.corpus, run.extractor) for run in inputs.scores.runs if run.protocol == NAME}
     asked |= {(fact["keys"]["corpus"], fact["system"]) for fact in inputs.systems if fact["keys"]["protocol"] == NAME}
     return [

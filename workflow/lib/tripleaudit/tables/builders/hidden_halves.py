@@ -10,10 +10,9 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.bootstrap import Interval, difference_intervals, intervals
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.gates import FEW, NOT_MEASURED
+from tripleaudit.tables.inputs import TableInputs
 
 SHARE = "recall"  # of counts (right, asked for, asked for)
 LABELS = {"emitted": "Emitted", "known": "Training set"}

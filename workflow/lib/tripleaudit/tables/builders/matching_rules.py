@@ -6,24 +6,17 @@ choice of a rule changes.
 
 from tripleaudit.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
-from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Column, Table
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import SETS_NOTE, as_rows, extractor_rows, notes, row_notes
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import TableInputs
 
 PLACES = "exact-span"
 
 
 def matching_rules(inputs: TableInputs) -> Table:
     """Build from the scores on the original test sets of sentences with triples."""
-    rows = extractor_rows(
-        inputs,
-        ("original",),
-        labels.rte_order(),
-        base=lambda corpus, extractor, noise: RunKey(corpus, "original", "nz", "nz", extractor, noise),
-    )
+    rows = extractor_rows(inputs, ("original",))
     measured = {rule for row in rows for rule in inputs.scores.matchings(row.run)}
     rules = [rule for rule in MATCHINGS if rule in measured]
     digits = inputs.digits(1)

@@ -15,11 +15,9 @@ from tripleaudit.tables.builders.found_needles import (
     runs_of,
     strata_of,
 )
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW
-from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import NOT_MEASURED, REPORTED, chosen, several
+from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen, number
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, several
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 PAPER_PARTS = 15
 

@@ -6,8 +6,8 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.words import NOT_MEASURED, several
+from tripleaudit.tables.gates import NOT_MEASURED, several
+from tripleaudit.tables.inputs import TableInputs
 
 KIND: Final = "collection"  # of the input files: the manifest of each collection
 ALL, TRIPLES = "All", "Triples"

@@ -7,10 +7,10 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note, reported_note
+from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note, reported_note
+from tripleaudit.tables.inputs import TableInputs
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -31,10 +31,10 @@ def training_time(inputs: TableInputs) -> Table:
         if seconds is not None:
             times[keys["corpus"], keys["extractor"], keys["training"]].append(seconds / 60)
             devices.add(fact.get("device"))
-    corpora = inputs.names("corpora", [corpus for corpus, _, _ in times], tuple(labels.CORPORA))
+    corpora = labels.corpora(corpus for corpus, _, _ in times)
     found = {name for _, name, _ in times}
-    names = inputs.names("extractors", list(filter(is_extractor, found)), labels.cardinality_order())
-    names += inputs.names("classifiers", [name for name in found if not is_extractor(name)], labels.cardinality_order())
+    names = labels.ordered(found, labels.cardinality_order())
+    names.sort(key=lambda name: not is_extractor(name))
     columns: list[Column] = []
     rows: list[list[Cell]] = [[] for _ in names]
     for corpus in corpora:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs, at_rest
-from tripleaudit.tables.words import NOT_MEASURED, chosen, gaps_note
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
+from tripleaudit.tables.gates import NOT_MEASURED
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.loading import at_rest
 from tripleaudit.training.convergence import FEWEST, RISE
 
 COLUMNS: Final = (
@@ -42,7 +43,7 @@ def grouped(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], list[Ma
 def trainings(inputs: TableInputs) -> Table:
     """Build from the facts of the trainings, a row for those that differ in their seed alone; means over seeds."""
     found = grouped(inputs.runs)
-    corpora = labels.ordered({key[0] for key in found}, tuple(labels.CORPORA))
+    corpora = labels.corpora({key[0] for key in found})
     names = labels.ordered({key[3] for key in found}, labels.rte_order())
     protocols = labels.ordered({key[1] for key in found}, labels.protocol_order())
     order = sorted(

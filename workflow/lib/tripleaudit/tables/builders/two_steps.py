@@ -12,8 +12,16 @@ from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.generalisation import f1_elsewhere
 from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, rows_of, variant_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import FEW, best, contrast, doubt_of_training, not_beaten, pairs_of
+from tripleaudit.tables.gates import (
+    FEW,
+    NOT_MEASURED,
+    best,
+    contrast,
+    doubt_of_training,
+    not_beaten,
+    pairs_of,
+    sentences,
+)
 from tripleaudit.tables.grid import (
     FRACTION,
     ScoreColumn,
@@ -24,8 +32,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import UNFINISHED, UNSETTLED, RunKey, run_of
-from tripleaudit.tables.words import NOT_MEASURED, sentences
+from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -46,8 +53,8 @@ def zcc(inputs: TableInputs) -> Table:
     """Build from scores of the classifiers, trained and tested on WZ."""
     index = inputs.scores
     runs = [run for run in index.runs if CLASSIFICATION in index.matchings(run)]
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    classifiers = inputs.names("classifiers", [run.extractor for run in runs], labels.cardinality_order())
+    corpora = labels.corpora(run.corpus for run in runs)
+    classifiers = labels.ordered((run.extractor for run in runs), labels.cardinality_order())
     rows = [
         ScoreRow(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
         for name in classifiers
@@ -90,24 +97,15 @@ def _reported_zcc(row: ScoreRow, column: ScoreColumn) -> str | None:
 def two_step(inputs: TableInputs) -> Table:
     """Build from scores of two-step extraction on WZ test sets, with the change against end-to-end WZ training."""
     runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0]]
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
+    corpora = labels.corpora(run.corpus for run in runs)
     pairs = [split_two_step(run.extractor) for run in runs]
-    classifiers = inputs.names("classifiers", [one for one, _ in pairs], labels.cardinality_order())
-    noises = inputs.names("noises", ["none"])
     rows: list[ScoreRow] = []
-    for classifier in classifiers:
-        found = [extractor for one, extractor in pairs if one == classifier]
-        extractors = inputs.names("extractors", found, labels.cardinality_order())
-        for noise in noises:
-            for row in rows_of(
-                inputs,
-                extractors,
-                lambda name, noise=noise: RunKey("", "original", "nz", "wz", name, noise),
-                labels.extractor(classifier),
-                noise=noise,
-            ):
-                name = two_step_name(classifier, row.run.extractor)
-                rows.append(replace(row, run=row.run._replace(extractor=name)))
+    for classifier in labels.ordered((one for one, _ in pairs), labels.cardinality_order()):
+        found = labels.ordered((name for one, name in pairs if one == classifier), labels.cardinality_order())
+        group = labels.extractor(classifier)
+        for row in rows_of(inputs, found, lambda name: RunKey("", "original", "nz", "wz", name), group):
+            name = two_step_name(classifier, row.run.extractor)
+            rows.append(replace(row, run=row.run._replace(extractor=name)))
     shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
     columns: list[Column] = []
     cells: list[list[Cell]] = [[] for _ in rows]

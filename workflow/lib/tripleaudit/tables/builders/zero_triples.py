@@ -7,8 +7,7 @@ from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.gates import contrast, pairs_of
+from tripleaudit.tables.gates import contrast, pairs_of, sentences
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -21,8 +20,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_grid,
 )
-from tripleaudit.tables.score_index import RunKey
-from tripleaudit.tables.words import sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -38,9 +36,7 @@ SETTINGS_NOTE = (
 )
 
 
-def rows_of(
-    inputs: TableInputs, extractors: Sequence[str], run: Callable[[str], RunKey], group: str, *, noise: str = "none"
-) -> list[ScoreRow]:
+def rows_of(inputs: TableInputs, extractors: Sequence[str], run: Callable[[str], RunKey], group: str) -> list[ScoreRow]:
     """Return one row for each extractor, and ``PFN*`` under partial matching.
 
     ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else, behind ``PFN``, the same
@@ -48,7 +44,7 @@ def rows_of(
     """
     rows = []
     for extractor in extractors:
-        label = labels.extractor(extractor, noise)
+        label = labels.extractor(extractor)
         if extractor == LAST_WORDS_ONLY:
             rows.append(ScoreRow(label, run(extractor), PARTIAL, group, contest=f"{group} partial"))
             continue
@@ -62,7 +58,7 @@ def variant_of(row: ScoreRow) -> str | None:
     """Return the paper's variant of a row, ``None`` where the paper uses another matching rule for the extractor."""
     if (row.run.extractor.rpartition("+")[2] in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != (row.matching == PARTIAL):
         return None
-    if row.run.noise != "none" or row.matching not in (PRIMARY, PARTIAL):
+    if row.matching not in (PRIMARY, PARTIAL):
         return None
     return "partial entity match" if row.matching == PARTIAL else "exact entity match"
 
@@ -82,22 +78,17 @@ def end_to_end(inputs: TableInputs) -> Table:
         for run in inputs.scores.runs
         if run.protocol == "original" and extracts(run.extractor) and "wz" in (run.training, run.testing)
     ]
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(labels.CORPORA))
-    noises = inputs.names("noises", ["none"])
     rows: list[ScoreRow] = []
-    for corpus in corpora:
+    for corpus in labels.corpora(run.corpus for run in runs):
         found = [run.extractor for run in runs if run.corpus == corpus]
         lost = [fact["system"] for fact in inputs.systems if fact["failed"] and fact["keys"]["corpus"] == corpus]
-        names = inputs.names("extractors", [*found, *lost], labels.cardinality_order())
-        for training, noise in ((training, noise) for training in labels.SETTINGS for noise in noises):
+        names = labels.ordered([*found, *lost], labels.cardinality_order())
+        for training, setting in labels.SETTINGS.items():
             rows += rows_of(
                 inputs,
                 [name for name in names if name not in inputs.untrained],
-                lambda name, corpus=corpus, training=training, noise=noise: RunKey(
-                    corpus, "original", training, "", name, noise
-                ),
-                f"{labels.corpus(corpus)}, trained {labels.SETTINGS[training]}",
-                noise=noise,
+                lambda name, corpus=corpus, training=training: RunKey(corpus, "original", training, "", name),
+                f"{labels.corpus(corpus)}, trained {setting}",
             )
         rows += rows_of(
             inputs,

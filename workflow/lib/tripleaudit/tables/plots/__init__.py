@@ -13,7 +13,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.tables import panels
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 
 def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:

@@ -1,9 +1,8 @@
 """``cardinality-drop``: how F1 falls from NZ to WZ testing, by extractor; a panel for each corpus and training set."""
 
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import is_extractor
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 NAME = "cardinality-drop"
 NAMES = {testing: f"tested on {label}" for testing, label in labels.SETTINGS.items()}
@@ -16,8 +15,8 @@ def draw(inputs: TableInputs) -> panels.Spec:
         for run in inputs.scores.runs
         if run.protocol == "original" and run.noise == "none" and is_extractor(run.extractor)
     ]
-    corpora = inputs.names("corpora", [run.corpus for run in runs if run.testing == "wz"], tuple(labels.CORPORA))
-    extractors = inputs.names("extractors", [run.extractor for run in runs], labels.cardinality_order())
+    corpora = labels.corpora(run.corpus for run in runs if run.testing == "wz")
+    extractors = labels.ordered((run.extractor for run in runs), labels.cardinality_order())
     drawn = []
     for corpus in corpora:
         for training in labels.SETTINGS:

@@ -7,8 +7,7 @@ from typing import Any
 
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.builders.efficiency import is_stored, named, per_thousand
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 NAME = "f1-cost"
 COSTS = ("seconds", "money")

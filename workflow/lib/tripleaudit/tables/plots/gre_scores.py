@@ -1,8 +1,8 @@
 """``gre-scores``: the five GREScores as small multiples, a row of panels a data set and level (GenRES, section 3)."""
 
-from tripleaudit.tables import panels
+from tripleaudit.tables import labels, panels
 from tripleaudit.tables.builders import gre
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "gre-scores"
 TITLES = {
@@ -18,7 +18,7 @@ NAMES = ["measured", "reported in the paper"]
 def draw(inputs: TableInputs) -> panels.Spec:
     """Draw every system's scores in percent with their intervals, and beside them what the paper prints."""
     runs = sorted(gre.runs_of(inputs), key=gre.system_order)
-    corpora = inputs.names("corpora", [run.corpus for run in runs], tuple(gre.DATASETS))
+    corpora = labels.ordered((run.corpus for run in runs), tuple(gre.DATASETS))
     mode = gre.mode_of(inputs, runs)
     scores = [metric for metric in gre.SCORES if metric.label in TITLES]
     drawn = []

@@ -3,7 +3,7 @@
 from tripleaudit.tables import panels
 from tripleaudit.tables.builders.found_needles import cell_of, model_label, printed, runs_of, strata_of
 from tripleaudit.tables.builders.repeated_calls import PAPER_PARTS
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "lost-in-the-middle"
 PAPER = "paper (gpt-4-1106-preview, private documents)"

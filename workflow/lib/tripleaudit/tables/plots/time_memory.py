@@ -8,7 +8,7 @@ from pathlib import Path
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "time-memory"
 PANELS = (
@@ -26,7 +26,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     range. Only trainings on the original splits are compared.
     """
     measured = _measured(inputs.files.get("benchmarks", []))
-    corpora = labels.ordered((corpus for corpus, *_ in measured), tuple(labels.CORPORA))
+    corpora = labels.corpora((corpus for corpus, *_ in measured))
     rows = {(corpus, job, column): [] for corpus in corpora for job, column, *_ in PANELS}
     for (corpus, trainset, name, noise), found in sorted(measured.items(), key=_order):
         for job, column, unit, _ in PANELS:

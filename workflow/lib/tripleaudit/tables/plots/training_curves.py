@@ -6,7 +6,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "training-curves"
 MOST_POINTS = 200  # of one training; more cannot be told apart on a panel
@@ -19,7 +19,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     A history is JSON lines with ``epoch`` and ``loss`` (training) or ``f1`` (validation); extractors share a colour.
     """
     histories = [(_named(path), _read(path)) for path in inputs.files.get("history", [])]
-    corpora = labels.ordered((name[0] for name, _ in histories), tuple(labels.CORPORA))
+    corpora = labels.corpora((name[0] for name, _ in histories))
     last = max((epoch for _, of in histories for points in of.values() for epoch, _ in points), default=1)
     drawn = []
     for corpus in corpora:

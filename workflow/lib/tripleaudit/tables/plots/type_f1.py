@@ -1,21 +1,15 @@
 """``type-f1``: type F1 by stratum with bootstrap intervals, one panel a corpus."""
 
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
 from tripleaudit.tables.grid import extractor_rows, is_extractor
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import TableInputs
 
 NAME = "type-f1"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
     """Draw F1 in percent on entirely seen, partially seen and unseen triples; lines are the 95 % intervals."""
-    rows = extractor_rows(
-        inputs,
-        ("original",),
-        labels.rte_order(),
-        base=lambda corpus, extractor, noise: RunKey(corpus, "original", "nz", "nz", extractor, noise),
-    )
+    rows = extractor_rows(inputs, ("original",))
     points: dict[str, list[dict]] = {}
     for row in rows:
         if is_extractor(row.run.extractor):

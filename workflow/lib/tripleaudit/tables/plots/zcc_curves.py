@@ -3,8 +3,7 @@
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.evidence import TableInputs
-from tripleaudit.tables.score_index import RunKey
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 NAME = "zcc-curves"
 
@@ -21,9 +20,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
             raise UserError(f"{path}: not a precision-recall curve; expected an object with 'keys' and 'points'")
         keys = curve["keys"]
         curves.setdefault(keys.get("corpus", ""), {}).setdefault(keys.get("extractor", ""), []).append(curve)
-    return panels.plot(
-        [_panel(inputs, corpus, curves[corpus]) for corpus in labels.ordered(curves, tuple(labels.CORPORA))], width=300
-    )
+    return panels.plot([_panel(inputs, corpus, curves[corpus]) for corpus in labels.corpora(curves)], width=300)
 
 
 def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]]) -> panels.Spec:

@@ -1,67 +1,16 @@
-"""What a table is made from, read once: scores, counts, audits, facts of the trainings, and options."""
+"""The inputs of tables from files, and what the facts of trainings say of the scores behind them."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
-from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.scores import read_scores
-from tripleaudit.tables import labels
-from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.inputs import OPTIONS, RunKey, ScoreIndex, TableInputs
 from tripleaudit.training.convergence import RISE
-
-OPTIONS = ("matching", "digits", "caption", "style", "corpora", "protocols", "extractors", "noises", "classifiers")
-
-
-@dataclass
-class TableInputs:
-    """Everything that a builder may read.
-
-    Attributes:
-        scores: the study's scores with per-sentence counts.
-        audits: ``(corpus, protocol)`` -> audit (:mod:`tripleaudit.tables.audits`).
-        runs: facts of each training: ``keys``, and ``seconds_per_epoch`` or ``seconds``.
-        options: of the table, :data:`OPTIONS`; lists of names say which rows and columns to show even if empty.
-        files: further files by kind, for tables that need something else.
-    """
-
-    scores: ScoreIndex = field(default_factory=ScoreIndex)
-    audits: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    options: dict[str, Any] = field(default_factory=dict)
-    files: dict[str, list[Path]] = field(default_factory=dict)
-
-    @property
-    def systems(self) -> list[dict[str, Any]]:
-        """The facts of systems without training, one for each test set (:mod:`tripleaudit.systems.test_set`)."""
-        return [fact for fact in self.runs if "system" in fact]
-
-    @property
-    def untrained(self) -> set[str]:
-        """Names of these systems."""
-        return {fact["system"] for fact in self.systems}
-
-    @property
-    def matching(self) -> str:
-        """The matching rule of the table."""
-        return check_matching(self.options.get("matching", PRIMARY))
-
-    def digits(self, default: int) -> int:
-        """The decimals to show."""
-        return int(self.options.get("digits", default))
-
-    def caption(self, default: str) -> str:
-        return self.options.get("caption") or default
-
-    def names(self, kind: str, found: Sequence[str], order: Sequence[str] = ()) -> list[str]:
-        """Return the names that an option lists, in its order, else those found, in a paper's order."""
-        asked = self.options.get(kind)
-        return list(asked) if asked is not None else labels.ordered(found, order)
 
 
 def load_inputs(

@@ -1,9 +1,9 @@
-"""Scores as tables need them: cells over seeds with intervals, and the winner of a column."""
+"""What a table is made from: scores as cells over seeds with intervals, audits, facts of trainings, and options."""
 
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval, intervals
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.significance import significant_winner
@@ -23,6 +24,7 @@ UNFINISHED: Final = "†"
 UNEQUAL: Final = "‡"
 UNSETTLED: Final = "§"
 CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the others rest on
+OPTIONS: Final = ("matching", "digits", "caption", "style")
 
 
 class RunKey(NamedTuple):
@@ -217,6 +219,47 @@ class ScoreIndex:
             return None
         best = significant_winner(stacked, metric=metric)
         return None if best is None else known[best]
+
+
+@dataclass
+class TableInputs:
+    """Everything that a builder may read.
+
+    Attributes:
+        scores: the study's scores with per-sentence counts.
+        audits: ``(corpus, protocol)`` -> audit (:mod:`tripleaudit.tables.audits`).
+        runs: facts of each training: ``keys``, and ``seconds_per_epoch`` or ``seconds``.
+        options: of the table, :data:`OPTIONS`.
+        files: further files by kind, for tables that need something else.
+    """
+
+    scores: ScoreIndex = field(default_factory=ScoreIndex)
+    audits: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, list[Path]] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> list[dict[str, Any]]:
+        """The facts of systems without training, one for each test set (:mod:`tripleaudit.systems.test_set`)."""
+        return [fact for fact in self.runs if "system" in fact]
+
+    @property
+    def untrained(self) -> set[str]:
+        """Names of these systems."""
+        return {fact["system"] for fact in self.systems}
+
+    @property
+    def matching(self) -> str:
+        """The matching rule of the table."""
+        return check_matching(self.options.get("matching", PRIMARY))
+
+    def digits(self, default: int) -> int:
+        """The decimals to show."""
+        return int(self.options.get("digits", default))
+
+    def caption(self, default: str) -> str:
+        return self.options.get("caption") or default
 
 
 def mean_difference(first: dict[str, float], second: dict[str, float], *, scale: float = 100, digits: int = 1) -> Cell:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tripleaudit.tables.evidence import at_rest, came_to
-from tripleaudit.tables.score_index import RunKey, ScoreIndex
+from tripleaudit.tables.inputs import RunKey, ScoreIndex
+from tripleaudit.tables.loading import at_rest, came_to
 from tripleaudit.training.convergence import convergence
 
 
