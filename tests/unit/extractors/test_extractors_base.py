@@ -286,8 +286,8 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
         "relations": None, "max_length": 128, "layout": "subword", "marker": None, "occurrence": "given",
         "drop_zero": False, "drop_above": 0, "prior": None, "bf16": True, "entity_types": None,
     }  # fmt: skip
-    names = "kind", "static", "draws", "told", "words", "pooler", "sparse_outputs", "classes_first", "training_defaults"
-    assert [getattr(Extractor, name) for name in names] == ["extractor", False, 0, False, False, False, {}, False, {}]
+    names = "kind", "static", "told", "words", "pooler", "sparse_outputs", "classes_first", "training_defaults"
+    assert [getattr(Extractor, name) for name in names] == ["extractor", False, False, False, False, {}, False, {}]
     # as every encoder's; transformers looks here, where an extractor is made from a configuration
     assert Extractor.supports_gradient_checkpointing and Extractor._supports_sdpa and Extractor._supports_flash_attn
     assert Extractor.instance_count(ExtractorConfig(), np.zeros((3, 5))) == 1

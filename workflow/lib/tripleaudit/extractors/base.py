@@ -114,7 +114,6 @@ class Extractor(PreTrainedModel):
         kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
             ``evaluate`` instead of ``predict_rows``.
         static: whether ``forward`` (or ``device_loss``) keeps to the rules of a captured step: see :meth:`device_loss`.
-        draws: how many uniform random numbers a sentence gets per visit (the ``draws`` argument of ``forward``).
         told: whether relations are an input and no weights, so that a trained one can be told others (:meth:`tell`).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
@@ -138,7 +137,6 @@ class Extractor(PreTrainedModel):
     name: ClassVar[str] = ""
     kind: ClassVar[str] = "extractor"
     static: ClassVar[bool] = False
-    draws: ClassVar[int] = 0
     told: ClassVar[bool] = False
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
@@ -193,7 +191,6 @@ class Extractor(PreTrainedModel):
             input_ids, attention_mask, content_mask: [B, L] (see :func:`tripleaudit.extractors.batches.pad_batch`).
             triples: [n, 6] int64 (sentence, subject start, subject end, relation, object start, object end), token
                 indices inclusive; sentences without a row have zero triples.
-            draws: [B, ``draws``] float32 uniforms in [0, 1), if the class asks for them.
             inputs: what :meth:`collate_targets` returns.
         """
         raise TypeError(f"{type(self).__name__} defines no forward")

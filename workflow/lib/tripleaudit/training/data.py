@@ -205,10 +205,6 @@ class Collator:
         if shape.static:
             batch["valid"] = torch.arange(len(batch["triples"])) < len(triples)
         rngs = generators((self.seed, example.epoch, example.id, "draws") for example in examples)
-        if self.extractor.draws:
-            rngs = [generator(self.seed, example.epoch, example.id, "draws") for example in examples]
-            draws = np.stack([rng.random(self.extractor.draws, dtype=np.float32) for rng in rngs])
-            batch["draws"] = shape.sentences(draws)
         chosen = [example.instance for example in examples]
         wanted = {} if None in chosen else {"chosen": chosen}
         batch.update(self.extractor.collate_targets(self.config, rows, rngs, shape, **wanted))
