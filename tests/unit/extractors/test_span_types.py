@@ -11,7 +11,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors import span_types
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.span_types import learn_types, typed
+from tripleaudit.extractors.span_types import learn_types
 
 
 def kind(text: str) -> str:
@@ -40,6 +40,18 @@ def model_of(encoder) -> Extractor:
     return build(CasRel, encoder)
 
 
+def typed(model, sentences) -> list[Sentence]:
+    """Sentences with types from states of their own."""
+    found = []
+    for each in sentences:
+        (alignment,) = model.aligner.align([each.text])
+        batch = model.collate([alignment])
+        with model.predicting(), torch.no_grad():
+            (states,) = model.encode(batch["input_ids"], batch["attention_mask"])
+        found.append(replace(each, triples=span_types.with_types(model, each.triples, alignment, states)))
+    return found
+
+
 def types_of(sentences) -> list[str | None]:
     return [span.type for sentence in sentences for t in sentence.triples for span in (t.subject, t.object)]
 
@@ -57,8 +69,8 @@ def test_types_are_learnt_and_change_no_weight(tiny_encoder, sentences):
     bare = [
         Sentence(s.id, s.text, tuple(Triple(t.subject, t.relation, t.object) for t in s.triples)) for s in sentences
     ]
-    assert types_of(typed(model, bare, 4)) == types_of(sentences)
-    assert typed(model, bare, 1) == bare  # spans and relations are what they were
+    assert types_of(typed(model, bare)) == types_of(sentences)
+    assert typed(model, bare) == bare  # spans and relations are what they were
 
 
 def test_types_are_saved_with_the_model(tiny_encoder, sentences, tmp_path):
@@ -68,7 +80,7 @@ def test_types_are_saved_with_the_model(tiny_encoder, sentences, tmp_path):
     again = Extractor.from_pretrained(tmp_path)
     assert again.config.entity_types == ["long", "short"]
     assert torch.equal(again.types.weight, model.types.weight)
-    assert types_of(typed(again, sentences, 4)) == types_of(sentences)
+    assert types_of(typed(again, sentences)) == types_of(sentences)
 
 
 def test_a_corpus_without_types_leaves_the_model_as_it_is(tiny_encoder):
@@ -84,8 +96,9 @@ def test_what_is_extracted_has_types(tiny_encoder, sentences):
     plain = [replace(s, triples=sentences[0].triples) if s.text == texts[0] else s for s in model.extract(texts)]
     learn_types(model, sentences, batch_size=4, seed=1)
     found = model.extract(texts)
+    assert types_of(found) == types_of(typed(model, found)) and None not in types_of(found)
     assert found == [replace(s, triples=f.triples) for s, f in zip(plain, found, strict=True)]
-    assert None not in types_of(typed(model, plain, 4))
+    assert None not in types_of(typed(model, plain))
 
 
 def plain_layer(states: torch.Tensor, labels: torch.Tensor, batches: list[torch.Tensor]) -> torch.nn.Linear:

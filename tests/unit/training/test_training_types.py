@@ -50,11 +50,12 @@ def test_types_reach_predictions_and_strict_scores(tmp_path, monkeypatch):
     assert sidecar["settings"] == {"batch_size": 32}
     types = {span.text: span.type for s in load_sentences(out) for t in s.triples for span in (t.subject, t.object)}
     assert types and all(kind == ("long" if len(text) > 5 else "short") for text, kind in types.items())
-    # behind a gate that lets everything through the same, and no sentence is encoded for its types twice
+    # behind a gate that lets everything through the same, and no sentence is encoded for its types
     encoded = []
     monkeypatch.setattr(CasRel, "encode", lambda self, ids, mask: encoded.append(len(ids)) or encode(self, ids, mask))
     (alone,) = predict_sets(model, [sentences])
     once = sum(encoded)
+    assert once == len({sentence.text for sentence in sentences})
     gate = SimpleNamespace(aligner=model.aligner, decide=lambda texts, *_: [1.0] * len(texts))
     assert predict_sets(model, [sentences], gate=gate) == [alone]
     assert sum(encoded) == 2 * once

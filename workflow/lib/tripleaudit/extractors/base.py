@@ -38,7 +38,7 @@ from tripleaudit.extractors.formulation import Chunks, half_precision, on_device
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
 from tripleaudit.extractors.priors import check_prior, start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
-from tripleaudit.extractors.span_types import type_layer, typed
+from tripleaudit.extractors.span_types import type_layer, with_types
 from tripleaudit.fields import Count, among
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
@@ -153,6 +153,7 @@ class Extractor(PreTrainedModel):
         self.step = 0
         self.chunks = Chunks()
         self._aligner: Aligner | None = None
+        self._states: Tensor | None = None
         self.types = type_layer(self.hidden_size, config.entity_types) if config.entity_types else None
 
     @classmethod
@@ -233,7 +234,10 @@ class Extractor(PreTrainedModel):
             if adds_masks(self.encoder):
                 nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
                 attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
-        return self.encoder(input_ids=input_ids, attention_mask=attention_mask, **further)
+        output = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **further)
+        if self.types is not None and input_ids is not None and not self.training:
+            self._states = output.last_hidden_state  # types are told from them
+        return output
 
     @property
     def hidden_size(self) -> int:
@@ -385,13 +389,17 @@ class Extractor(PreTrainedModel):
         Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates are merged with
         their best score. Inclusive token indices.
         """
-        return by_sentence(*self._found(batch), batch["content_mask"].cpu())
+        rows, scores, _ = self._found(batch)
+        return by_sentence(rows, scores, batch["content_mask"].cpu())
 
     @torch.inference_mode()
-    def _found(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Rows and scores of a batch, on the host."""
+    def _found(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Rows and scores of a batch, on the host; the states [B, L, H] that tell types, where these were learnt."""
         rows, scores = self.predict_rows(**batch)
-        return rows.cpu(), scores.float().cpu()
+        states, self._states = self._states, None
+        if self.types is not None and states is None:  # the encoder has read more than the texts
+            states, self._states = self.encode(batch["input_ids"], batch["attention_mask"]), None
+        return rows.cpu(), scores.float().cpu(), states
 
     def extract(
         self,
@@ -415,10 +423,12 @@ class Extractor(PreTrainedModel):
         ids = [str(number) for number in range(len(texts))] if ids is None else ids
         found: dict[str, tuple[Triple, ...]] = {}
 
-        def finish(batch: Prepared, rows: Tensor, scores: Tensor) -> None:
+        def finish(batch: Prepared, rows: Tensor, scores: Tensor, states: Tensor | None) -> None:
             decoded = by_sentence(rows, scores, batch.tensors["content_mask"])
-            for text, alignment, own in zip(batch.texts, batch.alignments, decoded, strict=True):
-                found[text] = self._triples(text, alignment, own)
+            for number, (text, alignment) in enumerate(zip(batch.texts, batch.alignments, strict=True)):
+                found[text] = self._triples(text, alignment, decoded[number])
+                if states is not None:
+                    found[text] = with_types(self, found[text], alignment, states[number])
 
         # what follows on the host is done while the device works on the next batch
         with self.predicting(), ThreadPoolExecutor(1) as beside:
@@ -431,8 +441,7 @@ class Extractor(PreTrainedModel):
                         finish(batch, *decoded)
             for each in waiting:
                 each.result()
-        sentences = [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
-        return sentences if self.types is None else typed(self, sentences, batch_size)
+        return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
     @contextlib.contextmanager
     def predicting(self) -> Iterator[None]:

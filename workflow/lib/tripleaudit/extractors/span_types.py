@@ -69,31 +69,33 @@ def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size
     return {"entities": len(labels), "types": len(names), "accuracy": round(accuracy, 4)}
 
 
-def typed(model: "Extractor", sentences: Sequence[Sentence], batch_size: int) -> list[Sentence]:
-    """Return sentences with the types of their entities, as a model that learnt types sees them."""
-    wanted = {
-        sentence.text: sorted({place for span in _spans(sentence) if (place := _place(span)) is not None})
-        for sentence in sentences
-        if sentence.triples
-    }
-    found: dict[str, dict[Entity, str]] = {}
-    for text, places, states in _states(model, wanted, batch_size):
-        numbers = model.types(states.to(model.types.weight.dtype)).argmax(dim=1).tolist()
-        found[text] = {place: model.config.entity_types[number] for place, number in zip(places, numbers, strict=True)}
+def with_types(
+    model: "Extractor", triples: Sequence[Triple], alignment: Alignment, states: Tensor
+) -> tuple[Triple, ...]:
+    """Return the triples of a sentence with the types of their entities, as a model that learnt types sees them.
 
-    def with_type(span: Span, types: Mapping[Entity, str]) -> Span:
-        place = _place(span)
-        return replace(span, type=types.get(place) if place is not None else None)
-
-    def with_types(sentence: Sentence) -> Sentence:
-        types = found.get(sentence.text, {})
-        triples = (
-            Triple(with_type(t.subject, types), t.relation, with_type(t.object, types), t.score)
-            for t in sentence.triples
+    Args:
+        model: knows the types.
+        triples: of one sentence.
+        alignment: of the sentence.
+        states: [L, H] that the encoder gave it.
+    """
+    wanted = dict.fromkeys(place for t in triples for span in (t.subject, t.object) if (place := _place(span)))
+    places, tokens = _fitting(alignment, list(wanted))
+    if not places:
+        return tuple(triples)
+    with torch.inference_mode():
+        numbers = model.types(_at(states, tokens).to(model.types.weight.dtype)).argmax(dim=1).tolist()
+    types = {place: model.config.entity_types[number] for place, number in zip(places, numbers, strict=True)}
+    return tuple(
+        Triple(
+            replace(t.subject, type=types.get(_place(t.subject))),
+            t.relation,
+            replace(t.object, type=types.get(_place(t.object))),
+            t.score,
         )
-        return replace(sentence, triples=tuple(triples))
-
-    return [with_types(sentence) for sentence in sentences]
+        for t in triples
+    )
 
 
 def _types_of(sentence: Sentence) -> dict[Entity, str]:
@@ -130,8 +132,13 @@ def _states(
             for row, (text, alignment) in enumerate(zip(chunk, alignments, strict=True)):
                 places, tokens = _fitting(alignment, wanted[text])
                 if places:
-                    first, last = torch.tensor(tokens, device=hidden.device).unbind(dim=1)
-                    yield text, places, torch.cat([hidden[row, first], hidden[row, last]], dim=-1)
+                    yield text, places, _at(hidden[row], tokens)
+
+
+def _at(states: Tensor, tokens: Sequence[tuple[int, int]]) -> Tensor:
+    """States [L, H] at the first and last token of spans, [n, 2H]."""
+    first, last = torch.tensor(tokens, device=states.device).unbind(dim=1)
+    return torch.cat([states[first], states[last]], dim=-1)
 
 
 def _fitting(alignment: Alignment, places: Sequence[Entity]) -> tuple[list[Entity], list[tuple[int, int]]]:
