@@ -68,7 +68,7 @@ def test_another_seed_of_the_same_study():
     entry = hours(plan)["casrel"]
     assert (entry.to_do, entry.done, entry.known, entry.unit) == (2, 1, 2, "CPU-hours")
     assert (entry.hours, entry.wall) == (pytest.approx(2.0), pytest.approx(1.0))
-    assert entry.source == "1 training (1 of this study) on the CPU; scaled by sentences and epochs"
+    assert entry.source == "1 training of s on the CPU, scaled by sentences and epochs"
 
 
 def test_more_epochs_and_sentences_take_longer():
@@ -94,9 +94,7 @@ def test_other_studies_help_and_are_named():
     entry = hours(study())["casrel"]
     assert entry.unit == "GPU-hours"
     assert entry.hours == pytest.approx(2)  # the size of the corpus is not known
-    assert entry.source == (
-        "1 training (1 of paper) on NVIDIA A100; other corpora: other; not scaled, as sizes are not known yet"
-    )
+    assert entry.source == "1 training of paper on NVIDIA A100, not scaled, as sizes are not known yet"
     assert hours(study(gpu=0))["casrel"].source == ""  # a GPU says nothing about the CPU
     assert hours(study(gpu=1))["casrel"].unit == "GPU-hours"
 
@@ -147,7 +145,7 @@ def test_instances_and_fixed_steps_are_counted():
     assert speeds.seconds("unheard-of", "minilm", common, 8) is None
 
 
-def test_the_nearest_training_is_taken():
+def test_trainings_of_the_study_itself_come_first():
     other = study("paper", seeds=[7])
     done(other, other.runs[0], 36000)
     plan = study(seeds=[1, 2], noising={})
@@ -181,7 +179,7 @@ def test_the_command_prints_both_parts(tmp_path, capsys):
     assert main(["estimate", "--config", json.dumps({**config, "seeds": [1, 2]})]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "trainings"
-    assert lines[1].startswith("  casrel  1 to do, 1 done; about 0.50 CPU-hours, from 1 training (1 of this study)")
+    assert lines[1].startswith("  casrel  1 to do, 1 done; about 0.50 CPU-hours, from 1 training of s on the CPU")
     assert lines[2] == "  1 training takes about 0.50 CPU-hours, 0.50 hours one after the other"
     assert main(["estimate", "--config", json.dumps(config)]) == 0
     assert "all trainings are done" in capsys.readouterr().out

@@ -18,6 +18,8 @@ from tripleaudit.plan.study import Run, Study
 from tripleaudit.sources import registry
 from tripleaudit.training.settings import TrainingSettings
 
+WORK = ("epochs", "max_steps", "batch_size", "accumulation")  # settings that decide how much work a training is
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -139,40 +141,32 @@ def _entry(
     plans: Mapping[Run, Mapping[str, Any]],
     like: Sequence[Finished],
 ) -> Hours:
-    done = len(plans) - len(to_do)
+    done, share = len(plans) - len(to_do), study.typed.gpu_share
     if not to_do or not like:
         return Hours(name, len(to_do), done)
-    # one device for all, so that hours can be added up: that of the nearest training
-    nearest = max(like, key=lambda each: _nearness(study, to_do[0], each))
-    like = [each for each in like if each.device == nearest.device]
-    wall = hours = 0.0
-    used: set[int] = set()
-    sources: list[Finished] = []
+    layers = study.typed.encoder.layers
+    like = [each for each in like if each.asked.get("encoder_layers") == layers] or like
+    like = [each for each in like if each.study == study.name] or like
+    like = [each for each in like if each.device == like[0].device]  # one for all, so that hours can be added up
+    wall = cores = 0.0
     scaled = True
     for run in to_do:
-        best = max(_nearness(study, run, each) for each in like)
-        chosen = [each for each in like if _nearness(study, run, each) == best]
         sentences = _sentences(study, results, run, like)
-        factors = []
-        for each in chosen:
-            settings = {**each.settings, **_defaults_undone(each, plans[run])}
-            planned = _work(settings, sentences) if sentences else 0.0
-            factors.append(planned / each.work if planned and each.work else 1.0)
+        for each in like:
+            planned = _work({**each.settings, **{key: plans[run][key] for key in WORK if key in plans[run]}}, sentences)
             scaled &= bool(planned and each.work)
-            if id(each) not in used:
-                used.add(id(each))
-                sources.append(each)
-        seconds = sum(each.seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
-        cores = sum(each.cpu_seconds * factor for each, factor in zip(chosen, factors, strict=True)) / len(chosen)
-        wall += seconds / 3600
-        hours += (cores if nearest.device == "cpu" else seconds) / 3600
-    text = _source(study, sources, plans, to_do, scaled)
-    if nearest.device == "cpu":
-        return Hours(name, len(to_do), done, len(to_do), hours, wall, "CPU-hours", text)
-    share = study.typed.gpu_share
-    if others := sorted({each.share for each in sources} - {share}):
-        text += f"; measured with gpu_share {', '.join(map(str, others))}, more side by side take longer each"
-    return Hours(name, len(to_do), done, len(to_do), hours / share, wall, "GPU-hours", text, share)
+            factor = (planned / each.work if planned and each.work else 1.0) / len(like) / 3600
+            wall += each.seconds * factor
+            cores += each.cpu_seconds * factor
+    where = "the CPU" if like[0].device == "cpu" else like[0].device
+    studies = ", ".join(sorted({each.study for each in like}))
+    source = f"{len(like)} training{'s' * (len(like) > 1)} of {studies} on {where}, "
+    source += "scaled by sentences and epochs" if scaled else "not scaled, as sizes are not known yet"
+    if like[0].device == "cpu":
+        return Hours(name, len(to_do), done, len(to_do), cores, wall, "CPU-hours", source)
+    if others := sorted({each.share for each in like} - {share}):
+        source += f"; measured with gpu_share {', '.join(map(str, others))}, more side by side take longer each"
+    return Hours(name, len(to_do), done, len(to_do), wall / share, wall, "GPU-hours", source, share)
 
 
 def _measured(
@@ -202,47 +196,10 @@ def _registered(study: Study, corpus: str) -> int:
     return min(sizes.get("train", 0), limit or sizes.get("train", 0))
 
 
-def _source(
-    study: Study, used: Sequence[Finished], plans: Mapping[Run, Mapping[str, Any]], to_do: Sequence[Run], scaled: bool
-) -> str:
-    """Say in words what an estimate rests on, and how far that is from what is to come."""
-    here = sum(each.study == study.name for each in used)
-    others = sorted({each.study for each in used} - {study.name})
-    parts = [f"{here} of this study"] if here else []
-    parts += [f"{len(used) - here} of {', '.join(others)}"] if others else []
-    device = used[0].device
-    where = "the CPU" if device == "cpu" else device
-    text = f"{len(used)} training{'s' * (len(used) > 1)} ({'; '.join(parts)}) on {where}"
-    corpora = {each.run.corpus for each in used}
-    notes = []
-    if not {run.corpus for run in to_do} <= corpora:
-        notes.append(f"other corpora: {', '.join(sorted(corpora))}")
-    if {each.asked.get("encoder_layers") for each in used} != {plans[run].get("encoder_layers") for run in to_do}:
-        notes.append("another encoder")
-    notes.append("scaled by sentences and epochs" if scaled else "not scaled, as sizes are not known yet")
-    return f"{text}; {'; '.join(notes)}"
-
-
-def _nearness(study: Study, run: Run, each: Finished) -> tuple[bool, ...]:
-    """Order finished trainings by how much they are like one that is to come."""
-    same = each.run
-    layers = study.typed.encoder.layers
-    return (
-        same.corpus == run.corpus,
-        each.asked.get("encoder_layers") == layers,
-        each.study == study.name,
-        same.trainset == run.trainset,
-        same.noise == run.noise,
-    )
-
-
-def _defaults_undone(each: Finished, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The planned settings that decide the amount of work; what nobody names is the extractor's default in both."""
-    names = ("epochs", "max_steps", "batch_size", "accumulation")
-    return {name: plan[name] for name in names if name in plan}
-
-
 def _work(settings: Mapping[str, Any], sentences: int) -> float:
+    """Sentences that a training is to see; 0 if that is not known."""
+    if not sentences:
+        return 0.0
     if settings.get("max_steps"):
         return float(settings["max_steps"]) * settings["batch_size"] * settings.get("accumulation", 1)
     return float(sentences) * settings["epochs"]
