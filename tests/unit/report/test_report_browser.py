@@ -5,8 +5,8 @@ import pytest
 from support.chromium import binary, browser
 from support.pictures import take_pictures
 from support.report_study import EVIL, write_finished_study
-from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import make_report
+from tripleaudit.report.study_files import StudyFacts, find_files
 
 pytestmark = [
     pytest.mark.browser,

@@ -13,9 +13,9 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.glance import matrix
-from tripleaudit.report.inputs import StudyFacts, find_files
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json
+from tripleaudit.report.study_files import StudyFacts, find_files
 from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables import labels

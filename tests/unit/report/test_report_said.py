@@ -6,8 +6,8 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
-from tripleaudit.report.inputs import Predicted, entities_of
 from tripleaudit.report.kinds import decided
+from tripleaudit.report.study_files import Predicted, entities_of
 from tripleaudit.report.table_files import Links
 from tripleaudit.tables.cells import Cell, about
 

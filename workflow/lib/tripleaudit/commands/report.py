@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from tripleaudit.report.inputs import StudyFacts, facts_from_json, find_files
     from tripleaudit.report.make import make_report
+    from tripleaudit.report.study_files import StudyFacts, facts_from_json, find_files
 
     name = Path(args.study).resolve().name
     facts = (

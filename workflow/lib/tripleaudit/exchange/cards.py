@@ -4,8 +4,7 @@ The evaluation card (Hupkes et al. 2023) has the five axes of table 7 of zero-ca
 gets a mark on each.
 """
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +18,10 @@ from tripleaudit.scoring.metrics import micro
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render.escape import markdown
+from tripleaudit.tables.render.markup import templates
 
+TEMPLATES: Final = Path(__file__).parent / "templates"
+KEYS: Final = ("corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
 AXES: Final[Mapping[str, tuple[str, ...]]] = {
     "Motivation": ("Practical", "Cognitive", "Intrinsic", "Fairness"),
     "Generalisation type": (
@@ -131,104 +133,35 @@ def results_card(
 
     ``marks`` are those of each run's training, as tables have them.
     """
-    lines = [
-        *_metadata(folder, name),
-        f"# {markdown(name)}",
-        "",
-        f"Results of relational-triple extraction, bundled by tripleaudit {__version__}: predictions, gold test "
-        "sentences, counts of every sentence, scores, tables, answers of language models and judges, and the "
-        "provenance of every job; no weights, no training sets. The texts keep the licences of their corpora.",
-        "",
-        "## Systems",
-        "",
-        f"Micro scores in percent under `{PRIMARY}`; intervals are in `scores.csv` and `tables`.",
-        "",
-        "| corpus | protocol | trained | tested | system | noise | seed | sentences | P | R | F1 |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-        *_systems(runs, marks),
-        "",
-        *(f"- {note}" for note in mark_notes(Cell(mark=mark) for mark in marks)),
-        "",
-        "## Evaluation card",
-        "",
-        "The GenBench evaluation card (Hupkes et al., 2023) of the experiments in this bundle.",
-        "",
-        *_card(card),
-        "## Provenance",
-        "",
-        *_provenance(folder),
-        "",
-        "## Reading it",
-        "",
-        "`bundle.json` lists every file with its SHA-256, which is checked whenever the bundle is opened.",
-        "",
-        "```",
-        "tripleaudit compare THIS.zip results/MINE",
-        "tripleaudit bundle THIS.zip --out FOLDER",
-        "```",
-        "",
-        "Each `predictions/**/*.parquet` has the columns `id`, `text` and `triples` (subject, relation, object, score; "
-        "character offsets, end exclusive).",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def _metadata(folder: Path, name: str) -> list[str]:
-    files = sorted((folder / "predictions").rglob("*.parquet"))
-    configs = []
-    for path in files:
-        inside = path.relative_to(folder).as_posix()
-        slug = inside.removeprefix("predictions/").removesuffix(".parquet").replace("/", "--")
-        configs += [f"- config_name: {json.dumps(slug)}", f"  data_files: {json.dumps(inside)}"]
-    return [
-        "---",
-        f"pretty_name: {json.dumps(name)}",
-        "license: other",
-        "tags:",
-        "- relation-extraction",
-        "- tripleaudit",
-        *(["configs:", *configs] if configs else []),
-        "---",
-        "",
-    ]
-
-
-def _systems(runs: Iterable[SentenceCounts], marks: Iterable[str]) -> Iterable[str]:
-    for run, mark in zip(runs, marks, strict=True):
-        counts = run.counts.get(PRIMARY)
-        if counts is None:
-            counts = next(iter(run.counts.values()))
-        score = micro(counts)
-        keys = (
-            run.keys.get(key, "") for key in ("corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
+    trained = [read_json(path) for path in (folder / "models").rglob("provenance.json")]
+    versions = [f"{name} {version}" for one in trained for name, version in one.get("packages", {}).items() if version]
+    return (
+        templates(TEMPLATES, markdown)
+        .get_template("results-card.md")
+        .render(
+            name=name,
+            version=__version__,
+            matching=PRIMARY,
+            predictions=[
+                path.relative_to(folder).as_posix() for path in sorted((folder / "predictions").rglob("*.parquet"))
+            ],
+            systems=[_system(run, mark) for run, mark in zip(runs, marks, strict=True)],
+            notes=mark_notes(Cell(mark=mark) for mark in marks),
+            card=card,
+            code=sorted({_commit(one.get("git") or {}) for one in trained}),
+            packages=sorted(set(versions)),
+            devices=sorted({str(one.get("device")) for one in trained}),
+            settings=(folder / "settings.json").is_file(),
         )
-        values = (f"{100 * value:.1f}{mark}" for value in (score.precision, score.recall, score.f1))
-        yield f"| {' | '.join([*map(markdown, keys), str(score.sentences), *values])} |"
-
-
-def _card(card: Mapping[str, Any]) -> Iterable[str]:
-    for axis, values in card["axes"].items():
-        yield f"| {axis}: {' | '.join(values)} |"
-        yield f"|{'---|' * len(values)}"
-        yield f"| {' | '.join(' '.join(marks) for marks in values.values())} |"
-        yield ""
-    yield "; ".join(f"{mark} {name}" for mark, name in card["experiments"].items()) or "No experiment of the card."
-    yield ""
-
-
-def _provenance(folder: Path) -> Iterable[str]:
-    code, versions, devices = set(), set(), set()
-    for path in sorted((folder / "models").rglob("provenance.json")):
-        facts = read_json(path)
-        state = facts.get("git") or {}
-        code.add(f"commit {state['commit']}{'' if state.get('clean') else ' with changes'}" if state else "no checkout")
-        versions |= {f"{package} {version}" for package, version in facts.get("packages", {}).items() if version}
-        devices.add(str(facts.get("device")))
-    yield f"- code of the trainings: {', '.join(sorted(code)) or 'none was trained'}"
-    if versions:
-        yield f"- packages: {', '.join(sorted(versions))}"
-        yield f"- devices: {', '.join(sorted(devices))}"
-    yield "- settings: in every `provenance.json`" + (
-        ", and `settings.json` is the study" if (folder / "settings.json").is_file() else ""
     )
+
+
+def _system(run: SentenceCounts, mark: str) -> list[str]:
+    counts = run.counts.get(PRIMARY)
+    score = micro(next(iter(run.counts.values())) if counts is None else counts)
+    values = (f"{100 * value:.1f}{mark}" for value in (score.precision, score.recall, score.f1))
+    return [*(run.keys.get(key, "") for key in KEYS), str(score.sentences), *values]
+
+
+def _commit(state: Mapping[str, Any]) -> str:
+    return f"commit {state['commit']}{'' if state.get('clean') else ' with changes'}" if state else "no checkout"

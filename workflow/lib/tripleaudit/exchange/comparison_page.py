@@ -1,7 +1,10 @@
 """A comparison as text, Markdown or a page of HTML."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
+
+from markupsafe import Markup
 
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.exchange.comparison import Compared, Comparison
@@ -10,9 +13,11 @@ from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.significance import ALPHA
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.render import to_html, to_markdown
-from tripleaudit.tables.render.escape import clean, html, markdown
+from tripleaudit.tables.render import escape, to_markdown
+from tripleaudit.tables.render.escape import clean
+from tripleaudit.tables.render.markup import templates
 
+TEMPLATES: Final = Path(__file__).parent / "templates"
 COLUMNS: Final = (
     Column("Sentences"), Column("A"), Column("B"), Column("B − A"), Column("p"), Column("Δ Prec."), Column("Δ Rec.")
 )  # fmt: skip
@@ -59,28 +64,27 @@ def to_text(result: Comparison, show: int) -> str:
 
 def to_page(result: Comparison, form: str) -> str:
     """Everything as ``md`` or ``html``."""
-    tables = [overview(result), *(details(pair) for pair in result.pairs)]
     most = MOST_SENTENCES // max(1, len(result.pairs))
-    if form == "md":
-        parts = ["# Comparison", to_markdown(tables[0])]
-        for pair, table in zip(result.pairs, tables[1:], strict=True):
-            parts += [f"## {markdown(pair.name)}", to_markdown(table)]
-            if pair.changed:
-                parts += [f"### {_heading(pair, most)}", "\n".join(_markdown(one) for one in pair.changed[:most])]
-        return "\n\n".join(part.strip() for part in parts) + "\n"
-    parts = ["<h1>Comparison</h1>", to_html(tables[0])]
-    for pair, table in zip(result.pairs, tables[1:], strict=True):
-        parts += [f"<h2>{html(pair.name)}</h2>", to_html(table)]
-        if pair.changed:
-            items = "".join(_html(one) for one in pair.changed[:most])
-            parts.append(f"<details><summary>{html(_heading(pair, most))}</summary><ol>{items}</ol></details>")
-    body = "\n".join(parts).encode("ascii", "xmlcharrefreplace").decode("ascii")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Comparison</title>'
-        '<meta name="viewport" content="width=device-width"><style>body{font:15px/1.5 system-ui,sans-serif;'
-        "margin:2em auto;padding:0 1em;max-width:75em}li{margin:.7em 0}.better{color:#006d3c}.worse{color:#b00020}"
-        f"</style></head><body>\n{body}\n</body></html>\n"
+    language = escape.html if form == "html" else escape.markdown
+    text = (
+        templates(TEMPLATES, language)
+        .get_template(f"comparison.{form}")
+        .render(
+            overview=overview(result),
+            pairs=[
+                {
+                    "pair": pair,
+                    "table": details(pair),
+                    "heading": _heading(pair, most),
+                    "shown": (pair.changed or ())[:most],
+                }
+                for pair in result.pairs
+            ],
+            runs=_runs,
+            to_markdown=lambda table: Markup(to_markdown(table).strip()),
+        )
     )
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii") if form == "html" else text
 
 
 def _cells(one: Difference, marks: tuple[str, str]) -> tuple[Cell, ...]:
@@ -142,16 +146,6 @@ def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:
 def _lines(one: ChangedSentence) -> str:
     words = (f"    {sign} {text}" for _, sign, text in _runs(one))
     return "\n".join([f"[{clean(one.sentence.id)}] {clean(one.sentence.text)}", *words])
-
-
-def _markdown(one: ChangedSentence) -> str:
-    words = (f"  - {sign} {markdown(text)}" for _, sign, text in _runs(one))
-    return "\n".join([f"- **{markdown(one.sentence.id)}** {markdown(one.sentence.text)}", *words])
-
-
-def _html(one: ChangedSentence) -> str:
-    words = "".join(f'<li class="{verdict}">{sign} {html(text)}</li>' for verdict, sign, text in _runs(one))
-    return f"<li><strong>{html(one.sentence.id)}</strong> {html(one.sentence.text)}<ul>{words}</ul></li>"
 
 
 def _aligned(table: Table, head: Sequence[str]) -> str:

@@ -208,7 +208,7 @@ class Report:
         return [f"{self.study.places.study}/tables/{name}.json" for name in self.tables()]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
-        """Return the files of :class:`tripleaudit.report.inputs.ReportFiles`."""
+        """Return the files of :class:`tripleaudit.report.study_files.ReportFiles`."""
         study, folder = self.study, self.study.places.study
         every = [*study.runs, *study.classifier_runs]
         extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]

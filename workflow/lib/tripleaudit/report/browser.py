@@ -10,9 +10,9 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
-from tripleaudit.report.inputs import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.report.kinds import CORRECT, KINDS, decided, kind_of
 from tripleaudit.report.said import said
+from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.report.table_files import set_key, system_key
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY

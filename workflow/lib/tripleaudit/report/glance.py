@@ -4,7 +4,7 @@ Rows and columns are found in the tables: every cell that says what it is of nam
 says what of it stands here (:class:`tripleaudit.descriptors.Headline`). A new table needs nothing else to appear.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -13,11 +13,9 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Table
-from tripleaudit.tables.render.escape import html as escape
 from tripleaudit.tables.render.lines import lines_of
 
 WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}
-Address = Callable[[Cell], str]
 
 
 @dataclass
@@ -73,44 +71,7 @@ def _fits(of: Mapping[str, str], cell: Cell, column: Column) -> bool:
     return all(fnmatchcase(known.get(name, ""), value) for name, value in of.items())
 
 
-def draw(found: Matrix, address: Address) -> str:
-    """Return the matrix as HTML, empty without a cell."""
-    if not found.rows:
-        return ""
-    several = len({corpus for corpus, _ in found.rows}) > 1
-    stubs = [*(["Corpus"] if several else []), "System"]
-    groups: dict[str, list[str]] = {}
-    for table, label in found.heads:
-        groups.setdefault(table, []).append(label)
-    top = "".join(f'<th class="stub" scope="col" rowspan="2">{name}</th>' for name in stubs)
-    for table, names in groups.items():
-        question = found.tables[table].question
-        top += (
-            f'<th class="group" scope="colgroup" colspan="{len(names)}"><a href="#{section_id(table)}" '
-            f'title="{escape(question)}">{escape(title(table))}</a></th>'
-        )
-    below = "".join(f'<th scope="col">{escape(label)}</th>' for _, label in found.heads)
-    body = []
-    for key, cells in found.rows.items():
-        stub = "".join(f'<th scope="row">{escape(name)}</th>' for name in (key if several else key[1:]))
-        body.append(f"<tr>{stub}{''.join(_cell(cells.get(head), head, address) for head in found.heads)}</tr>")
-    return (
-        '<p class="caption" id="matrix-caption">Each number links to its sentences or its table; the line is its 95 % '
-        "interval, from 0 to the best possible score.</p>"
-        '<div class="scroll wide" data-grid><table class="matrix" aria-labelledby="matrix-caption">'
-        f"<thead><tr>{top}</tr><tr>{below}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
-    )
-
-
-def _cell(cell: Cell | None, head: tuple[str, str], address: Address) -> str:
-    if cell is None:
-        return '<td class="gap">·</td>'
-    href = address(cell) or f"#{section_id(head[0])}"
-    shown = escape((cell.shown + cell.mark).replace("-", "\u2212"))
-    return f'<td><a href="{escape(href)}" title="{escape(told(cell))}">{shown}{mark(cell)}</a></td>'
-
-
-def told(cell: Cell) -> str:
+def rests_on(cell: Cell) -> str:
     """A number's interval and cases, for who points at it."""
     parts = [f"95 % interval {lines_of(cell).interval}"] if cell.low is not None and cell.high is not None else []
     if cell.cases is not None:
@@ -118,21 +79,12 @@ def told(cell: Cell) -> str:
     return ", ".join(parts)
 
 
-def mark(cell: Cell) -> str:
-    """A value and its interval as a small drawing, on the scale up to a perfect score; empty without a scale."""
+def on_scale(cell: Cell) -> list[str] | None:
+    """Return the lower bound, the value and the upper bound in percent of a perfect score; None without a scale."""
     if not cell.full or cell.value is None:
-        return ""
-
-    def at(value: float) -> str:
-        return f"{min(max(100 * value / cell.full, 0), 100):.1f}"
-
-    low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
-    return (
-        '<svg class="mark" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">'
-        '<line class="rail" x1="0" x2="100" y1="6" y2="6"/>'
-        f'<line class="range" x1="{at(low)}" x2="{at(high)}" y1="6" y2="6"/>'
-        f'<line class="point" x1="{at(cell.value)}" x2="{at(cell.value)}" y1="1" y2="11"/></svg>'
-    )
+        return None
+    bounds = (cell.value if bound is None else bound for bound in (cell.low, cell.value, cell.high))
+    return [f"{min(max(100 * bound / cell.full, 0), 100):.1f}" for bound in bounds]
 
 
 def title(name: str) -> str:

@@ -10,10 +10,10 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.report import charts, glance
 from tripleaudit.report.browser import MAX_BYTES, browser_data
-from tripleaudit.report.inputs import ReportFiles, StudyFacts
 from tripleaudit.report.origin import origin_of
-from tripleaudit.report.page import PLOTS, About, Page, page
+from tripleaudit.report.page import PLOTS, page
 from tripleaudit.report.sections import Plot, Section
+from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, load_table
 
 
@@ -31,22 +31,22 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     if not files.tables:
         raise UserError(f"report: {facts.name} has no tables; expected at least one")
     tables = sorted(map(load_table, files.tables), key=lambda file: (file.table.order, file.name))
-    folder = Path(facts.folder or files.study)
-    commands = {file.name: command(facts, folder / f"tables/{file.name}.md") for file in tables}
-    drawn, sections = _plots(files), []
+    drawn, folder = _plots(files), Path(facts.folder or files.study)
+    sections = []
     for file in tables:
-        plots = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == file.name]
-        sections.append(Section(file.table, file.compared, commands[file.name], plots))
-    origin = origin_of(files.provenance)
+        beside = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == file.name]
+        again = command(facts, folder / f"tables/{file.name}.md")
+        sections.append(Section(file.table, file.compared, again, beside))
     predicted = files.predicted
     text = page(
-        Page(
-            About(facts, origin, {**commands, "report": command(facts, folder / "report.html")}, list(drawn.values())),
-            glance.matrix(file.table for file in tables),
-            sections,
-            browser_data(predicted, max_bytes) if predicted else None,
-            Links.to(predicted),
-        )
+        facts,
+        origin_of(files.provenance),
+        command(facts, folder / "report.html"),
+        glance.matrix(file.table for file in tables),
+        sections,
+        list(drawn.values()),
+        browser_data(predicted, max_bytes) if predicted else None,
+        Links.to(predicted).address,
     )
     encoded = text.encode("utf-8", "replace")
     with atomic_write(out, "wb") as stream:
@@ -67,7 +67,7 @@ def command(facts: StudyFacts, target: Path) -> str:
 
 
 def _plots(files: ReportFiles) -> dict[str, Plot]:
-    """The plots that no table draws, in order: name -> id, panels and caption."""
+    """The plots that no table draws, in order: by name."""
     paths = {path.stem: path for path in map(Path, files.plots)}
     order = [*(name for name in PLOTS if name in paths), *(name for name in paths if name not in PLOTS)]
     found: dict[str, Plot] = {}
@@ -75,5 +75,6 @@ def _plots(files: ReportFiles) -> dict[str, Plot]:
         table, what, caption = PLOTS.get(name, ("", glance.title(name), ""))
         if caption or name not in PLOTS:
             id_ = f"p0-{glance.section_id(name)[2:]}"
-            found[name] = (id_, charts.read_plot(paths[name]), f"{what}. {caption}".strip())
+            panels = {f"{id_}-{number}": panel for number, panel in enumerate(charts.read_plot(paths[name]))}
+            found[name] = Plot(id_, panels, f"{what}. {caption}".strip())
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.exchange.scored import read_sentences
 from tripleaudit.files import read_jsonl
-from tripleaudit.report.inputs import Predicted
+from tripleaudit.report.study_files import Predicted
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import CLASSIFICATION
 

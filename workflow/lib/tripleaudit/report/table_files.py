@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tripleaudit.report.inputs import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.report.said import said
+from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.render.json_form import read_table
