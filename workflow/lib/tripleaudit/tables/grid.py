@@ -7,8 +7,8 @@ from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, chosen, gaps_note, reported_note
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex, TableInputs
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, TableInputs
 
 PERCENT = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
@@ -47,7 +47,7 @@ Reported = Callable[[ScoreRow, ScoreColumn], str | None]
 
 
 def score_grid(
-    index: ScoreIndex,
+    inputs: TableInputs,
     rows: Sequence[ScoreRow],
     columns: Sequence[ScoreColumn],
     *,
@@ -55,7 +55,14 @@ def score_grid(
     digits: int,
     reported: Reported = lambda row, column: None,
 ) -> list[list[Cell]]:
-    """Return the cells ``[rows][columns]``, winners marked within each contest; baselines take part in none."""
+    """Return the cells ``[rows][columns]``, winners marked within each contest; baselines take part in none.
+
+    Args:
+        inputs: of the table, whose options may say other digits.
+        scale, digits: of its values, :data:`PERCENT` or :data:`FRACTION`.
+        reported: looks up what a paper prints.
+    """
+    index, digits = inputs.scores, inputs.digits(digits)
     grid = [
         [
             replace(
@@ -95,6 +102,25 @@ def as_rows(rows: Iterable[ScoreRow], grid: Iterable[Sequence[Cell]]) -> list[Ro
 
 def as_columns(columns: Iterable[ScoreColumn]) -> list[Column]:
     return [Column(column.label, column.group) for column in columns]
+
+
+def score_table(
+    name: str,
+    caption: str,
+    rows: Sequence[ScoreRow],
+    columns: Sequence[ScoreColumn],
+    grid: Sequence[Sequence[Cell]],
+    matching: str | None,
+    *more: str,
+    heads: tuple[str, str],
+) -> Table:
+    """Return a table of nothing but scores with the notes that it needs, and further ones.
+
+    Args:
+        heads: of the columns with the labels of rows and of their groups.
+    """
+    found = notes((cell for cells in grid for cell in cells), matching, *more)
+    return Table(name, caption, as_columns(columns), as_rows(rows, grid), *heads, found)
 
 
 def extractor_rows(inputs: TableInputs, protocols: Sequence[str], base: str = "original") -> list[ScoreRow]:

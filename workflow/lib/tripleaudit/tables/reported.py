@@ -61,22 +61,18 @@ def rte(table: int, corpus: str, setting: str, metric: str, *, model: str = "", 
         model: the project's extractor name.
         variant: the file's variant, such as ``entity noising``.
     """
-    dataset = RTE_DATASETS.get(corpus)
-    if dataset is None or (model and not _model(model)):
-        return None
-    return values("rte_eval").get((str(table), dataset, setting, _model(model), variant, metric))
+    return _printed("rte_eval", RTE_DATASETS.get(corpus), table, setting, model, variant, metric)
 
 
 def cardinality(
     table: int, corpus: str, setting: str, metric: str, *, model: str = "", variant: str = ""
 ) -> str | None:
     """Return a value of zero-cardinality: a fraction, points, minutes or a count; arguments as :func:`rte`."""
-    dataset = CARDINALITY_DATASETS.get(corpus)
-    if dataset is None or (model and not _model(model)):
+    return _printed("zero_cardinality", CARDINALITY_DATASETS.get(corpus), table, setting, model, variant, metric)
+
+
+def _printed(paper: str, dataset: str | None, table: int, setting: str, model: str, *further: str) -> str | None:
+    name = EXTRACTORS[model].reported if model in EXTRACTORS else ""
+    if dataset is None or (model and not name):
         return None
-    return values("zero_cardinality").get((str(table), dataset, setting, _model(model), variant, metric))
-
-
-def _model(name: str) -> str:
-    """Return the name of an extractor in the files, empty for one that they do not have."""
-    return EXTRACTORS[name].reported if name in EXTRACTORS else ""
+    return values(paper).get((str(table), dataset, setting, name, *further))

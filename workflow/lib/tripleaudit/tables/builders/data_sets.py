@@ -39,119 +39,97 @@ Audit = dict[str, Any]
 
 def triple_types(inputs: TableInputs) -> Table:
     """Percent of test triples by type, and their number."""
-    digits = inputs.digits(2)
-    columns = _columns_of(inputs)
     rows = [
         _row(
             inputs,
             f"{labels.TYPES[kind]} (%)",
-            lambda audit, protocol, kind=kind: 100 * audit["triple_types"][kind]["share"],
-            lambda corpus, protocol, kind=kind: reported.rte(
-                1, corpus, protocol, f"{kind}_pct", variant="test triples"
-            ),
-            digits,
+            lambda audit, kind=kind: 100 * audit["triple_types"][kind]["share"],
             stratum="all",
+            paper=(1, f"{kind}_pct", "test triples"),
+            digits=inputs.digits(2),
         )
         for kind in TRIPLE_TYPES
     ]
-    rows.append(_row(inputs, TEST_TRIPLES, lambda audit, protocol: audit["triples"], stratum="all"))
-    return _table(inputs, "triple-types", "Triple types of the test sets.", columns, rows, "Triple type", COUNTING)
+    rows.append(_row(inputs, TEST_TRIPLES, lambda audit: audit["triples"], stratum="all"))
+    return _table(inputs, "triple-types", "Triple types of the test sets.", rows, "Triple type", COUNTING)
 
 
 def split_sizes(inputs: TableInputs) -> Table:
     """Sentences of each split. The augmented protocol is a test set only: its other cells are gaps."""
-    columns = _columns_of(inputs)
 
-    def size(audit: Audit, protocol: str, split: str) -> int | None:
-        own = protocol != "augmented" or split == "test"
+    def size(audit: Audit, split: str) -> int | None:
+        own = audit["keys"]["protocol"] != "augmented" or split == "test"
         return audit["splits"].get(split, {}).get("sentences") if own else None
 
     rows = [
         _row(
             inputs,
             label,
-            lambda audit, protocol, split=split: size(audit, protocol, split),
-            lambda corpus, protocol, split=split: reported.rte(6, corpus, protocol, "instances", variant=split),
-            stratum="all" if split == "test" else None,
+            lambda audit, split=split: size(audit, split),
+            stratum="all" if split == "test" else "",
+            paper=(6, "instances", split),
         )
         for split, label in labels.SPLITS.items()
     ]
-    return _table(
-        inputs,
-        "split-sizes",
-        "Sentences with triples in each split.",
-        columns,
-        rows,
-        "Split",
-        any(protocol == "augmented" for _, protocol, _ in columns)
-        and "The augmented protocol has a test set only; its extractors are those of the original training set.",
-    )
+    note = "The augmented protocol has a test set only; its extractors are those of the original training set."
+    augmented = any(protocol == "augmented" for _, protocol in inputs.audits)
+    caption = "Sentences with triples in each split."
+    return _table(inputs, "split-sizes", caption, rows, "Split", augmented and note)
 
 
 def strata_sizes(inputs: TableInputs) -> Table:
     """Test sentences in each stratum, those of mixed types, and their sum."""
-    columns = _columns_of(inputs)
 
     def count(audit: Audit, name: str) -> int:
-        strata = {kind: audit["strata"][kind]["count"] for kind in STRATA}
-        return sum(strata.values()) if name == "total" else strata[name]
+        return sum(audit["strata"][kind]["count"] for kind in (STRATA if name == "total" else (name,)))
 
     rows = [
         _row(
             inputs,
             labels.TYPES.get(name, "Total"),
-            lambda audit, protocol, name=name: count(audit, name),
-            lambda corpus, protocol, name=name: reported.rte(
-                7, corpus, protocol, "test instances", variant=VARIANTS[name]
-            ),
+            lambda audit, name=name: count(audit, name),
             stratum="all" if name == "total" else name,
+            paper=(7, "test instances", VARIANTS[name]),
         )
         for name in (*STRATA, "total")
     ]
     caption = "Test sentences by stratum: all triples of one type, or else others."
     notes = (COUNTING, "Sentences with zero triples are in no stratum.")
-    return _table(inputs, "strata-sizes", caption, columns, rows, "Stratum", *notes)
+    return _table(inputs, "strata-sizes", caption, rows, "Stratum", *notes)
 
 
 def cardinality_sizes(inputs: TableInputs) -> Table:
     """Sentences with and without triples in each split of the original protocol, with its WZ splits."""
     audits = {corpus: audit for (corpus, protocol), audit in inputs.audits.items() if protocol == "original"}
-    corpora = labels.corpora(audits)
-    columns = [
-        (corpus, split, Column(label, labels.corpus(corpus)))
-        for corpus in corpora
-        for split, label in labels.SPLITS.items()
-    ]
+    columns = [(corpus, split) for corpus in labels.corpora(audits) for split in labels.SPLITS]
     rows = []
     for name, (label, metric) in CARDINALITY_ROWS.items():
         cells = []
-        for corpus, split, _ in columns:
-            audit = audits.get(corpus, {})
+        for corpus, split in columns:
             # Without a WZ set the splits themselves are what there is.
-            sizes = (audit.get("cardinality") or audit.get("splits") or {}).get(split, {})
+            sizes = (audits[corpus].get("cardinality") or audits[corpus].get("splits") or {}).get(split, {})
             paper = reported.cardinality(2, corpus, PAPER_SPLITS[split], metric)
             zero = name == "zero_triple_sentences"
             of = about(corpus, "original", *(("zero", "wz") if zero else ())) if split == "test" else None
             cells.append(Cell(sizes.get(name), 0, reported=paper, of=of))
         rows.append(Row(label, tuple(cells)))
-    return _table(
-        inputs,
-        "cardinality-sizes",
-        "Sentences with triples and with zero triples in each split.",
-        columns,
-        rows,
-        "",
-        "A triple counts once in each sentence that holds it.",
-        any(corpus in reported.CARDINALITY_DATASETS for corpus in corpora)
-        and "The paper counts the triples of the NYT24* validation set with, and of its test set without, repetitions "
-        "inside a sentence.",
+    caption = "Sentences with triples and with zero triples in each split."
+    paper = (
+        "The paper counts the triples of the NYT24* validation set with, and of its test set without, repetitions "
+        "inside a sentence."
     )
+    notes = (
+        "A triple counts once in each sentence that holds it.",
+        not reported.CARDINALITY_DATASETS.keys().isdisjoint(audits) and paper,
+    )
+    heads = [Column(labels.SPLITS[split], labels.corpus(corpus)) for corpus, split in columns]
+    return _table(inputs, "cardinality-sizes", caption, rows, "", *notes, columns=heads)
 
 
-def _columns_of(inputs: TableInputs) -> list[tuple[str, str, Column]]:
-    """Return ``(corpus, protocol, column)`` for every audit."""
+def _audits(inputs: TableInputs) -> list[tuple[str, str]]:
+    """Return ``(corpus, protocol)`` of every audit, in the papers' order: the columns."""
     return [
-        (corpus, protocol, Column(labels.protocol(protocol), labels.corpus(corpus)))
+        (corpus, protocol)
         for corpus in labels.corpora(corpus for corpus, _ in inputs.audits)
         for protocol in labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order())
     ]
@@ -160,28 +138,43 @@ def _columns_of(inputs: TableInputs) -> list[tuple[str, str, Column]]:
 def _row(
     inputs: TableInputs,
     label: str,
-    value: Callable[[Audit, str], float | None],
-    paper: Callable[[str, str], str | None] = lambda corpus, protocol: None,
+    value: Callable[[Audit], float | None],
+    *,
+    stratum: str,
+    paper: tuple[int, str, str] | None = None,
     digits: int = 0,
-    stratum: str | None = None,
 ) -> Row:
-    """One row: ``value`` of each column's audit and protocol, beside ``paper`` of its corpus and protocol.
+    """Return the row of one number of each audit.
 
-    ``stratum`` names the test sentences that the row is about; None for other sentences.
+    Args:
+        inputs, label: of the table and the row.
+        value: of an audit.
+        stratum: the test sentences that the row is about; empty for other sentences.
+        paper: number of the paper's table, metric and variant beside which it stands.
+        digits: decimals shown.
     """
     cells = []
-    for corpus, protocol, _ in _columns_of(inputs):
-        audit = inputs.audits.get((corpus, protocol))
-        measured = None if audit is None else value(audit, protocol)
+    for corpus, protocol in _audits(inputs):
+        printed = paper and reported.rte(paper[0], corpus, protocol, paper[1], variant=paper[2])
         of = about(corpus, protocol, stratum) if stratum else None
-        cells.append(Cell(measured, digits, reported=paper(corpus, protocol), of=of))
+        cells.append(Cell(value(inputs.audits[corpus, protocol]), digits, reported=printed, of=of))
     return Row(label, tuple(cells))
 
 
-def _table(inputs: TableInputs, name: str, caption: str, columns, rows: list[Row], header: str, *notes) -> Table:
+def _table(
+    inputs: TableInputs,
+    name: str,
+    caption: str,
+    rows: list[Row],
+    header: str,
+    *notes,
+    columns: list[Column] | None = None,
+) -> Table:
+    """Return a table; without columns, those of the audits."""
+    heads = [Column(labels.protocol(protocol), labels.corpus(corpus)) for corpus, protocol in _audits(inputs)]
     cells = [cell for row in rows for cell in row.cells]
     every = chosen(*notes, reported_note(cells), gaps_note(cells))
-    return Table(name, inputs.caption(caption), [column for *_, column in columns], rows, header, notes=every)
+    return Table(name, inputs.caption(caption), heads if columns is None else columns, rows, header, notes=every)
 
 
 def _originals(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -14,12 +14,10 @@ from tripleaudit.tables.grid import (
     Reported,
     ScoreColumn,
     ScoreRow,
-    as_columns,
-    as_rows,
     extractor_rows,
-    notes,
     row_notes,
     score_grid,
+    score_table,
 )
 from tripleaudit.tables.inputs import RunKey, TableInputs, mean_difference, run_of
 
@@ -83,24 +81,11 @@ def _compared(
     """
     base, paper, strata = ("augmented", 5, False) if only == "augmented" else ("original", 3, True)
     rows = extractor_rows(inputs, (only,), base)
-    shape = {**PERCENT, "digits": inputs.digits(PERCENT["digits"])}
-    grid = score_grid(inputs.scores, rows, columns, reported=reported_in(paper), **shape)
+    grid = score_grid(inputs, rows, columns, reported=reported_in(paper), **PERCENT)
     noised = any(row.run.noise == "noising" for row in rows)
-    return Table(
-        name,
-        inputs.caption(caption),
-        as_columns(columns),
-        as_rows(rows, grid),
-        row_header="Method",
-        group_header="Corpus",
-        notes=notes(
-            (cell for cells in grid for cell in cells),
-            inputs.matching,
-            STRATA_NOTE if strata else "",
-            NOISE_NOTE if noised else "",
-            *row_notes(inputs, rows, "original", only),
-        ),
-    )
+    more = [STRATA_NOTE if strata else "", NOISE_NOTE if noised else "", *row_notes(inputs, rows, "original", only)]
+    heads = ("Method", "Corpus")
+    return score_table(name, inputs.caption(caption), rows, columns, grid, inputs.matching, *more, heads=heads)
 
 
 def sifted(inputs: TableInputs) -> Table:
@@ -131,29 +116,23 @@ def sifted(inputs: TableInputs) -> Table:
         for protocol in protocols
         for noise in (noise for name, noise in methods if name == extractor)
     ]
-    shape = {**PERCENT, "digits": inputs.digits(PERCENT["digits"])}
-    grid = score_grid(inputs.scores, rows, columns, reported=_reported_sifted, **shape)
+    grid = score_grid(inputs, rows, columns, reported=_reported_sifted, **PERCENT)
     for row, cells in zip(rows, grid, strict=True):
         if row.run.noise == "noising":
-            cells[:] = [
-                _with_change(inputs, row, column, cell, shape) for column, cell in zip(columns, cells, strict=True)
-            ]
+            cells[:] = [_with_change(inputs, row, *pair) for pair in zip(columns, cells, strict=True)]
     noised = any(row.run.noise == "noising" for row in rows)
-    return Table(
+    return score_table(
         "sifted",
         inputs.caption("F1 and type F1 (%) on the original and the overlap-sifted data sets."),
-        as_columns(columns),
-        as_rows(rows, grid),
-        row_header="Data set",
-        group_header="Method",
-        notes=notes(
-            (cell for cells in grid for cell in cells),
-            inputs.matching,
-            STRATA_NOTE,
-            "+EN: trained with Entity Noising; in parentheses the change against the row without." if noised else "",
-            "The mark for the winner compares all methods on one data set." if len(rows) > 1 else "",
-            *row_notes(inputs, rows, *protocols),
-        ),
+        rows,
+        columns,
+        grid,
+        inputs.matching,
+        STRATA_NOTE,
+        "+EN: trained with Entity Noising; in parentheses the change against the row without." if noised else "",
+        "The mark for the winner compares all methods on one data set." if len(rows) > 1 else "",
+        *row_notes(inputs, rows, *protocols),
+        heads=("Data set", "Method"),
     )
 
 
@@ -162,7 +141,7 @@ def _reported_sifted(row: ScoreRow, column: ScoreColumn) -> str | None:
     return reported_in(4 if row.run.noise == "noising" else 3)(row, column)
 
 
-def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: Cell, shape: dict) -> Cell:
+def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
     run = column.of(row.run)
     noised, baseline = (
         inputs.scores.values(run._replace(noise=noise), column.stratum, row.matching, column.metric)
@@ -174,7 +153,7 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
         paper = reported.rte(
             4, run.corpus, run.protocol, metric, model=run.extractor, variant="entity noising minus baseline"
         )
-    change = mean_difference(noised, baseline, **shape).value
+    change = mean_difference(noised, baseline).value
     mark = cell.mark
     if change is not None:  # the change rests on both trainings
         mark = "".join(dict.fromkeys(mark + inputs.scores.mark(run._replace(noise="none"))))

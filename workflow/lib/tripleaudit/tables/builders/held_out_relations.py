@@ -11,12 +11,10 @@ from tripleaudit.tables.grid import (
     PRF,
     ScoreColumn,
     ScoreRow,
-    as_columns,
-    as_rows,
     extractor_rows,
-    notes,
     row_notes,
     score_grid,
+    score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
 
@@ -27,31 +25,28 @@ def unseen_relations(inputs: TableInputs) -> Table:
     """Every system of the study; what was trained on its relations as weights has zeros without being run."""
     rows = _rows(inputs)
     columns = [ScoreColumn(label, metric) for metric, label in PRF]
-    grid = score_grid(inputs.scores, rows, columns, scale=PERCENT["scale"], digits=inputs.digits(PERCENT["digits"]))
+    grid = score_grid(inputs, rows, columns, **PERCENT)
     for row, cells in zip(rows, grid, strict=True):
         if not _can_name(row.run.extractor):
             of = {**row.run._asdict(), "stratum": "all", "matching": row.matching, "metric": "f1"}
             cells[:] = [Cell(text="0"), Cell(text="0"), Cell(text=CANNOT, of=of)]
-    without = any(not _can_name(row.run.extractor) for row in rows)
-    return Table(
+    named = [row for row in rows if _can_name(row.run.extractor)]
+    return score_table(
         "unseen-relations",
         inputs.caption("Results (%) on triples of relations that were held out of training."),
-        as_columns(columns),
-        as_rows(rows, grid),
-        row_header="System",
-        group_header="Corpus",
-        notes=notes(
-            (cell for cells in grid for cell in cells),
-            inputs.matching,
-            "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of "
-            "the test sentences that have any. Systems are told the held-out relations and no others, by name or, "
-            "where the study describes them, by description.",
-            "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it "
-            "was not run."
-            if without
-            else "",
-            *row_notes(inputs, [row for row in rows if _can_name(row.run.extractor)], NAME),
-        ),
+        rows,
+        columns,
+        grid,
+        inputs.matching,
+        "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of the "
+        "test sentences that have any. Systems are told the held-out relations and no others, by name or, where the "
+        "study describes them, by description.",
+        "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it was "
+        "not run."
+        if len(named) < len(rows)
+        else "",
+        *row_notes(inputs, named, NAME),
+        heads=("System", "Corpus"),
     )
 
 

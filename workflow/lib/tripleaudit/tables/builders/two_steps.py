@@ -26,11 +26,10 @@ from tripleaudit.tables.grid import (
     FRACTION,
     ScoreColumn,
     ScoreRow,
-    as_columns,
-    as_rows,
     notes,
     row_notes,
     score_grid,
+    score_table,
 )
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs, run_of
 
@@ -64,21 +63,18 @@ def zcc(inputs: TableInputs) -> Table:
         for corpus in corpora
         for column in prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
     ]
-    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
-    grid = score_grid(index, rows, columns, reported=_reported_zcc, **shape)
-    return Table(
+    grid = score_grid(inputs, rows, columns, reported=_reported_zcc, **FRACTION)
+    return score_table(
         "zcc",
         inputs.caption("The zero-cardinality classifier (ZCC): does a sentence have triples?"),
-        as_columns(columns),
-        as_rows(rows, grid),
-        row_header="Classifier",
-        notes=notes(
-            (cell for cells in grid for cell in cells),
-            None,
-            "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
-            "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
-            *row_notes(inputs, rows, "original"),
-        ),
+        rows,
+        columns,
+        grid,
+        None,
+        "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
+        "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
+        *row_notes(inputs, rows, "original"),
+        heads=("Classifier", ""),
     )
 
 
@@ -106,14 +102,13 @@ def two_step(inputs: TableInputs) -> Table:
         for row in rows_of(inputs, found, lambda name: RunKey("", "original", "nz", "wz", name), group):
             name = two_step_name(classifier, row.run.extractor)
             rows.append(replace(row, run=row.run._replace(extractor=name)))
-    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
     columns: list[Column] = []
     cells: list[list[Cell]] = [[] for _ in rows]
     untrained = any(split_two_step(row.run.extractor)[1] in inputs.untrained for row in rows)
     paid = untrained and any(inputs.scores.values(run, "all", "", "money_ungated") for run in runs)
     for corpus in corpora:
         scores = prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
-        grid = score_grid(inputs.scores, rows, scores, reported=_reported_two_step, **shape)
+        grid = score_grid(inputs, rows, scores, reported=_reported_two_step, **FRACTION)
         columns += [Column(column.label, column.group) for column in scores]
         more = (CHANGE, *(SAVED if paid else SAVED[:1] if untrained else ()))
         columns += [Column(label, labels.corpus(corpus)) for label in more]

@@ -101,8 +101,7 @@ def end_to_end(inputs: TableInputs) -> Table:
         for testing, label in labels.SETTINGS.items()
         for column in prf_columns(f"Test {label}", lambda run, testing=testing: run._replace(testing=testing))
     ]
-    shape = {**FRACTION, "digits": inputs.digits(FRACTION["digits"])}
-    grid = score_grid(inputs.scores, rows, columns, reported=_reported_end_to_end, **shape)
+    grid = score_grid(inputs, rows, columns, reported=_reported_end_to_end, **FRACTION)
     table_rows = [
         Row(row.label, (*cells, _drop(inputs, row), _realistic_drop(inputs, row)), row.group)
         for row, cells in zip(rows, grid, strict=True)
