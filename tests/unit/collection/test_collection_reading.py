@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from tripleaudit.collection.addresses import local_files, text_files, told
-from tripleaudit.collection.reading import Columns, Reading, divide, read_blocks, tasks
+from tripleaudit.collection.reading import Reading, divide, read_blocks, tasks
 from tripleaudit.errors import UserError
 
 ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
@@ -113,7 +113,7 @@ def test_a_store_that_refuses_is_told_from_one_that_fails(text, denied):
 def test_columns_have_names_of_ones_own(tmp_path):
     for name in ("a.jsonl", "a.csv", "a.parquet"):
         file = table_file(tmp_path / name, names=("key", "sentence"))
-        _, (found,) = read([file], Reading(100, Columns("sentence", "key")))
+        _, (found,) = read([file], Reading(100, "sentence", "key"))
         assert [(line.id, line.text) for line in found.lines] == ROWS
         with pytest.raises(
             UserError, match=rf"{name}: has no column 'text'; it has key, sentence: name it|line 1: expected"

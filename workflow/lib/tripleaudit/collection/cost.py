@@ -15,7 +15,7 @@ from typing import Any
 from tripleaudit.collection import engine
 from tripleaudit.collection.addresses import TextFile, text_files
 from tripleaudit.collection.finished import Target, block_name, finished_blocks, read_state
-from tripleaudit.collection.reading import Block, Columns, Reading, read_blocks
+from tripleaudit.collection.reading import Block, Reading, read_blocks
 from tripleaudit.errors import UserError
 
 PLACES = 10  # of a collection that a sample is taken from
@@ -70,7 +70,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
         picked = list(_sampled({file.name: file for file in files}, left, collection.reading, sample))
         text = Path(folder, "sample.jsonl")
         text.write_text("".join(json.dumps({"text": each}) + "\n" for each in picked), encoding="utf-8")
-        reading = replace(collection.reading, size=max(len(picked), 1), columns=Columns())
+        reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
         measured = engine.run_here(tried)
     taken = hours(measured, rows, cluster.workers, cluster.tokenisers if cluster.gpus else 0)

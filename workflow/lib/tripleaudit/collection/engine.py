@@ -183,7 +183,7 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
 
 def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: Any) -> dict[str, Any]:
     """Return name -> size, time of change and blocks of all files; only those that may have changed are read."""
-    version = digest([reading.size, asdict(reading.columns), reading.skip])
+    version = digest([reading.size, reading.text, reading.id, reading.skip])
     signs = {file.name: {"size": file.size, "changed": file.changed, "version": version} for file in files}
     found = {name: known[name] for name, sign in signs.items() if sign.items() <= known.get(name, {}).items()}
     stale = [file for file in files if file.name not in found]

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import logging
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tripleaudit.collection.addresses import TextFile, kind, packing, store, told
+from tripleaudit.corpora.corpus import half_character
 from tripleaudit.corpora.readers.row_files import parquet_rows, table_rows
 from tripleaudit.errors import UserError
 
@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 CHUNK = 1 << 22  # bytes that are read at a time
 NO_UTF8 = "not UTF-8 text; convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
 FIELD = 1 << 17  # characters of a field of a table, at which a quote is taken to be missing
-SURROGATE = re.compile("[\ud800-\udfff]")
 SHOWN = 5  # broken or overlong rows of a block that are named in the log
 OVERHEAD = 1 << 16  # bytes of a JSON line besides its text
 PIECE = 1 << 20  # bytes of an overlong line that are skipped at a time
@@ -58,26 +57,19 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Where a row has its text and, perhaps, its id: columns of a table, keys of a JSON line."""
-
-    text: str = "text"
-    id: str = "id"
-
-
-@dataclass(frozen=True)
 class Reading:
     """How rows are read.
 
     Attributes:
         size: rows of a block.
-        columns: of tables and JSON lines.
+        text, id: columns of a table, keys of a JSON line; a row need not have an id.
         max_chars: a longer text is left out.
         skip: leave broken rows out; otherwise the first one is an error.
     """
 
     size: int = 20_000
-    columns: Columns = Columns()
+    text: str = "text"
+    id: str = "id"
     max_chars: int = 10_000
     skip: bool = False
 
@@ -96,7 +88,7 @@ def not_utf8(name: str, line: int) -> UserError:
 
 def check_characters(text: str) -> None:
     """Raise ValueError if a text holds what is no character."""
-    if SURROGATE.search(text):
+    if half_character(text):
         raise ValueError("the text has half a surrogate pair, which is no character")
 
 
@@ -335,14 +327,13 @@ def _content(
             raise ValueError(f"not valid JSON ({error.msg})") from error
         except RecursionError as error:
             raise ValueError("not usable JSON (nested too deeply)") from error
-        columns = reading.columns
-        if not isinstance(row, dict) or not isinstance(row.get(columns.text), str):
-            there = ", ".join(map(str, row)) if isinstance(row, dict) and columns.text not in row else ""
+        if not isinstance(row, dict) or not isinstance(row.get(reading.text), str):
+            there = ", ".join(map(str, row)) if isinstance(row, dict) and reading.text not in row else ""
             named = there and f"; it has {there[:200]}: name it with text_column (--text-column)"
-            raise ValueError(f"expected an object with the string '{columns.text}'{named}")
+            raise ValueError(f"expected an object with the string '{reading.text}'{named}")
         if "\\u" in text:
-            check_characters(row[columns.text])
-        return (None if row.get(columns.id) is None else str(row[columns.id])), row[columns.text]
+            check_characters(row[reading.text])
+        return (None if row.get(reading.id) is None else str(row[reading.id])), row[reading.text]
 
     return content
 
@@ -361,17 +352,16 @@ def records(file: TextFile, reading: Reading, skipped: int = 0) -> Iterator[tupl
     Raises:
         UserError: the table cannot be read, or lacks the column.
     """
-    columns = reading.columns
     if kind(file.name) == "parquet":
         import pyarrow.parquet as parquet
 
         system, path = store(file.place)
         with told(file.name), parquet.ParquetFile(system.open_input_file(path)) as table:
             names = table.schema_arrow.names
-            _check_column(file.name, columns.text, names)
-            wanted = [name for name in dict.fromkeys((columns.text, columns.id)) if name in names]
+            _check_column(file.name, reading.text, names)
+            wanted = [name for name in dict.fromkeys((reading.text, reading.id)) if name in names]
             for row in parquet_rows(table, wanted, skipped):
-                text, id_ = row[columns.text], row.get(columns.id)
+                text, id_ = row[reading.text], row.get(reading.id)
                 yield (None if id_ is None else str(id_)), (None if text is None else str(text))
         return
     advice = "; is a quote missing? If not, expected a larger max_chars (--max-chars)"
@@ -379,9 +369,9 @@ def records(file: TextFile, reading: Reading, skipped: int = 0) -> Iterator[tupl
     with opened(file) as raw, told(file.name):
         lines = _decoded(file.name, io.BufferedReader(raw, CHUNK), reading.skip)
         names, rows = table_rows(lines, file.name, most=most, strict=False, advice=advice)
-        _check_column(file.name, columns.text, names)
+        _check_column(file.name, reading.text, names)
         for _, row in islice(rows, skipped, None):
-            yield row.get(columns.id), row[columns.text] or ""
+            yield row.get(reading.id), row[reading.text] or ""
 
 
 def _decoded(name: str, stream: BinaryIO, skip: bool) -> Iterator[str]:

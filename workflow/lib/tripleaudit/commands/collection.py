@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace) -> None:
     from tripleaudit.collection.engine import Collection, run_collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
-    from tripleaudit.collection.reading import Columns, Reading
+    from tripleaudit.collection.reading import Reading
     from tripleaudit.descriptors import SYSTEM_KINDS
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
     from tripleaudit.machine.devices import devices, gpu_slot, policy
@@ -97,7 +97,7 @@ def _run(args: argparse.Namespace) -> None:
             threads=args.threads,
             system=system,
         ),
-        reading=Reading(args.block, Columns(args.text_column, args.id_column), args.max_chars, args.skip_broken),
+        reading=Reading(args.block, args.text_column, args.id_column, args.max_chars, args.skip_broken),
         write="triples" if args.only_triples else "all",
         code=code.digest_of("collection.pipeline", "training.stream", *sorted(places - own), files=sorted(own)),
         deciding=deciding,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence, sentence_from_json
+from tripleaudit.corpora.readers import row_files
 from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256, read_json, sha256
 from tripleaudit.sources.archives import DAMAGED, extract
@@ -93,11 +94,5 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
     Raises:
         UserError: it is no Parquet file of sentences.
     """
-    from pyarrow import ArrowException, parquet
-
-    try:
-        rows = parquet.read_table(path).to_pylist()
-    except (ArrowException, OSError) as error:
-        raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
-    for number, row in enumerate(rows, 1):
-        yield sentence_from_json(row, f"{path} row {number}")
+    for where, row in row_files.read_parquet(path):
+        yield sentence_from_json(row, where)

@@ -206,8 +206,13 @@ def build_corpus(
 def check_characters(texts: Iterable[str], where: str) -> None:
     """Refuse half characters, which JSON can spell and no file can hold."""
     for text in texts:
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        if half_character(text):
             raise UserError(f"{where}: {text[:60]!r} has half a character (a lone surrogate), expected whole ones")
+
+
+def half_character(text: str) -> bool:
+    """Whether a text holds half of a surrogate pair."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class _Finder:

@@ -7,8 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tripleaudit.corpora.bundled import is_bundle, open_bundle, predictions_of, read_parquet
-from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.corpora.bundled import is_bundle, open_bundle, predictions_of
+from tripleaudit.corpora.corpus import RawSentence
+from tripleaudit.corpora.readers.own import raw_sentence
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import read_parquet
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -28,12 +31,9 @@ def read(path: str | Path) -> Iterator[RawSentence]:
                 f"{path}: has {len(files)} prediction files ({some}{', …' * (len(files) > 3)}), expected one; "
                 f"unpack it (tripleaudit bundle {path} --out FOLDER) and name a file, or bundle one run"
             )
-        for sentence in read_parquet(files[0]):
-            triples = [
-                RawTriple(*t.strings, t.subject.start, t.object.start, t.subject.type, t.object.type)
-                for t in sentence.triples
-            ]
-            yield RawSentence(sentence.id, sentence.text, triples, f"{path}, sentence {sentence.id!r}")
+        mapped = Mapped()
+        for number, (_, row) in enumerate(read_parquet(files[0]), 1):
+            yield raw_sentence(row, f"{path} row {number}", number, mapped)
 
 
 FORMAT = CorpusFormat(name="bundle", order=0.5, read=read, detects=lambda probe: is_bundle(probe.path))

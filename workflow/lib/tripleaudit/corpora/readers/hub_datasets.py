@@ -11,6 +11,7 @@ from typing import Any
 from tripleaudit.corpora.corpus import RawSentence
 from tripleaudit.corpora.readers.common import split_of
 from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import read_parquet
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
@@ -31,8 +32,11 @@ def read(path: str | Path, split: str | None = None, columns: Mapping[str, str] 
     """
     mapped = Mapped(columns, f"{path}: columns")
     base, named = split_of(path)
-    rows = _load(base, named or split)
-    return mapped.sentences((f"{path} row {number}", row) for number, row in enumerate(rows, 1))
+    if files := _parquet_files(base):
+        rows = read_parquet(*files[_chosen(base, list(files), named or split)])
+    else:
+        rows = ((f"{path} row {number}", row) for number, row in enumerate(_load(base, named or split), 1))
+    return mapped.sentences(rows)
 
 
 def splits(path: str | Path) -> list[str]:
@@ -53,8 +57,6 @@ def _load(path: str | Path, split: str | None) -> Any:
 
             source = parse_source(str(path))
             loaded = datasets.load_dataset(source.location, revision=source.version)
-        elif _parquet_files(path):
-            loaded = datasets.load_dataset("parquet", data_files=_parquet_files(path))
         else:
             loaded = datasets.load_from_disk(str(path))
     except UserError:
@@ -64,12 +66,15 @@ def _load(path: str | Path, split: str | None) -> Any:
         raise UserError(f"{path}: the data set cannot be read: {reason}") from error
     if isinstance(loaded, datasets.Dataset):
         return loaded
-    splits = list(loaded)
+    return loaded[_chosen(path, list(loaded), split)]
+
+
+def _chosen(path: str | Path, splits: list[str], split: str | None) -> str:
     if split is None and len(splits) > 1:
         raise UserError(f"{path}: the data set has the splits {', '.join(splits)}; name one as in {path}#{splits[0]}")
     if split is not None and split not in splits:
         raise UserError(f"{path}: there is no split {split!r}, expected one of {', '.join(splits)}")
-    return loaded[split if split is not None else splits[0]]
+    return splits[0] if split is None else split
 
 
 def _parquet_files(path: str | Path) -> dict[str, list[str]]:
