@@ -129,7 +129,7 @@ def test_the_picture_shows_rules_that_exist() -> None:
 
 
 def options_of(parser) -> set[str]:
-    """The options of a command and of its steps, where it has any (``tripleaudit collection cost``)."""
+    """The options of a command and of its steps, where it has any (``tripleaudit collection run``)."""
     steps = [step for action in parser._actions if isinstance(action.choices, dict) for step in action.choices.values()]
     own = {option for action in parser._actions for option in action.option_strings}
     return own.union(*(options_of(step) for step in steps))

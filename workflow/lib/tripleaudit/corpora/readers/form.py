@@ -96,6 +96,7 @@ class Form(Mapped):
         names = {role: (paths,) if isinstance(paths, str) else paths for role, paths in columns.items()}
         super().__init__({role: paths[0] for role, paths in names.items()}, f"form {name}")
         self.names = {**names, "triples": (column,)} if column else names
+        self.beside = "subject_start" in names
         self.plain, self.left_out, self.none, self.strings, self.occurrence = plain, left_out, none, strings, occurrence
 
     def sentences(self, rows: Rows) -> Iterator[RawSentence]:
@@ -178,10 +179,10 @@ class Form(Mapped):
             UserError: a field on the way is missing or of another type.
         """
         paths = self.names[role]
-        path = next((path for path in paths if path.partition(".")[0] in value), paths[0])
-        if path in value:
-            return take(value, path, kind, where)
-        *above, last = path.split(".")
+        for path in paths:
+            if path in value:
+                return take(value, path, kind, where)
+        *above, last = next((path for path in paths if path.partition(".")[0] in value), paths[0]).split(".")
         for key in above:
             value = take(value, key, dict, where)
         return take(value, last, kind, where)
@@ -219,15 +220,15 @@ class _Arguments(Arguments):
 
     def _part(self, item: dict[str, Any], role: str) -> Argument:
         mapped, where = self.mapped, self.where
-        if f"{role}_start" in mapped.names:
+        if mapped.beside:
             edges = (mapped.find(item, f"{role}_{edge}") for edge in ("start", "end"))
             name = mapped.take(item, role, str, where) if role in mapped.names else None
             return self.span(*edges, name, role, mapped.type_of(item, f"{role}_type", where))
-        value = mapped.find(item, role)
         if not self.spans:
             name = mapped.take(item, role, str, where)
-            entity = self.keys.get(name, {})
-            return Argument(name, None, mapped.type_of(entity, "type", where))
+            entity = self.keys.get(name)
+            return Argument(name, None, mapped.type_of(entity, "type", where) if entity else None)
+        value = mapped.find(item, role)
         if isinstance(value, dict):
             return self._placed(value, role)
         if "key" in mapped.names:

@@ -151,7 +151,8 @@ class Mapped:
     def find(self, value: Any, role: str) -> Any:
         """Return what a row or a triple has of a role, :data:`ABSENT` if nothing."""
         for name in self.names.get(role, ()):
-            if (found := at(value, name)) is not ABSENT:
+            found = value[name] if isinstance(value, dict) and name in value else at(value, name)
+            if found is not ABSENT:
                 return found
         return ABSENT
 
