@@ -110,7 +110,6 @@ def _words() -> Iterator[Case]:
         ["table", "overall", "--options", "{", "--out", "o"],
         ["plots", "gone", "--out", "o.svg"], ["plots", "type-f1", "--scores", "good.jsonl", "--out", "o.svg"],
         ["plots", "type-f1", "--options", "[]", "--out", "o.svg"], 
-        ["plots", "type-f1", "--file", "x", "--out", "o.svg"],
         ["report", "gone", "--out", "o.html"], ["report", ".", "--out", "o.html"],
         ["report", ".", "--facts", "{", "--out", "o.html"],
         ["collection", "index", "gone.txt", "--shards", "2", "--out", "o"], ["collection"],

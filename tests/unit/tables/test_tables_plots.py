@@ -284,8 +284,6 @@ def test_command(results: Results, tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["plots", "type-f1", "--scores", *scores, "--out", out]) == 0
     assert capsys.readouterr().out.strip() == out
     assert "CasRel" in text_of(Path(out))
-    assert main(["plots", "type-f1", "--file", "curves", "--out", out]) == 1
-    assert "--file curves: expected KIND=FILE" in capsys.readouterr().err
 
 
 def test_tables_and_scores_import_nothing_heavy() -> None:

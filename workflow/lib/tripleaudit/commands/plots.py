@@ -16,7 +16,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
     parser.add_argument("--predictions", nargs="*", default=[], metavar="FILE", help="whose benchmarks are shown")
-    parser.add_argument("--file", action="append", default=[], metavar="KIND=FILE", help="a further input of the plot")
     parser.add_argument("--options", default="{}", metavar="JSON", help="matching: the matching rule")
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="SVG file to write; the specification gets the ending .json"
@@ -24,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.tables.loading import load_inputs, parse_files
+    from tripleaudit.tables.loading import load_inputs
     from tripleaudit.tables.plots import write_plot
     from tripleaudit.tables.plots.time_memory import benchmarks_of
 
@@ -33,12 +32,7 @@ def run(args: argparse.Namespace) -> int:
         counts=args.counts,
         runs=args.runs,
         options=args.options,
-        files={
-            "curves": args.curves,
-            "history": args.history,
-            "benchmarks": benchmarks_of(args.predictions),
-            **parse_files(args.file),
-        },
+        files={"curves": args.curves, "history": args.history, "benchmarks": benchmarks_of(args.predictions)},
     )
     write_plot(args.name, inputs, args.out)
     print(args.out)

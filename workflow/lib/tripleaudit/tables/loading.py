@@ -129,18 +129,3 @@ def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Itera
         if said := fact.get("convergence"):
             found.setdefault(_trained(fact), []).append(said)
     yield from (run for run, trainings in found.items() if at_rest(trainings) is converged)
-
-
-def parse_files(items: Sequence[str]) -> dict[str, list[str]]:
-    """Turn ``KIND=FILE`` arguments into files by kind.
-
-    Raises:
-        UserError: an argument has another form.
-    """
-    files: dict[str, list[str]] = {}
-    for item in items:
-        kind, equals, path = item.partition("=")
-        if not (equals and kind and path):
-            raise UserError(f"--file {item}: expected KIND=FILE")
-        files.setdefault(kind, []).append(path)
-    return files
