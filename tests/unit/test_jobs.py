@@ -114,7 +114,6 @@ def test_what_stays_outside_imports_little_that_counts():
 
 
 UNSEEN = {
-    "files beside the code": {"provenance", "report.page", "shipped"},
     "modules by a computed name": {"tables.plots", "training.run", "training.trackers"},
     "several data files at once": {"llm.prompts", "needles.schema"},
 }
@@ -123,8 +122,6 @@ UNSEEN = {
 
 def unseen_in(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == "__file__" or ast.unparse(node) == "importlib.resources":
-            yield "files beside the code"
         if isinstance(node, ast.Call):
             called = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if called in ("import_module", "__import__") and not isinstance(node.args[0], ast.Constant):
@@ -172,15 +169,14 @@ CHOSEN = {
     "needles.schema": "schemas by name, of which a rule names the file",
     "plan.training": "presets, whose settings are parameters of the jobs",
     "sources.registry": "entries of the registry, of which a rule names its own",
-    "shipped": "where files lie",
     "tables.reported": "values of papers, which the tables name",
     "training.card": "the words of a model's card, which decide nothing",
 }
 """Modules that read files and do not say so -> what these are, and why."""
 
 
-def files_named(tree: ast.Module) -> Iterator[str]:
-    """Patterns of the package's files that a module reads by names that stand in it."""
+def files_named(tree: ast.Module, beside: str) -> Iterator[str]:
+    """Patterns of the package's files that a module reads by names that stand in it; ``beside`` is its folder."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and code._last(node.func) in FILES and node.args:
             parts = node.args[0].values if isinstance(node.args[0], ast.JoinedStr) else node.args[:1]
@@ -189,20 +185,20 @@ def files_named(tree: ast.Module) -> Iterator[str]:
                 yield FILES[code._last(node.func)].format(text)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             left, text = ast.unparse(node.left), getattr(node.right, "value", "*")
-            if left in ("DATA", "PACKAGE") or "__file__" in left:
-                yield f"data/{text}" if left == "DATA" else f"**/{text}"
+            if left in (places := {"DATA": "data", "Path(__file__).parent": beside}):
+                yield f"{places[left]}/{text}"
 
 
-def unsaid(source: str) -> set[Path]:
+def unsaid(source: str, beside: str = "") -> set[Path]:
     """The files of the package that a module reads and does not name in ``READS``."""
-    tree = ast.parse(source)
     said = {file for pattern in code._analysed(ast.parse(source), own=True).reads for file in PACKAGE.glob(pattern)}
-    found = {file for pattern in files_named(tree) for file in PACKAGE.glob(pattern)}
+    found = {file for pattern in files_named(ast.parse(source), beside) for file in PACKAGE.glob(pattern)}
     return {inner for file in found for inner in (file.rglob("*") if file.is_dir() else [file])} - said
 
 
 def test_a_module_says_which_files_it_reads():
-    named = {name_of(path): unsaid(path.read_text(encoding="utf-8")) for path in MODULES}
+    folders = {path: path.parent.relative_to(PACKAGE).as_posix() for path in MODULES}
+    named = {name_of(path): unsaid(path.read_text(encoding="utf-8"), folders[path]) for path in MODULES}
     assert {module for module, files in named.items() if files and not is_outside(module)} == set(CHOSEN)
     text = "from tripleaudit.shipped import DATA\nFILE = DATA / 'new_facts.jsonl'\n"
     assert unsaid(text) == {PACKAGE / "data" / "new_facts.jsonl"} and not unsaid(f"READS = ('data/*.jsonl',)\n{text}")

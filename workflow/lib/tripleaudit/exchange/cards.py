@@ -20,6 +20,7 @@ from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render.escape import markdown
 from tripleaudit.tables.render.markup import templates
 
+READS = ("exchange/templates/*",)
 TEMPLATES: Final = Path(__file__).parent / "templates"
 KEYS: Final = ("corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
 AXES: Final[Mapping[str, tuple[str, ...]]] = {

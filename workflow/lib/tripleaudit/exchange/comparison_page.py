@@ -17,6 +17,7 @@ from tripleaudit.tables.render import escape, to_markdown
 from tripleaudit.tables.render.escape import clean
 from tripleaudit.tables.render.markup import templates
 
+READS = ("exchange/templates/*",)
 TEMPLATES: Final = Path(__file__).parent / "templates"
 COLUMNS: Final = (
     Column("Sentences"), Column("A"), Column("B"), Column("B − A"), Column("p"), Column("Δ Prec."), Column("Δ Rec.")
