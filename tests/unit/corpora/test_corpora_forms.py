@@ -83,6 +83,59 @@ def test_a_type_that_is_no_name_is_refused_where_it_is_declared_and_passed_over_
     assert [sentence.triples[0].subject.type, sentence.triples[0].object.type] == [None, "F"]
 
 
+DEEPER = {
+    **TYPED,
+    "triple-list": {"text": TEXT, "triple_list": [["Ada", "leads", "Delta"]]},
+    "triple-list-spans": {
+        "text": TEXT,
+        "triple_list": [["Ada", "leads", "Delta"]],
+        "relation_list": [
+            {"subject": "Ada", "object": "Delta", "predicate": "leads", "subj_char_span": [0, 3],
+             "obj_char_span": [10, 15]},
+        ],
+    },
+    "predictions": {"text": TEXT, "predict": [["Ada", "leads", "Delta"]], "truth": []},
+    "pairs": {"text": TEXT, "relation": "leads", "h": {"name": "Ada"}, "t": {"name": "Delta"}},
+    "rebel": {"id": "1", "context": TEXT, "triplets": "<triplet> Ada <subj> Delta <obj> leads"},
+    "rebel-raw": {
+        "docid": "1", "text": TEXT,
+        "triples": [{part: {"surfaceform": part} for part in ("subject", "predicate", "object")}],
+    },
+    "fewrel": {"P1": [{"tokens": TOKENS, "h": ["ada", "Q1", [[0]]], "t": ["delta", "Q2", [[2]]]}]},
+    "dygie": {"doc_key": "d", "sentences": [TOKENS], "ner": [[[0, 0, "P"]]], "relations": [[[0, 0, 2, 2, "leads"]]]},
+    "docred": {
+        "title": "Ada", "sents": [TOKENS], "labels": [{"h": 0, "t": 1, "r": "leads"}],
+        "vertexSet": [[{"sent_id": 0, "pos": [n, n + 1], "type": "T"}] for n in (0, 2)],
+    },
+}  # fmt: skip
+ODD = (None, 7, -1, 1.5, True, "x", "", [], {}, [7], [[]], {"a": 1})
+
+
+def spoilt(value):
+    """The value with each of its parts taken out, or in another form."""
+    yield from ODD
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        rest = (
+            {k: v for k, v in value.items() if k != key} if isinstance(value, dict) else value[:key] + value[key + 1 :]
+        )
+        yield rest
+        for part in spoilt(value[key]):
+            yield {**value, key: part} if isinstance(value, dict) else [*value[:key], part, *value[key + 1 :]]
+
+
+@pytest.mark.parametrize("name", DEEPER)
+def test_whatever_is_wrong_with_a_row_is_one_sentence(tmp_path, name):
+    read = 0
+    for row in [DEEPER[name], *spoilt(DEEPER[name])]:
+        path = write(tmp_path, row if name == "fewrel" else [row])
+        try:
+            read_corpus(path, name)
+            read += 1
+        except UserError as error:
+            assert str(path) in str(error) and "\n" not in str(error)
+    assert read
+
+
 def example(name):
     return re.search(rf"^`{name}`:\n\n```\w+\n(.*?)```\n", PAGE, re.MULTILINE | re.DOTALL)[1]
 

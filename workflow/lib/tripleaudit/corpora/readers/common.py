@@ -171,6 +171,19 @@ def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
     return value[key]
 
 
+def items(value: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
+    """Return the list ``value[key]`` after checking that all its items are of one type.
+
+    Raises:
+        UserError: the field is missing, no list, or holds something else.
+    """
+    found = take(value, key, list, where)
+    for item in found:
+        if not isinstance(item, kind):
+            raise UserError(f"{where}: {key!r} holds {shown(item)}, expected {_KINDS[kind]}")
+    return found
+
+
 def string_triple(value: Any, where: str, order: str = "sro") -> RawTriple:
     """Build a triple from a list of three strings in the order that ``order`` spells (``sro`` or ``sor``).
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import join_tokens, read_objects, shown, take
+from tripleaudit.corpora.readers.common import items, join_tokens, read_objects, shown, take
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -41,14 +41,14 @@ class _Tokens:
 def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence]:
     """Yield the documents; ids are their titles. A file without ``labels`` (the blind test set) has no triples."""
     for where, value in read_objects(path):
-        parts = take(value, "sents", list, where)
+        parts = items(value, "sents", list, where)
         begins = [sum(map(len, parts[:number])) for number in range(len(parts))]
         tokens = _Tokens([token for part in parts for token in part], where)
         entities = []
-        for mentions in take(value, "vertexSet", list, where):
+        for mentions in items(value, "vertexSet", list, where):
             places = []
-            for mention in mentions:
-                sentence, edges = take(mention, "sent_id", int, where), take(mention, "pos", list, where)
+            for mention in items({"vertexSet": mentions}, "vertexSet", dict, where):
+                sentence, edges = take(mention, "sent_id", int, where), items(mention, "pos", int, where)
                 if len(edges) != 2:
                     raise UserError(f"{where}: the position of a mention is {shown(edges)}, expected [start, end]")
                 first, end = edges
@@ -57,7 +57,7 @@ def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSent
                 type_ = mention.get("type")
                 places.append((*tokens.span(begins[sentence] + first, begins[sentence] + end), type_))
             entities.append(sorted(places, key=lambda place: place[1]))
-        labels = value.get("labels") or []
+        labels = items(value, "labels", dict, where) if value.get("labels") else []
         triples = []
         for label in labels:
             head, tail = (take(label, key, int, where) for key in ("h", "t"))
@@ -78,18 +78,22 @@ def read_dygie(path: str | Path) -> Iterator[RawSentence]:
     """Yield the sentences; ids are the document's key and the sentence's place in it."""
     for where, value in read_objects(path):
         name, begin = take(value, "doc_key", str, where), 0
-        relations, ner = value.get("relations") or [], value.get("ner") or []
+        relations, ner = (items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner"))
         for number, part in enumerate(take(value, "sentences", list, where)):
             here = f"{where} sentence {number}"
             tokens, triples = _Tokens(part, here), []
-            types = {tuple(entity[:2]): entity[2] for entity in (ner[number] if number < len(ner) else [])}
+            types = {}
+            for entity in ner[number] if number < len(ner) else []:
+                if not isinstance(entity, list) or len(entity) < 3 or not isinstance(entity[2], str):
+                    raise UserError(f"{here}: an entity is {shown(entity)}, expected [start, end, type]")
+                types[str(entity[:2])] = entity[2]
             for relation in relations[number] if number < len(relations) else []:
                 if not isinstance(relation, list) or len(relation) < 5 or not isinstance(relation[4], str):
                     raise UserError(f"{here}: a relation is {shown(relation)}, expected [start, end, start, end, type]")
                 first, last, begins, ends = (edge - begin if type(edge) is int else None for edge in relation[:4])
                 subject, start = tokens.span(first, None if last is None else last + 1)
                 object_, object_start = tokens.span(begins, None if ends is None else ends + 1)
-                kinds = types.get(tuple(relation[:2])), types.get(tuple(relation[2:4]))
+                kinds = types.get(str(relation[:2])), types.get(str(relation[2:4]))
                 triples.append(RawTriple(subject, relation[4], object_, start, object_start, *kinds))
             marked = len(ner[number]) if number < len(ner) else None
             yield RawSentence(f"{name}-{number}", tokens.text, triples, here, entities=marked)

@@ -6,7 +6,7 @@ What is particular about one stands above its declaration. ``none`` are the labe
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.readers.common import Probe, first_character, load_json, read_objects, shown, take
+from tripleaudit.corpora.readers.common import Probe, first_character, items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Rows, one_after_another
 from tripleaudit.errors import UserError
@@ -94,9 +94,15 @@ TACRED = form(
 
 def fewrel(path: Path) -> Rows:
     """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[places], …]], "t": …}]}``."""
-    for relation, items in load_json(path).items():
-        for number, item in enumerate(items if isinstance(items, list) else [], 1):
-            where, row = f"{path} {relation} item {number}", {"relation": relation, "tokens": item.get("tokens")}
+    examples = load_json(path)
+    if not isinstance(examples, dict):
+        raise UserError(f"{path}: expected an object {{relation: [examples]}}")
+    for relation, found in examples.items():
+        for number, item in enumerate(found if isinstance(found, list) else [], 1):
+            where = f"{path} {relation} item {number}"
+            if not isinstance(item, dict):
+                raise UserError(f"{where}: expected an object, got {shown(item)}")
+            row = {"relation": relation, "tokens": item.get("tokens")}
             for key in ("h", "t"):
                 try:
                     places = take(item, key, list, where)[2][0]
@@ -135,15 +141,16 @@ def accepted(row: dict[str, Any], where: str) -> dict[str, Any] | None:
     """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
     if row.get("answer", "accept") != "accept":
         return None
-    spans, tokens = row.get("spans") or [], row.get("tokens") or []
-    ends = {span.get("token_end"): span for span in reversed(spans)}
+    spans, tokens = (items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens"))
+    ends = {span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int}
     relations = []
-    for relation in take(row, "relations", list, where):
+    for relation in items(row, "relations", dict, where):
         found = {}
         for key in ("head", "child"):
-            token = relation.get(key)
-            single = tokens[token] if type(token) is int and 0 <= token < len(tokens) else {}
-            found[key] = {**(ends.get(token) or single), **(relation.get(f"{key}_span") or {})}
+            token = relation[key] if type(relation.get(key)) is int else -1
+            single = tokens[token] if 0 <= token < len(tokens) else {}
+            given = take(relation, f"{key}_span", dict, where) if relation.get(f"{key}_span") else {}
+            found[key] = {**ends.get(token, single), **given}
             if not found[key]:
                 raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
         relations.append({**relation, **found})
@@ -178,15 +185,16 @@ def annotated(row: dict[str, Any], where: str) -> dict[str, Any]:
 
     Of several annotations of a text, the first that was not cancelled.
     """
-    kept = [one for one in take(row, "annotations", list, where) if not one.get("was_cancelled")]
-    result = take(kept[0], "result", list, where) if kept else []
-    regions = [{"id": i["id"], **i["value"]} for i in result if "id" in i and "start" in i.get("value", {})]
+    kept = [one for one in items(row, "annotations", dict, where) if not one.get("was_cancelled")]
+    result = items(kept[0], "result", dict, where) if kept else []
+    values = [(item["id"], item.get("value")) for item in result if "id" in item]
+    regions = [{"id": name, **value} for name, value in values if isinstance(value, dict) and "start" in value]
     links = []
     for item in (item for item in result if item.get("type") == "relation"):
         if not item.get("labels"):
             raise UserError(f"{where}: a relation from {item.get('from_id')!r} to {item.get('to_id')!r} has no label")
-        for label in item["labels"]:
-            for ways in WAYS.get(item.get("direction", "right"), [("from_id", "to_id")]):
+        for label in items(item, "labels", str, where):
+            for ways in WAYS.get(str(item.get("direction")), [("from_id", "to_id")]):
                 ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
                 links.append({"label": label, **ends})
     return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
