@@ -233,6 +233,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
     for reduced in ("span.text", "span.text.lower()"):
         rule = f"MatchingRule(name='folded', reduce=lambda span: {reduced})"
         plugin.write_text(f"from tripleaudit.descriptors import MatchingRule\nRULE = {rule}\n", encoding="utf-8")
+        training_run.code._source.cache_clear()  # as in another process
         use_plugins([str(plugin)])
         others.append(fingerprint(matching="folded"))
     assert others[-1] != others[-2]

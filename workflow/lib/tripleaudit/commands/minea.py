@@ -73,21 +73,22 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         check_folder(args.out, args.force)
     documents = read_documents(args.documents, args.max_chars)
-    plan = Plan(
-        schema=args.schema,
-        types=tuple(args.types) if args.types else None,
-        per_type=args.needles,
-        needle_tokens=args.needle_tokens,
-        piece_chars=args.piece_chars,
-        iterations=args.iterations,
-        context=args.context,
-        reserve=args.reserve,
-        untouched=not args.no_untouched,
-        parts=args.parts,
-        judge=not args.no_judge,
-        casefold=args.casefold,
-        seed=args.seed,
-    )
+    settings = {
+        "schema": args.schema,
+        "types": tuple(args.types) if args.types else None,
+        "per_type": args.needles,
+        "needle_tokens": args.needle_tokens,
+        "piece_chars": args.piece_chars,
+        "iterations": args.iterations,
+        "context": args.context,
+        "reserve": args.reserve,
+        "untouched": not args.no_untouched,
+        "parts": args.parts,
+        "judge": not args.no_judge,
+        "casefold": args.casefold,
+        "seed": args.seed,
+    }
+    plan = Plan.checked(settings, "needles")
     plan.load_schema()
 
     def counter() -> TokenCounter:
@@ -164,7 +165,6 @@ def _confirmed() -> bool:
 
 
 def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
-    import dataclasses
     import json
     import tempfile
     from pathlib import Path
@@ -189,7 +189,9 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
         for number, result in enumerate(results):
             folder = out / ("model" if number == 0 else f"sample{number + 1}")
             save_result(result, plan, folder)
-            run = dataclasses.replace(plan, seed=plan.seed + number)  # tables show the mean of runs with several seeds
+            run = plan.model_copy(
+                update={"seed": plan.seed + number}
+            )  # tables show the mean of runs with several seeds
             keys = {"study": "own", "corpus": "documents", "extractor": args.model}
             scores.append(score_result(corpus, load_result(folder), run, keys))
         write_scores(out / "scores.csv", [score for run in scores for score in run])
