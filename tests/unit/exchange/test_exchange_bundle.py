@@ -15,10 +15,11 @@ from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.writers import write_parquet
 from tripleaudit.exchange.bundling import OF_SETTINGS, PLACES, portable
-from tripleaudit.exchange.cards import AXES, evaluation_card
-from tripleaudit.exchange.scored import read_sentences
+from tripleaudit.exchange.cards import AXES, evaluation_card, results_card
+from tripleaudit.exchange.recorded import read_sentences
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.rows import count_run
 from tripleaudit.scoring.sides import load_side
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
@@ -162,6 +163,18 @@ def test_texts_of_a_study_are_bundled_as_they_are(study, tmp_path):
     assert [row for _, row in read_jsonl(folder / "generative/c/lm/answers.jsonl")] == rows
     assert set(read_json(folder / "scores.provenance.json")["files"]) == {"scores/a/test.csv", "scores/b/test.csv"}
     assert len(read_json(folder / "needles/scores.provenance.json")["files"]) == 2
+
+
+def test_names_are_never_markup_in_a_card(tmp_path):
+    counts = count_run([Sentence("1", "x")], [Sentence("1", "x")], {"corpus": "<script>x|y", "extractor": "*b*"})
+    write_json(tmp_path / "models/m/provenance.json", {"device": "<script>", "packages": {"torch": "<script>2"}})
+    save_sentences(tmp_path / "predictions/<script>.parquet", [])
+    card = results_card(tmp_path, "<script>\n# mine", [counts], ["†"], evaluation_card(tmp_path, [counts]))
+    assert "<script>" not in card and "\n# mine" not in card
+    assert "| &lt;script&gt;x&#124;y |  |  |  | \\*b\\* |  |  | 1 | 0.0† | 0.0† | 0.0† |" in card
+    head = yaml.safe_load(card.removeprefix("---\n").partition("\n---\n")[0])
+    assert head["pretty_name"] == "<script>\n# mine"
+    assert head["configs"] == [{"config_name": "<script>", "data_files": "predictions/<script>.parquet"}]
 
 
 def test_a_secret_stops_it(study, tmp_path, capsys, monkeypatch):

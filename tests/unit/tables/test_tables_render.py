@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 from support.latex import check_fits, needs_pdflatex
 from tripleaudit.errors import UserError
@@ -17,6 +18,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table, number, runs_of
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
 from tripleaudit.tables.render.json_form import read_table, to_json
 from tripleaudit.tables.render.lines import lines_of
+from tripleaudit.tables.render.markup import SHARED, templates
 
 EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q\" \x07\x1b[31m\u202e\n* x"
 
@@ -266,3 +268,16 @@ def test_a_long_table_goes_on_and_a_papers_style_has_no_intervals() -> None:
     full, paper = (to_latex(shaped(2, 3, FULL, style)) for style in ("", "paper"))
     assert "[86.1, 90.3]" in full and "[low, high]" in full
     assert "[86.1, 90.3]" not in paper and "[low, high]" not in paper and "reported 88.3" in paper
+
+
+def test_templates_escape_every_value_once_and_know_every_name() -> None:
+    page = templates().from_string("{{ text }}|{{ [text] | join(' ') }}|{% set x = text %}{{ x }}")
+    assert page.render(text="<b>'\x07") == "|".join(
+        ["&lt;b&gt;&#x27;\ufffd", "&lt;b&gt;&#x27;\ufffd", "&lt;b&gt;&#x27;\ufffd"]
+    )
+    assert (
+        templates(SHARED, escape.markdown).from_string("{{ text }}").render(text="a|_b_<i>")
+        == "a&#124;\\_b\\_&lt;i&gt;"
+    )
+    with pytest.raises(UndefinedError, match="'text' is undefined"):
+        page.render()

@@ -5,15 +5,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.bundled import is_bundle, read_parquet
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, sha256
+from tripleaudit.exchange.recorded import inputs_of, read_sentences, sidecar_in
+from tripleaudit.files import read_json
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired
-from tripleaudit.scoring.scores import sidecar_of
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.tables.inputs import UNEQUAL, run_of
 from tripleaudit.tables.loading import load_inputs
@@ -27,9 +25,9 @@ class ScoredRun:
     """One run on one test set.
 
     Attributes:
-        name: of the file, for messages.
+        name: of the file, for messages; of a study the path of the counts.
         counts: of each sentence, with the keys of the run.
-        study, sidecar: folder of the study and provenance of the scores, from which the sentences are found.
+        study: its folder, in which the sentences are found.
         given: gold and predicted sentences, where they are known already.
         mark: what the study's tables mark its scores with, of a training that had not converged or may not have.
     """
@@ -37,7 +35,6 @@ class ScoredRun:
     name: str
     counts: SentenceCounts
     study: Path | None = None
-    sidecar: Path | None = None
     given: Pair | None = None
     mark: str = ""
 
@@ -52,12 +49,12 @@ class ScoredRun:
         Raises:
             UserError: a file is not the one that was scored.
         """
-        if self.given or self.sidecar is None or not self.sidecar.is_file():
+        if self.given or self.study is None:
             return self.given
-        settings, found = (
-            read_json(self.sidecar).get("settings", {}),
-            _found(self.study or Path(), self.sidecar, self.name),
-        )
+        counted = Path(self.name)
+        if not (sidecar := sidecar_in(self.study, counted)).is_file():
+            return None
+        settings, found = read_json(sidecar).get("settings", {}), inputs_of(self.study, counted)
         if None in found.values() or "predictions" not in found:
             return None
         gold, predictions = found["gold"], found["predictions"]
@@ -72,45 +69,6 @@ class ScoredRun:
         if [sentence.id for sentence in right] != self.counts.ids:
             raise UserError(f"{gold}: has other sentences than {self.name}, which was counted from it")
         return right, guess
-
-
-def inputs_of(study: Path, counts: Path) -> dict[str, Path]:
-    """Return the gold sentences, predictions and decisions in a study that counts of it were made from, by role.
-
-    Raises:
-        UserError: the scores have no provenance, or a file has changed since.
-    """
-    found = _found(study, sidecar_of(study / "scores" / counts.relative_to(study / "counts")), str(counts))
-    return {role: path for role, path in found.items() if path is not None}
-
-
-def _found(study: Path, sidecar: Path, name: str) -> dict[str, Path | None]:
-    recorded = read_json(sidecar).get("inputs", {})
-    return {role: _now(study, recorded[role], name) for role in INPUTS if role in recorded}
-
-
-def _now(study: Path, recorded: dict[str, str], name: str) -> Path | None:
-    """Return where an input of the scoring lies in the study now, whatever folder it was scored in."""
-    place = Path(recorded["path"])
-    parts = place.relative_to(place.anchor).parts  # an absolute path would lead out of this study
-    for start in range(len(parts)):
-        path = Path(study, *parts[start:])
-        if path.is_file():
-            # files of a bundle were verified when it was opened, and may be written in another way
-            if not is_bundle(study) and sha256(path) != recorded.get("sha256"):
-                raise UserError(f"{path}: has changed since {name} was counted from it; score it again")
-            return path
-        if path.with_suffix(".parquet").is_file():  # of a bundle
-            return path.with_suffix(".parquet")
-    return None
-
-
-INPUTS = ("gold", "predictions", "decisions")
-
-
-def read_sentences(path: Path) -> list[Sentence]:
-    """Read sentences of a study (JSON lines) or of a bundle (Parquet), exactly as they were written."""
-    return list(read_parquet(path)) if path.suffix == ".parquet" else load_sentences(path)
 
 
 def runs_of_files(gold: Path | None, predictions: Path, name: str, train: Path | None, **options: Any) -> ScoredRun:
@@ -145,11 +103,10 @@ def runs_of_study(folder: Path) -> list[ScoredRun]:
     facts = study / "trainings.json"
     trainings = load_inputs(runs=[facts] if facts.is_file() else []).scores
     for path in sorted((study / "counts" / below).rglob("*.csv")):
-        sidecar = sidecar_of(study / "scores" / path.relative_to(study / "counts"))
         counts = load_counts(path)
         if counts.ids:  # else a system that answered nothing, and has no row
             mark = trainings.mark(run_of(counts.keys)).replace(UNEQUAL, "")  # of pairs of trainings
-            found.append(ScoredRun(str(path), counts, study, sidecar, mark=mark))
+            found.append(ScoredRun(str(path), counts, study, mark=mark))
     if not found:
         raise UserError(f"{folder}: no scored run is here; expected results/STUDY of a study that was scored")
     return found

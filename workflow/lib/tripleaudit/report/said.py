@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.exchange.scored import read_sentences
+from tripleaudit.exchange.recorded import read_sentences
 from tripleaudit.files import read_jsonl
 from tripleaudit.report.study_files import Predicted
 from tripleaudit.scoring.counts import load_counts

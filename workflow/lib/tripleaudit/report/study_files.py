@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tripleaudit.errors import UserError
-from tripleaudit.exchange.scored import inputs_of
+from tripleaudit.exchange.recorded import inputs_of
 from tripleaudit.scoring.counts import read_keys
 from tripleaudit.scoring.scores import CLASSIFICATION
 
@@ -115,11 +115,11 @@ def counted(counts: Path, study: Path) -> Predicted:
         UserError: the counts are missing or are something else, or the sentences are gone or have changed.
     """
     keys, found = read_keys(counts), inputs_of(study, counts)
-    predictions = found.get("predictions") or found.get("decisions")
-    if predictions is None or "gold" not in found:
+    gold, predictions = found.get("gold"), found.get("predictions", found.get("decisions"))
+    if gold is None or predictions is None:
         raise UserError(f"{counts}: its gold sentences or predictions are not in {study}; score it there again")
     names = (str(keys.get(name) or "") for name in RUN)
-    return Predicted(*names, str(keys.get("noise") or "none"), predictions, found["gold"], counts)
+    return Predicted(*names, str(keys.get("noise") or "none"), predictions, gold, counts)
 
 
 def infused_of(path: Path, study: Path, corpus: str) -> Predicted:

@@ -1,0 +1,48 @@
+"""The sentences behind counts, found in a study by what the provenance of its scores has recorded."""
+
+from pathlib import Path
+
+from tripleaudit.corpora.bundled import is_bundle, read_parquet
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json, sha256
+from tripleaudit.scoring.scores import sidecar_of
+
+ROLES = ("gold", "predictions", "decisions")
+
+
+def sidecar_in(study: Path, counts: Path) -> Path:
+    """Return where the provenance of the scores lies that counts of a study belong to."""
+    return sidecar_of(study / "scores" / counts.relative_to(study / "counts"))
+
+
+def inputs_of(study: Path, counts: Path) -> dict[str, Path | None]:
+    """Return the recorded files of :data:`ROLES` that counts of a study were made from, None for those that are gone.
+
+    Raises:
+        UserError: the scores have no provenance, or a file has changed since.
+    """
+    recorded = read_json(sidecar_in(study, counts)).get("inputs", {})
+    return {role: _now(study, recorded[role], counts) for role in ROLES if role in recorded}
+
+
+def _now(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
+    """Return where a file lies in the study now, whatever folder it was scored in."""
+    place = Path(recorded["path"])
+    parts = place.relative_to(place.anchor).parts  # an absolute path would lead out of this study
+    for start in range(len(parts)):
+        path = Path(study, *parts[start:])
+        if path.is_file():
+            # files of a bundle were verified when it was opened, and may be written in another way
+            if not is_bundle(study) and sha256(path) != recorded.get("sha256"):
+                raise UserError(f"{path}: has changed since {counts} was counted from it; score it again")
+            return path
+        if path.with_suffix(".parquet").is_file():  # of a bundle
+            return path.with_suffix(".parquet")
+    return None
+
+
+def read_sentences(path: Path) -> list[Sentence]:
+    """Read sentences of a study (JSON lines) or of a bundle (Parquet), exactly as they were written."""
+    return list(read_parquet(path)) if path.suffix == ".parquet" else load_sentences(path)
