@@ -48,6 +48,21 @@ def test_tables_follow_the_section():
     assert study(judge="b").needles.other_judge("a") == "b"
 
 
+def test_a_study_that_names_its_tables_makes_no_others():
+    sections = {"corpora": CORPORA, "extractors": {"casrel": {}}, "generative": {"endpoints": ENDPOINTS}}
+    needles = {"models": ["a"], "documents": ["d.txt"], "triples": {"corpus": "demo"}}
+    plan = Study(
+        {
+            "study": "s",
+            "settings": ["nz", "wz"],
+            **sections,
+            "needles": needles,
+            "tables": {"type-f1": None, "minea": None},
+        }
+    )
+    assert list(plan.tables) == ["type-f1", "minea"] and plan.needles.tables() == ["minea"]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

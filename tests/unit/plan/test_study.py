@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.plan import corpora
@@ -242,3 +243,18 @@ def test_a_corpus_may_have_an_encoder_of_its_own():
     assert [file.split("/")[-2] for file in files] == ["minilm", "bert-base-uncased"]
     with pytest.raises(UserError, match="corpora/webnlg/encoder: "):
         study(corpora={"webnlg": {"encoder": "ftp://no.where/it"}})
+
+
+def test_a_plot_takes_the_matching_rule_of_the_table_that_it_draws():
+    tables = {"type-f1": {"digits": 2}, "end-to-end": {"matching": "exact-span", "digits": 3}}
+    report = study(settings=["nz", "wz"], extractors={"casrel": {}}, tables=tables).report
+    assert json.loads(report.plot_options("cardinality-drop")) == {"matching": "exact-span"}
+    assert json.loads(report.plot_options("type-f1")) == {}
+
+
+def test_the_masked_model_of_an_augmented_set_has_one_default_of_steps():
+    from tripleaudit.plan.protocol_section import Augmented
+    from tripleaudit.protocols.augmented.train_mlm import MaskedLm
+
+    parsed = build_parser().parse_args(["train-mlm", "--encoder", "e", "--train", "t", "--out", "o"])
+    assert Augmented().mlm_steps == MaskedLm().steps == parsed.steps

@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fallback", choices=("files", "text"), help="words without a neighbour of the kind (default: files)"
     )
     augmented.add_argument(
-        "--mlm-steps", type=NUMBER, metavar="N", help="training steps of the masked LM (default: 200)"
+        "--mlm-steps", type=NUMBER, metavar="N", help="training steps of the masked LM (default: 300)"
     )
     unseen = parser.add_argument_group("unseen_relations")
     unseen.add_argument("--relations", type=NUMBER, metavar="N", help="relations to hold out (default: 5)")

@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", required=True, metavar="FILE", help="training set, any corpus format")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the masked language model")
     add_force(parser)
-    parser.add_argument("--steps", type=NUMBER, default=200, metavar="N", help="updates (default: 200)")
+    parser.add_argument("--steps", type=NUMBER, default=300, metavar="N", help="updates (default: 300)")
     parser.add_argument("--layers", type=NUMBER, metavar="N", help="layers to load, from the bottom (default: all)")
     parser.add_argument(
         "--batch-size", type=NUMBER, default=16, metavar="N", help="sentences of an update (default: 16)"

@@ -42,7 +42,7 @@ class MaskedLm:
         UserError: an impossible number.
     """
 
-    steps: int = 200
+    steps: int = 300
     layers: int | None = None
     batch_size: int = 16
     learning_rate: float = 2e-3
