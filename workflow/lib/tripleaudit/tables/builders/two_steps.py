@@ -10,7 +10,7 @@ from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.generalisation import f1_elsewhere
-from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, rows_of, variant_of
+from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, printed, rows_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.gates import (
     FEW,
@@ -141,17 +141,9 @@ def two_step(inputs: TableInputs) -> Table:
     )
 
 
-def _setting(row: ScoreRow) -> str:
-    head = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], "")
-    return f"two-step: {head} classifier, extractor trained NZ, test WZ"
-
-
 def _paper_two_step(row: ScoreRow, corpus: str, metric: str) -> str | None:
-    variant = variant_of(row)
-    if variant is None:
-        return None
-    extractor = split_two_step(row.run.extractor)[1]
-    return reported.cardinality(5, corpus, _setting(row), metric, model=extractor, variant=variant)
+    head = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], "")
+    return printed(row, 5, f"two-step: {head} classifier, extractor trained NZ, test WZ", metric, corpus)
 
 
 def _reported_two_step(row: ScoreRow, column: ScoreColumn) -> str | None:

@@ -54,13 +54,13 @@ def rows_of(inputs: TableInputs, extractors: Sequence[str], run: Callable[[str],
     return rows
 
 
-def variant_of(row: ScoreRow) -> str | None:
-    """Return the paper's variant of a row, ``None`` where the paper uses another matching rule for the extractor."""
-    if (row.run.extractor.rpartition("+")[2] in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != (row.matching == PARTIAL):
+def printed(row: ScoreRow, table: int, setting: str, metric: str, corpus: str = "") -> str | None:
+    """Return what a table of the paper has for a row, ``None`` where its rule of matching is another one."""
+    name, partial = row.run.extractor.rpartition("+")[2], row.matching == PARTIAL
+    if row.matching not in (PRIMARY, PARTIAL) or (name in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != partial:
         return None
-    if row.matching not in (PRIMARY, PARTIAL):
-        return None
-    return "partial entity match" if row.matching == PARTIAL else "exact entity match"
+    variant = f"{'partial' if partial else 'exact'} entity match"
+    return reported.cardinality(table, corpus or row.run.corpus, setting, metric, model=name, variant=variant)
 
 
 def prf_columns(group: str, of: Callable[[RunKey], RunKey]) -> list[ScoreColumn]:
@@ -127,36 +127,25 @@ def end_to_end(inputs: TableInputs) -> Table:
 
 
 def _reported_end_to_end(row: ScoreRow, column: ScoreColumn) -> str | None:
-    run, variant = column.of(row.run), variant_of(row)
-    if variant is None:
-        return None
-    setting = f"train {run.training.upper()} / test {run.testing.upper()}"
-    metric = reported.METRICS[column.metric]
-    return reported.cardinality(3, run.corpus, setting, metric, model=run.extractor, variant=variant)
+    run = column.of(row.run)
+    return printed(
+        row, 3, f"train {run.training.upper()} / test {run.testing.upper()}", reported.METRICS[column.metric]
+    )
 
 
 def _drop(inputs: TableInputs, row: ScoreRow) -> Cell:
     nz, wz = (row.run._replace(testing=testing) for testing in ("nz", "wz"))
-    setting = f"train {row.run.training.upper()} / test NZ vs WZ"
     drop = inputs.scores.difference(nz, wz, matching=row.matching)
-    return replace(drop, reported=_reported_drop(row, setting))
+    setting = f"train {row.run.training.upper()} / test NZ vs WZ"
+    return replace(drop, reported=printed(row, 3, setting, "F1_drop_points"))
 
 
 def _realistic_drop(inputs: TableInputs, row: ScoreRow) -> Cell:
     if row.run.training != "wz":
         return Cell(text="")
     usual, realistic = (row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz"))
-    setting = "train NZ / test NZ vs train WZ / test WZ"
     drop = inputs.scores.difference(usual, realistic, matching=row.matching)
-    return replace(drop, reported=_reported_drop(row, setting))
-
-
-def _reported_drop(row: ScoreRow, setting: str) -> str | None:
-    variant = variant_of(row)
-    if variant is None:
-        return None
-    run = row.run
-    return reported.cardinality(3, run.corpus, setting, "F1_drop_points", model=run.extractor, variant=variant)
+    return replace(drop, reported=printed(row, 3, "train NZ / test NZ vs train WZ / test WZ", "F1_drop_points"))
 
 
 def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
