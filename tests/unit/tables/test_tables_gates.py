@@ -3,7 +3,7 @@
 import pytest
 
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, tied
+from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, pairs_of, tied
 from tripleaudit.tables.inputs import UNEQUAL
 
 
@@ -53,3 +53,37 @@ def test_one_system_alone_leads_nobody():
     assert leader([("A", HIGH), ("B", cell(74.0, 70.0, 75.0))], "F1").startswith(
         "F1 has no clear leader (up to 80.0; A"
     )
+
+
+def of(corpus: str, extractor: str, stratum: str, value: float, noise: str = "none") -> Cell:
+    return cell(value, of={"corpus": corpus, "extractor": extractor, "noise": noise, "stratum": stratum})
+
+
+SEEN, UNSEEN = {"stratum": "entirely_seen"}, {"stratum": "unseen"}
+
+
+def test_pairs_are_of_one_system_each_in_the_order_of_the_cells():
+    cells = [
+        of("webnlg", name, **stratum, value=value)
+        for name, value in (("prgc", 9), ("casrel", 8))
+        for stratum in (SEEN, UNSEEN)
+    ]
+    again = of("webnlg", "prgc", "unseen", 1)  # another row of the same system
+    alone = [of("webnlg", "pfn", "entirely_seen", 7), of("webnlg", "casrel", "unseen", 5, noise="noising")]
+    found = pairs_of([*cells, again, *alone, Cell(), Cell(3.0)], SEEN, UNSEEN)
+    assert [(pair.name, pair.first.value, pair.second.value) for pair in found] == [("PRGC", 9, 9), ("CasRel", 8, 8)]
+    (noised,) = pairs_of([*cells, *alone], UNSEEN, {**UNSEEN, "noise": "noising"})
+    assert (noised.name, noised.first.value, noised.second.value) == ("CasRel", 8, 5)
+
+
+def test_pairs_of_several_corpora_say_so_and_have_their_own_baseline():
+    cells = [of(corpus, "casrel", **stratum, value=8) for corpus in ("webnlg", "nyt24") for stratum in (SEEN, UNSEEN)]
+    cells += [of("nyt24", "memorise", "entirely_seen", 6), of("nyt24", "nothing", "entirely_seen", 0)]
+    first, second = pairs_of(cells, SEEN, UNSEEN)
+    assert (first.name, first.floor.value) == ("CasRel on WebNLG", None)
+    assert (second.name, second.floor.value, second.floor_name) == (
+        "CasRel on NYT24",
+        6,
+        "the baseline “Memorised triples”",
+    )
+    assert [pair.floor.value for pair in pairs_of(cells, SEEN, UNSEEN, floors=False)] == [None, None]

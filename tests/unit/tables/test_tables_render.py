@@ -220,6 +220,24 @@ def test_cells_are_found_by_their_labels() -> None:
         made.cell("CasRel", "Recall")
 
 
+def test_cells_are_found_by_what_they_are_of() -> None:
+    cells = [
+        Cell(1.0, of={"stratum": "all"}),
+        Cell(2.0, of={"stratum": "unseen"}),
+        Cell(of={"stratum": "all"}),
+        Cell(3.0),
+    ]
+    made = Table("t", "", [Column(name) for name in "abcd"], [Row("x", tuple(cells))])
+    assert made.find() == cells[:2]
+    assert made.find(stratum="unseen") == [cells[1]] and made.find("a", stratum="unseen") == []
+
+
+def test_a_fraction_in_percent_has_its_interval_and_two_decimals_less() -> None:
+    cell = Cell(0.877, 3, sd=0.01, low=0.8, high=0.9, reported="0.9", mark="†", cases=40).percent()
+    assert (cell.shown, cell.sd, cell.low, cell.high) == ("87.7", 1.0, 80.0, 90.0)
+    assert (cell.mark, cell.cases, cell.difference) == ("†", 40, None)
+
+
 def test_all_forms_are_written(tmp_path: Path) -> None:
     paths = write_table(table(), tmp_path / "tables" / "type-f1")
     assert [path.name for path in paths] == [f"type-f1.{form}" for form in ("csv", "md", "tex", "html", "json")]

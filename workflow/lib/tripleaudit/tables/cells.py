@@ -52,10 +52,10 @@ class Cell:
         return "" if self.value is None else number(self.value, self.digits)
 
     def percent(self) -> "Cell":
-        """Return a fraction in percent, as answers have it."""
-        low, high = (None if bound is None else 100 * bound for bound in (self.low, self.high))
-        value = None if self.value is None else 100 * self.value
-        return replace(self, value=value, low=low, high=high, digits=max(self.digits - 2, 0))
+        """Return a fraction in percent, as answers have it, without what a paper prints."""
+        numbers = {name: getattr(self, name) for name in ("value", "sd", "low", "high", "change", "full")}
+        scaled = {name: None if number is None else 100 * number for name, number in numbers.items()}
+        return replace(self, **scaled, digits=max(self.digits - 2, 0), reported=None, reported_change=None)
 
     @property
     def difference(self) -> float | None:
