@@ -47,7 +47,7 @@ rule write_report:
         "<benchmarks>/report.jsonl"
     localrule: True
     params:
-        told=lambda wildcards: STUDY.report.told(workflow.overwrite_configfiles),
+        deciding=lambda wildcards: STUDY.report.deciding_facts(workflow.overwrite_configfiles),
         facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
         files=as_options,
     shell:

@@ -244,6 +244,6 @@ class Report:
             "settings": self.study.settings,
         }
 
-    def told(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
+    def deciding_facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
         """Return those of the facts that the report is written anew for: not the digest of the whole configuration."""
         return {name: fact for name, fact in self.facts(configfiles).items() if name != "config_sha256"}

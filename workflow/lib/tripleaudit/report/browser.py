@@ -10,8 +10,8 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
+from tripleaudit.report.answered import answered
 from tripleaudit.report.kinds import CORRECT, KINDS, decided, kind_of
-from tripleaudit.report.said import said
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.report.table_files import set_key, system_key
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
@@ -66,7 +66,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             rows.append({})
         place = places[name]
         gold, mine = golds[place], rows[place]
-        answers = said(run)
+        answers = answered(run)
         sentences = answers.gold
         if len({sentence.id for sentence in sentences}) < len(sentences):
             raise UserError(f"{run.gold}: sentence ids occur twice; expected one sentence an id")

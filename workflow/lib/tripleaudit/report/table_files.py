@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tripleaudit.report.said import said
+from tripleaudit.report.answered import answered
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
@@ -78,7 +78,7 @@ class Links:
         types: set[str] = set()
         for run in predicted:
             if run.entities and not types:
-                types = {triple.relation for one in said(run).gold for triple in one.triples}
+                types = {triple.relation for one in answered(run).gold for triple in one.triples}
             sets.setdefault((run.corpus, run.protocol), set()).add(system_key(run.training, run.extractor, run.noise))
         return cls({name: frozenset(systems) for name, systems in sets.items()}, frozenset(types))
 

@@ -1,4 +1,4 @@
-"""What systems said that is no file of triples, in the form in which the page shows sentences.
+"""What systems answered that is no file of triples, in the form in which the page shows sentences.
 
 A classifier says of a sentence whether it has triples. A model that is asked for entities names some in a document
 into which needles were put: name and type stand as subject and relation, and the object is empty.
@@ -16,7 +16,7 @@ from tripleaudit.scoring.scores import CLASSIFICATION
 
 
 @dataclass(frozen=True)
-class Said:
+class Answered:
     """The answers of one system on one test set.
 
     Attributes:
@@ -30,8 +30,8 @@ class Said:
     decisions: Mapping[str, tuple[bool, float]]
 
 
-def said(run: Predicted) -> Said:
-    """Read what a system said.
+def answered(run: Predicted) -> Answered:
+    """Read what a system answered.
 
     Raises:
         UserError: a file is bad.
@@ -39,7 +39,9 @@ def said(run: Predicted) -> Said:
     if run.entities:
         return _entities(run)
     gold = read_sentences(run.gold)
-    return Said(gold, [], _decisions(run)) if run.classifies else Said(gold, read_sentences(run.predictions), {})
+    return (
+        Answered(gold, [], _decisions(run)) if run.classifies else Answered(gold, read_sentences(run.predictions), {})
+    )
 
 
 def _decisions(run: Predicted) -> dict[str, tuple[bool, float]]:
@@ -49,7 +51,7 @@ def _decisions(run: Predicted) -> dict[str, tuple[bool, float]]:
     return {id_: (bool(one), scores.get(id_, 0.0)) for id_, one in zip(counts.ids, yes, strict=True)}
 
 
-def _entities(run: Predicted) -> Said:
+def _entities(run: Predicted) -> Answered:
     """Documents with the needles that were put into them, and the entities that a model found there."""
     needles = {str(row["id"]): row for _, row in read_jsonl(run.gold.with_name("needles.jsonl"))}
     gold, found = {}, {}
@@ -60,7 +62,7 @@ def _entities(run: Predicted) -> Said:
         if row["variant"] == "enriched":
             found.setdefault(str(row["doc"]), []).append(row)
     predicted = [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()]
-    return Said(list(gold.values()), predicted, {})
+    return Answered(list(gold.values()), predicted, {})
 
 
 def _document(id_: str, text: str, entities: list[dict]) -> Sentence:
