@@ -308,3 +308,14 @@ def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path):
     table = build_table("collection", TableInputs(files={"collection": [tmp_path / "manifest.json"]}))
     assert table.cell("All", "news").value == 6
     assert table.answer == "The extractor found — news: 6 triples in 3 of 4 sentences."
+
+
+def test_a_system_is_named_with_its_corpus_where_the_study_has_several():
+    def at(corpus: str, protocol: str, value: float) -> Score:
+        keys = {"study": "s", "corpus": corpus, "protocol": protocol, "training": "nz", "testing": "nz"}
+        return Score(keys_of({**keys, "extractor": "casrel", "noise": "none"}), "all", "exact-string", "f1", value)
+
+    rows = [at("webnlg", "original", 0.9), at("webnlg", "rearranged", 0.5)]
+    assert answer("rearranged", TableInputs(ScoreIndex(rows))).startswith("For CasRel, F1 is 90.0 %")
+    both = TableInputs(ScoreIndex([*rows, at("nyt24", "original", 0.8)]))  # the table has WebNLG alone
+    assert answer("rearranged", both).startswith("For CasRel on WebNLG, F1 is 90.0 %")

@@ -40,7 +40,12 @@ class Pair(NamedTuple):
 
 
 def pairs_of(
-    cells: Iterable[Cell], first: Mapping[str, str], second: Mapping[str, str], *, floors: bool = True
+    cells: Iterable[Cell],
+    first: Mapping[str, str],
+    second: Mapping[str, str],
+    *,
+    floors: bool = True,
+    corpora: Iterable[str] = (),
 ) -> list[Pair]:
     """Return the values of every system that was measured under two conditions, in the order of a table's cells.
 
@@ -48,6 +53,7 @@ def pairs_of(
         cells: of a table; of several about one system and condition, the first counts.
         first, second: what the cells of a condition are of, as ``{"stratum": "unseen"}``; without noising unless they
             say so.
+        corpora: of the study; a system is named with its corpus where there are several.
         floors: whether the best trivial baseline stands beside the first value.
     """
     known = [cell for cell in cells if cell.of and cell.value is not None]
@@ -59,7 +65,7 @@ def pairs_of(
     systems = [
         key for key in dict.fromkeys((c.of["corpus"], c.of["extractor"]) for c in known) if key[1] not in BASELINES
     ]
-    several_corpora, pairs = len({corpus for corpus, _ in systems}) > 1, []
+    several_corpora, pairs = len({*corpora, *(corpus for corpus, _ in systems)}) > 1, []
     for corpus, name in systems:
         if all((corpus, name) in side for side in sides):
             trivial = [(one.label, sides[0].get((corpus, other), Cell())) for other, one in BASELINES.items()]

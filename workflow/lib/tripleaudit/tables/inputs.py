@@ -250,6 +250,11 @@ class TableInputs:
         return {fact["system"] for fact in self.systems}
 
     @property
+    def corpora(self) -> set[str]:
+        """The corpora on whose original split something was trained or asked."""
+        return {run.corpus for run in self.scores.runs if run[1:4] == ("original", "nz", "nz")}
+
+    @property
     def matching(self) -> str:
         """The matching rule of the table."""
         return check_matching(self.options.get("matching", PRIMARY))

@@ -163,15 +163,22 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
 def answer_types(table: Table, inputs: TableInputs) -> str:
     cells = table.find()
     seen, unseen = ({"stratum": stratum} for stratum in ("entirely_seen", "unseen"))
-    told = contrast(pairs_of(cells, seen, unseen), "on entirely seen triples", "on unseen triples")
-    noised = pairs_of(cells, unseen, {**unseen, "noise": "noising"}, floors=False)
+    told = contrast(
+        pairs_of(cells, seen, unseen, corpora=inputs.corpora), "on entirely seen triples", "on unseen triples"
+    )
+    noised = pairs_of(cells, unseen, {**unseen, "noise": "noising"}, floors=False, corpora=inputs.corpora)
     pairs = [pair._replace(name=f"{pair.name}+EN") for pair in noised]
     what = "F1 on unseen triples"
     return sentences(told, contrast(pairs, "without Entity Noising", "with it", what) if pairs else "")
 
 
 def answer_rearranged(table: Table, inputs: TableInputs) -> str:
-    pairs = pairs_of(table.find(metric="f1", stratum="all"), {"protocol": "original"}, {"protocol": "rearranged"})
+    pairs = pairs_of(
+        table.find(metric="f1", stratum="all"),
+        {"protocol": "original"},
+        {"protocol": "rearranged"},
+        corpora=inputs.corpora,
+    )
     return contrast(pairs, "on the original split", "on the rearranged split")
 
 
@@ -179,15 +186,19 @@ def answer_augmented(table: Table, inputs: TableInputs) -> str:
     """The table has the scores on the augmented test set alone; those on the original one are looked up."""
     cells = table.find(metric="f1")
     originals = f1_elsewhere(inputs, cells, protocol="original")
-    pairs = pairs_of([*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"})
+    pairs = pairs_of([*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"}, corpora=inputs.corpora)
     return contrast(pairs, "on the original split", "on the augmented test set")
 
 
 def answer_sifted(table: Table, inputs: TableInputs) -> str:
     cells, original = table.find(metric="f1", stratum="all"), {"protocol": "original"}
     sifted = labels.ordered({cell.of["protocol"] for cell in cells} - {"original"}, labels.protocol_order())
-    found = [(pair, name) for name in sifted for pair in pairs_of(cells, original, {"protocol": name})]
-    systems = [pair.name for pair in pairs_of(cells, original, original)]
+    found = [
+        (pair, name)
+        for name in sifted
+        for pair in pairs_of(cells, original, {"protocol": name}, corpora=inputs.corpora)
+    ]
+    systems = [pair.name for pair in pairs_of(cells, original, original, corpora=inputs.corpora)]
     found.sort(key=lambda one: systems.index(one[0].name))
     pairs = [pair._replace(name=f"{pair.name} ({labels.protocol(name)})") for pair, name in found]
     return contrast(pairs, "on the original split", "on the overlap-sifted split")
