@@ -136,6 +136,22 @@ def test_a_fetched_file_needs_a_hash_or_counts(tmp_path):
         registry.load("corpora.yaml", tmp_path)
 
 
+def test_what_is_wrong_is_shown_as_it_stands(tmp_path):
+    (tmp_path / "models.yaml").write_text("models: {a: {title: A, licence: MIT, source: 'ftp://{a}/b'}}")
+    with pytest.raises(UserError, match=r"models/a/source: source 'ftp://\{a\}/b': ftp is not supported"):
+        registry.load("models.yaml", tmp_path)
+
+
+def test_a_model_may_be_large(tmp_path):
+    entry = f"{{title: A, licence: MIT, source: 'pypi:a==1!/a', sha256: '{'0' * 64}', size: {7 * 10**10}}}"
+    (tmp_path / "models.yaml").write_text(f"models: {{a: {entry}}}")
+    assert registry.load("models.yaml", tmp_path).models["a"].size == 7 * 10**10
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "models.yaml").write_text(f"models: {{a: {entry.replace(str(7 * 10**10), '0')}}}")
+    with pytest.raises(UserError, match="models/a/size: expected at least 1, got 0"):
+        registry.load("models.yaml", tmp_path / "other")
+
+
 def test_a_model_needs_a_well_formed_source(tmp_path):
     (tmp_path / "models.yaml").write_text("models: {a: {title: A, licence: MIT, source: 'http://example.org/a'}}")
     with pytest.raises(UserError, match="models/a/source: source .*only https"):

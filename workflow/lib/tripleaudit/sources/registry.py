@@ -25,7 +25,7 @@ CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entr
 
 def wrong(text: str) -> PydanticCustomError:
     """The error about an entry, as a clause that follows its place."""
-    return PydanticCustomError("entry", text.replace("{", "{{").replace("}", "}}"))
+    return PydanticCustomError("entry", "{text}", {"text": text})
 
 
 def _source(value: Any) -> Source:
@@ -46,6 +46,7 @@ def _digits(count: int) -> AfterValidator:
 
 Files = Annotated[tuple[Text, ...], AsTuple]
 Sha256 = Annotated[str, _digits(64)]
+Bytes = Annotated[int, Field(ge=1)]
 SplitName = Literal["train", "valid", "test"]
 SPLITS = get_args(SplitName)
 
@@ -57,7 +58,7 @@ class Model(Section):
     title: Text
     source: Annotated[Source, BeforeValidator(_source)]
     sha256: Sha256 | None = None
-    size: Number | None = None
+    size: Bytes | None = None
     licence: Text
     layers: Number | None = None  # of an encoder
 
@@ -94,7 +95,7 @@ class RawFile(Section):
     page: Text | None = Field(None, repr=False)
     source: Source | None = Field(None, repr=False)
     sha256: Sha256 | None = None
-    size: Number | None = None
+    size: Bytes | None = None
     licence: Text | None = None
     format: Text | None = None
     expect: Mapping[Literal["sentences", "triples"], Annotated[tuple[int, ...], AsTuple]] = {}
