@@ -20,7 +20,7 @@ TYPED = {
     "prodigy": {
         "text": TEXT,
         "spans": [PERSON | {"token_end": 0}, FIRM | {"token_end": 2}],
-        "relations": [{"head": 0, "child": 2, "label": "leads", "child_span": {"start": 10, "end": 15}}],
+        "relations": [{"head": 0, "label": "leads", "child_span": {"start": 10, "end": 15}}],
     },
     "doccano": {
         "text": TEXT,
@@ -165,6 +165,12 @@ def test_rows_of_prodigy_that_were_rejected_are_counted_wherever_they_stand(tmp_
     corpus = read_corpus(write(tmp_path, rows))
     assert corpus.report.notes == {"texts_not_accepted": len(rejected)}
     assert [sentence.id for sentence in corpus.sentences] == [str(n) for n in range(4) if n not in rejected]
+
+
+def test_a_position_that_is_missing_is_named(tmp_path):
+    row = {key: value for key, value in TYPED["tacred"].items() if key != "obj_end"}
+    with pytest.raises(UserError, match="a.json item 1: field 'obj_end' is missing"):
+        read_corpus(write(tmp_path, [row]), "tacred")
 
 
 def test_an_id_that_no_entity_has_is_not_the_place_of_one(tmp_path):

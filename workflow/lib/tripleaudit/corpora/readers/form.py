@@ -221,7 +221,10 @@ class _Arguments(Arguments):
     def _part(self, item: dict[str, Any], role: str) -> Argument:
         mapped, where = self.mapped, self.where
         if mapped.beside:
-            edges = (mapped.find(item, f"{role}_{edge}") for edge in ("start", "end"))
+            edges = [mapped.find(item, f"{role}_{edge}") for edge in ("start", "end")]
+            if ABSENT in edges:
+                name = mapped.names[f"{role}_{('start', 'end')[edges.index(ABSENT)]}"][0]
+                raise UserError(f"{where}: field {name!r} is missing")
             name = mapped.take(item, role, str, where) if role in mapped.names else None
             return self.span(*edges, name, role, mapped.type_of(item, f"{role}_type", where))
         if not self.spans:

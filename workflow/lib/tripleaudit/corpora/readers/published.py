@@ -147,10 +147,13 @@ def accepted(row: dict[str, Any], where: str) -> dict[str, Any] | None:
     for relation in items(row, "relations", dict, where):
         found = {}
         for key in ("head", "child"):
-            token = relation[key] if type(relation.get(key)) is int else -1
-            single = tokens[token] if 0 <= token < len(tokens) else {}
-            given = take(relation, f"{key}_span", dict, where) if relation.get(f"{key}_span") else {}
-            found[key] = {**ends.get(token, single), **given}
+            if given := relation.get(f"{key}_span"):
+                edges = [take(relation, f"{key}_span", dict, where).get(edge) for edge in ("start", "end")]
+                same = (span for span in spans if [span.get("start"), span.get("end")] == edges)
+                found[key] = {**next(same, {}), **given}  # the type may stand there alone
+            else:
+                token = relation[key] if type(relation.get(key)) is int else -1
+                found[key] = ends.get(token) or (tokens[token] if 0 <= token < len(tokens) else {})
             if not found[key]:
                 raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
         relations.append({**relation, **found})
