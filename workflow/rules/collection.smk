@@ -2,13 +2,6 @@
 COLLECTIONS = STUDY.collections
 
 
-def collection_code(name):
-    """The code of the extractor or system of a collection."""
-    if COLLECTIONS.system(name):
-        return jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(name))
-    return jobs.extractor_code("collection", COLLECTIONS.extractor(name))
-
-
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
     input:

@@ -2,14 +2,6 @@
 SPLITS = ("train", "valid", "test")
 
 
-def reading_code(wildcards):
-    """The code of the format that it reads."""
-    corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol")
-    if protocol:
-        return jobs.corpus_code([], STUDY.data.published(corpus, protocol), split)
-    return jobs.corpus_code(STUDY.data.formats(corpus, split), STUDY.data.registered(corpus), split)
-
-
 rule prepare_corpus:
     """Read one split of a corpus, find its spans, and report what was found and what was not."""
     input:

@@ -2,11 +2,6 @@
 from tripleaudit.protocols.build import spec_of
 
 
-def protocol_code(wildcards):
-    """The code of the protocol that a job builds."""
-    return jobs.described_code("build-protocol", PROTOCOLS, spec_of(wildcards.protocol).name)
-
-
 rule original_split:
     """The original split of a corpus in one cardinality setting."""
     input:

@@ -1,11 +1,6 @@
 # Plots, and the report: one self-contained HTML page of everything that the study found.
 
 
-def plot_code(plot):
-    """The code of a plot beyond that of the command that draws it."""
-    return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
-
-
 rule plot:
     """One plot of the study as SVG, and as the Vega-Lite specification that the report draws."""
     input:

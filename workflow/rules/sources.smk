@@ -2,16 +2,6 @@
 from tripleaudit.sources import registry
 
 
-def pinned_file(file):
-    """What a raw file has to be."""
-    return jobs.pinned(registry.raw_file(file))
-
-
-def pinned_model(model):
-    """What a model has to be."""
-    return jobs.pinned(registry.find_model(STUDY.places.source(model)))
-
-
 rule fetch_raw:
     """Fetch one registered raw file and verify it."""
     output:

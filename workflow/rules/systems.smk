@@ -4,21 +4,6 @@ from tripleaudit.plan.systems import INFUSED, next_attempt
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
 
 
-def chosen(setting):
-    """What a study says of a system: its threads, memory, time or GPUs."""
-    return of(STUDY.systems.setting(setting), "extractor")
-
-
-def attempt_of(path):
-    """The number of a job's attempt, for one that failed is made again where its report says so."""
-    return lambda wildcards: next_attempt(workflow.pathvars.apply(path(*wildcards)))
-
-
-def system_code(name):
-    """The code of a system's kind."""
-    return jobs.described_code("predict-system", SYSTEM_KINDS, STUDY.systems.kinds[name].name)
-
-
 rule predict_system:
     """What a system says of one test set, and what that took; one that fails costs its own row only."""
     input:

@@ -1,16 +1,6 @@
 # From the tidy scores, the audits of the data and the facts of the trainings to paper-style tables and the report.
 
 
-def training_keys(wildcards):
-    """The keys of all trainings as the scores file names them, as JSON."""
-    return json.dumps(STUDY.report.training_keys)
-
-
-def audit_keys(wildcards):
-    """Those of an audit."""
-    return json.dumps({"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol})
-
-
 rule training_facts:
     """How long every training took, on what, and how it went; those behind stored predictions too."""
     input:

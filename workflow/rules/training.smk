@@ -2,12 +2,6 @@
 TRAININGS = STUDY.trainings
 
 
-def training_code(wildcards):
-    """The code of the extractor, and of the matching rule by which the best epoch is chosen."""
-    matching = TRAININGS.matching(wildcards.corpus, wildcards.extractor)
-    return jobs.extractor_code("train", wildcards.extractor) | jobs.described_code("train", MATCHINGS, matching)
-
-
 rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:

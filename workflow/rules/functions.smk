@@ -1,0 +1,67 @@
+# What single rules ask of the plan, where a provider of common.smk does not say it.
+
+
+def pinned_file(file):
+    """What a raw file has to be."""
+    return jobs.pinned(registry.raw_file(file))
+
+
+def pinned_model(model):
+    """What a model has to be."""
+    return jobs.pinned(registry.find_model(STUDY.places.source(model)))
+
+
+def reading_code(wildcards):
+    """The code of the format that it reads."""
+    corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol")
+    if protocol:
+        return jobs.corpus_code([], STUDY.data.published(corpus, protocol), split)
+    return jobs.corpus_code(STUDY.data.formats(corpus, split), STUDY.data.registered(corpus), split)
+
+
+def protocol_code(wildcards):
+    """The code of the protocol that a job builds."""
+    return jobs.described_code("build-protocol", PROTOCOLS, spec_of(wildcards.protocol).name)
+
+
+def training_code(wildcards):
+    """The code of the extractor, and of the matching rule by which the best epoch is chosen."""
+    matching = TRAININGS.matching(wildcards.corpus, wildcards.extractor)
+    return jobs.extractor_code("train", wildcards.extractor) | jobs.described_code("train", MATCHINGS, matching)
+
+
+def chosen(setting):
+    """What a study says of a system: its threads, memory, time or GPUs."""
+    return of(STUDY.systems.setting(setting), "extractor")
+
+
+def attempt_of(path):
+    """The number of a job's attempt, for one that failed is made again where its report says so."""
+    return lambda wildcards: next_attempt(workflow.pathvars.apply(path(*wildcards)))
+
+
+def system_code(name):
+    """The code of a system's kind."""
+    return jobs.described_code("predict-system", SYSTEM_KINDS, STUDY.systems.kinds[name].name)
+
+
+def collection_code(name):
+    """The code of the extractor or system of a collection."""
+    if COLLECTIONS.system(name):
+        return jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(name))
+    return jobs.extractor_code("collection", COLLECTIONS.extractor(name))
+
+
+def plot_code(plot):
+    """The code of a plot beyond that of the command that draws it."""
+    return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
+
+
+def training_keys(wildcards):
+    """The keys of all trainings as the scores file names them, as JSON."""
+    return json.dumps(STUDY.report.training_keys)
+
+
+def audit_keys(wildcards):
+    """Those of an audit."""
+    return json.dumps({"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol})
