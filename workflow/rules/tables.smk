@@ -77,7 +77,8 @@ rule tables:
 
 
 # a target for every table by its name: `snakemake --cores 2 sifted` makes that table and what it needs
-for table_name in STUDY.tables:
+# (the rule `collection` has the name of its table)
+for table_name in (name for name in STUDY.tables if name != "collection"):
 
     rule:
         name:

@@ -78,18 +78,3 @@ def test_limit_keeps_the_first_sentences(real_data):
     parts = [whole[start : start + 3] for start in range(0, len(whole), 703)]
     each = read_registered("webnlg-augmented", "test", real_data, limit_each=3).sentences
     assert [sentence.text for sentence in each] == [sentence.text for part in parts for sentence in part]
-
-
-def test_relations_are_as_many_as_the_registry_says(real_data):
-    counted = {name: entry for name, entry in registry.corpora().items() if entry.relations}
-    assert {"webnlg", "conll04", "scierc"} <= set(counted)
-    for name, entry in counted.items():
-        train, test = (
-            {
-                triple.relation
-                for sentence in read_registered(name, split, real_data).sentences
-                for triple in sentence.triples
-            }
-            for split in ("train", "test")
-        )
-        assert entry.relations == {"train": len(train), "test": len(train & test)}, name

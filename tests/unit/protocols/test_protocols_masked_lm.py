@@ -151,7 +151,7 @@ def test_weights_in_pickles_are_not_loaded(trained, tmp_path, kind):
 def test_trainings_that_name_no_numbers_keep_theirs():
     """Another default would be another model of all who name none."""
     own = MaskedLm()
-    assert (own.steps, own.layers, own.batch_size, own.max_length, own.seed) == (200, None, 16, 128, 0)
+    assert (own.steps, own.layers, own.batch_size, own.max_length, own.seed) == (300, None, 16, 128, 0)
     assert (own.learning_rate, own.encoder_learning_rate, own.mask_rate) == (2e-3, 2e-4, 0.25)
 
 

@@ -182,9 +182,10 @@ class _Quiet(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
-        if isinstance(getattr(node, "body", None), list):
-            texts = (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in node.body)
-            node.body = [one for one, text in zip(node.body, texts, strict=True) if not text]
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            texts = (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body)
+            body[:] = [one for one, text in zip(body, texts, strict=True) if not text]
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
@@ -60,7 +61,7 @@ def generate(
         )
     write_jsonl(answers, (item.to_json() for item in results))
     save_sentences(predictions, (item.prediction(task.relations) for item in results))
-    provenance = {"dataset": dataset, "system": system, "setting": task.setting, "model": model}
+    provenance: dict[str, Any] = {"dataset": dataset, "system": system, "setting": task.setting, "model": model}
     provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
     provenance |= {"examples": [sentence.id for sentence in task.examples], "sample": task.sample}
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}

@@ -10,14 +10,18 @@ import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Union
 
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import Parsed
 from tripleaudit.llm.endpoint import Answer, Request, Usage
 from tripleaudit.llm.splitting import split
 
+if TYPE_CHECKING:
+    from tripleaudit.llm.client import Client
+
 Message = Mapping[str, str]
+Ask = Union[Callable[[list[Request]], list[Answer]], "Client"]
 
 
 @dataclass(frozen=True)
@@ -265,9 +269,7 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
         yield from fitting(Piece(piece.index, piece.text[start:end], inside), total, talk, limits, counter)
 
 
-def drive(
-    conversations: Mapping[Any, Generator[Request, Answer, Any]], ask: Callable[[list[Request]], list[Answer]]
-) -> dict[Any, Any]:
+def drive(conversations: Mapping[Any, Generator[Request, Answer, Any]], ask: Ask) -> dict[Any, Any]:
     """Run generators of requests side by side and return their results.
 
     Args:
@@ -275,7 +277,7 @@ def drive(
         ask: a client, which lets each conversation go on as soon as its own answer is there; or what sends a list of
             requests and returns the answers in the same order, for all conversations in rounds.
     """
-    if hasattr(ask, "drive"):
+    if not callable(ask):
         return ask.drive(conversations)
     results: dict[Any, Any] = {}
     waiting: dict[Any, Request] = {}

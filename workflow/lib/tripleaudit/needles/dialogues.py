@@ -1,7 +1,7 @@
 """What is said about a document: entities of its pieces as MINEA needs them (section 4.1), one thread with history."""
 
 import dataclasses
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +27,7 @@ READS = (
     "data/prompts/minea-remind.yaml",
 )
 
-ENRICHED, UNTOUCHED = "enriched", "untouched"
 Offsets = tuple[int, int]
-Ask = Callable[[list[Request]], list[Answer]]
-Counters = Callable[[], TokenCounter]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.conversation import Limits, Piece, TokenCounter, converse, counters, drive
+from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, converse, counters, drive
 from tripleaudit.llm.endpoint import Answer, bill
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
 from tripleaudit.needles.dialogues import Prompts, as_pieces, branch, entities_of
@@ -26,7 +26,6 @@ from tripleaudit.needles.minea import Index, Match, rate_matches, with_judgement
 from tripleaudit.needles.pieces import (
     ENRICHED,
     UNTOUCHED,
-    Ask,
     Counters,
     call_row,
     cut,

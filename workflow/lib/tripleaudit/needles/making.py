@@ -11,13 +11,13 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.conversation import drive
+from tripleaudit.llm.conversation import Ask, drive
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, read_documents
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.needle import Needle, load_needles, problem
-from tripleaudit.needles.pieces import Ask, cut
+from tripleaudit.needles.pieces import cut
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType
 from tripleaudit.needles.templates import template_needles

@@ -5,12 +5,10 @@ from typing import Any
 
 from tripleaudit.llm.answers import STATUSES
 from tripleaudit.llm.conversation import TokenCounter, Turn
-from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.splitting import split, split_evenly
 
 ENRICHED, UNTOUCHED = "enriched", "untouched"
 Offsets = tuple[int, int]
-Ask = Callable[[list[Request]], list[Answer]]
 Counters = Callable[[], TokenCounter]
 
 

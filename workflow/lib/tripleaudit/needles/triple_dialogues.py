@@ -11,11 +11,11 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_jsonl
 from tripleaudit.llm.answers import Parsed, parse_triples
 from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, Turn, converse, counters, drive
+from tripleaudit.llm.conversation import Ask, Limits, Piece, Talk, TokenCounter, Turn, converse, counters, drive
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.needles.pieces import Ask, Counters, call_row
+from tripleaudit.needles.pieces import Counters, call_row
 from tripleaudit.needles.triples import document_of, load_triple_needles
 
 READS = ("data/prompts/minea-triples*.yaml",)

@@ -118,8 +118,9 @@ def counted(counts: Path, study: Path) -> Predicted:
     gold, predictions = found.get("gold"), found.get("predictions", found.get("decisions"))
     if gold is None or predictions is None:
         raise UserError(f"{counts}: its gold sentences or predictions are not in {study}; score it there again")
-    names = (str(keys.get(name) or "") for name in RUN)
-    return Predicted(*names, str(keys.get("noise") or "none"), predictions, gold, counts)
+    corpus, protocol, training, extractor = (str(keys.get(name) or "") for name in RUN)
+    noise = str(keys.get("noise") or "none")
+    return Predicted(corpus, protocol, training, extractor, noise, predictions, gold, counts)
 
 
 def infused_of(path: Path, study: Path, corpus: str) -> Predicted:

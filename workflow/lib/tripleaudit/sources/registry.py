@@ -6,7 +6,7 @@ The models below are the entries of its two files; what is wrong with one is sai
 import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
 
 import yaml
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic_core import PydanticCustomError
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import AsTuple, Number, Section, Text, mistakes
+from tripleaudit.fields import AsTuple, Number, Section, Text, among, mistakes
 from tripleaudit.files import is_sha256
 from tripleaudit.shipped import DATA
 from tripleaudit.sources.source import Source, parse_source
@@ -47,8 +47,8 @@ def _digits(count: int) -> AfterValidator:
 Files = Annotated[tuple[Text, ...], AsTuple]
 Sha256 = Annotated[str, _digits(64)]
 Bytes = Annotated[int, Field(ge=1)]
-SplitName = Literal["train", "valid", "test"]
-SPLITS = get_args(SplitName)
+SPLITS = ("train", "valid", "test")
+SplitName = Annotated[str, among(SPLITS)]
 
 
 class Model(Section):
@@ -192,7 +192,7 @@ class RegisteredCorpus(Section):
             raise UserError(f"corpus {self.name!r} has no split {split!r}, expected one of {', '.join(self.splits)}")
         if split in self.whole:
             # which raw sentences have zero triples depends on the sentences of every split
-            plans = [self.whole[name] for name in self.splits] if self.zero else [self.whole[split]]
+            plans = [plan for name, plan in self.whole.items() if self.zero or name == split]
             names = [name for plan in plans for name in (*plan.files, *plan.without)]
             names += self.zero.files if self.zero else ()
         else:

@@ -71,7 +71,8 @@ def pairs_of(
             trivial = [(one.label, sides[0].get((corpus, other), Cell())) for other, one in BASELINES.items()]
             baseline, floor = best(trivial if floors else [])
             label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
-            pairs.append(Pair(label, *(side[corpus, name] for side in sides), floor, f"the baseline “{baseline}”"))
+            first, second = (side[corpus, name] for side in sides)
+            pairs.append(Pair(label, first, second, floor, f"the baseline “{baseline}”"))
     return pairs
 
 

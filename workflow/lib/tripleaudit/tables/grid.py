@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
@@ -10,7 +11,7 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, TableInputs
 
-PERCENT = {"scale": 100, "digits": 1}
+PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
 LAST_WORDS_ONLY = "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
 SETS_NOTE = (

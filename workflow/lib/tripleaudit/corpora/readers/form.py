@@ -221,12 +221,12 @@ class _Arguments(Arguments):
     def _part(self, item: dict[str, Any], role: str) -> Argument:
         mapped, where = self.mapped, self.where
         if mapped.beside:
-            edges = [mapped.find(item, f"{role}_{edge}") for edge in ("start", "end")]
-            if ABSENT in edges:
-                name = mapped.names[f"{role}_{('start', 'end')[edges.index(ABSENT)]}"][0]
+            start, end = (mapped.find(item, f"{role}_{edge}") for edge in ("start", "end"))
+            if ABSENT in (start, end):
+                name = mapped.names[f"{role}_{'start' if start is ABSENT else 'end'}"][0]
                 raise UserError(f"{where}: field {name!r} is missing")
             name = mapped.take(item, role, str, where) if role in mapped.names else None
-            return self.span(*edges, name, role, mapped.type_of(item, f"{role}_type", where))
+            return self.span(start, end, name, role, mapped.type_of(item, f"{role}_type", where))
         if not self.spans:
             name = mapped.take(item, role, str, where)
             entity = self.keys.get(name)
@@ -247,8 +247,8 @@ class _Arguments(Arguments):
         return self.placed[id(self.entities[place])]
 
     def _placed(self, entity: dict[str, Any], role: str) -> Argument:
-        edges = (self.mapped.take(entity, edge, int, self.where) for edge in ("start", "end"))
-        return self.span(*edges, None, role, self.mapped.type_of(entity, "type", self.where))
+        start, end = (self.mapped.take(entity, edge, int, self.where) for edge in ("start", "end"))
+        return self.span(start, end, None, role, self.mapped.type_of(entity, "type", self.where))
 
     def span(self, start: Any, end: Any, name: str | None, role: str, type_: str | None) -> Argument:
         found = super().span(start, end, None, role, type_)
