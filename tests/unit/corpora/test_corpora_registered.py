@@ -69,6 +69,32 @@ def test_the_nyt29_text_files_are_found_by_their_names(tmp_path, monkeypatch):
         read_registered("nyt29", "train", tmp_path)
 
 
+def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_data, root):
+    from tripleaudit.plan.study import Study
+
+    plan = Study.read(root / "config" / "webnlg-ten.yaml", raw_root=str(real_data))
+    named = plan.data.section["webnlg"].only_relations
+    whole = {split: read_registered("webnlg", split, real_data) for split in ("train", "valid", "test")}
+    sets = [{t.relation for t in s.triples} for corpus in whole.values() for s in corpus.sentences]
+    chosen: list[str] = []
+    while len(chosen) < len(named):
+        known = sorted(set().union(*sets) - set(chosen))
+        chosen.append(max(known, key=lambda one: sum(each <= {*chosen, one} for each in sets)))
+    assert chosen == named
+    kept = {split: read_registered("webnlg", split, real_data, only=named) for split in whole}
+    assert {split: corpus.report.sentences for split, corpus in kept.items()} == {
+        "train": 1692,
+        "valid": 155,
+        "test": 213,
+    }
+    for split, corpus in kept.items():
+        assert corpus.report.notes["of_other_relations"] == len(whole[split].sentences) - len(corpus.sentences)
+    first = read_registered("webnlg", "test", real_data, only=named, limit=5).sentences
+    assert first == kept["test"].sentences[:5]
+    with pytest.raises(UserError, match="webnlg/train: no triple has the relation 'contry'.* did you mean 'country'"):
+        read_registered("webnlg", "train", real_data, only=["contry"])
+
+
 def test_limit_keeps_the_first_sentences(real_data):
     whole = read_registered("webnlg", "test", real_data)
     first = read_registered("webnlg", "test", real_data, limit=10)

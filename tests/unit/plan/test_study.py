@@ -214,6 +214,24 @@ def test_published_variants_are_cut_like_the_test_set_whose_variants_they_are():
     assert plan.data.prepare_options("webnlg", "test", "augmented")[-2:] == ["--limit-each", "5"]
 
 
+def test_kept_relations_decide_a_split_and_an_untrained_original_trains_nothing():
+    ten = {
+        "study": "s",
+        "corpora": {"webnlg": {"only_relations": ["country", "capital"]}},
+        "extractors": {"casrel": {}},
+    }
+    plan = Study({**ten, "protocols": {"original": {"train": False}, "rearranged": {"test_size": 9}}})
+    kept = ["--only-relation", "country", "--only-relation", "capital"]
+    assert plan.data.prepare_options("webnlg", "train")[-4:] == kept
+    assert plan.data.prepare_options("webnlg", "test")[-5:] == [*kept, "--some-absent"]
+    assert plan.data.sizes("webnlg") == {}
+    assert {run.trainset for run in plan.runs} == {"rearranged-nz"}
+    with pytest.raises(UserError) as error:
+        Study({**ten, "settings": ["nz", "wz"], "protocols": {"original": {"train": False}, "augmented": {}}})
+    for what in ("protocol 'augmented'", "setting 'wz'"):
+        assert f"protocols/original/train: false, but the {what} is tested by trainings" in str(error.value)
+
+
 def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
     with pytest.raises(
         UserError, match="no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans"

@@ -48,6 +48,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--uncased", action="store_true", help="lower-case and strip accents, as an uncased encoder reads the text"
     )
+    parser.add_argument(
+        "--only-relation",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="keep only sentences all of whose triples have this relation, or another one that is named so",
+    )
+    parser.add_argument(
+        "--some-absent", action="store_true", help="of the relations to keep some may be in no triple of this split"
+    )
     parser.add_argument("--keep-duplicates", action="store_true", help="keep repeated triples of a sentence")
     parser.add_argument(
         "--tokenizer", metavar="PATH", help="tokenizer.json or model folder: also count the triples that are cut off"
@@ -69,11 +79,12 @@ def run(args: argparse.Namespace) -> None:
     save_sentences(args.out, corpus.sentences)
     if args.report:
         write_json(args.report, corpus.report.to_json())
-    report = corpus.report
+    report, only = corpus.report, args.only_relation
     print(
         f"{report.source}: {report.sentences} sentences, {report.zero_triple_sentences} of them with zero triples, "
         f"{report.triples} triples, {report.duplicates} repeated, {report.triples_not_in_text} with an entity that is "
         "not in the text"
+        + ("; {of_other_relations} sentences of other relations left out".format(**report.notes) if only else "")
     )
 
 
@@ -94,11 +105,13 @@ def _registered(args: argparse.Namespace):
         limit=args.limit,
         limit_each=args.limit_each,
         lower=args.uncased,
+        only=args.only_relation,
+        some_absent=args.some_absent,
     )
 
 
 def _own(args: argparse.Namespace):
-    from tripleaudit.corpora.corpus import build_corpus, uncased
+    from tripleaudit.corpora.corpus import build_corpus, of_relations, uncased
     from tripleaudit.corpora.divide import split_corpus
     from tripleaudit.corpora.readers import read_raw, resolve_format
     from tripleaudit.corpora.readers.records import parse_columns
@@ -119,14 +132,17 @@ def _own(args: argparse.Namespace):
         if args.part not in weights:
             raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")
         members = split_corpus(members, weights, args.seed)[args.part]
-    members = members[: args.limit]
-    return build_corpus(
-        map(uncased, members) if args.uncased else members,
+    kept = of_relations(members, args.only_relation, ", ".join(args.source), args.some_absent)
+    found = build_corpus(
+        map(uncased, kept[: args.limit]) if args.uncased else kept[: args.limit],
         source=", ".join(args.source),
         format="+".join(dict.fromkeys(formats)),
         occurrence=args.occurrence,
         deduplicate=not args.keep_duplicates,
     )
+    if args.only_relation:
+        found.report.notes["of_other_relations"] = len(members) - len(kept)
+    return found
 
 
 def _pairs(option: str, texts: list[str]) -> dict[str, str]:

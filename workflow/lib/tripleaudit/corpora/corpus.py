@@ -6,13 +6,13 @@ are removed and problems are counted, so that every format is treated alike.
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, hint
 
 
 class RawTriple(NamedTuple):
@@ -241,6 +241,30 @@ class _Finder:
             self.known[entity] = spans, level
         spans, level = self.known[entity]
         return [replace(span, type=type_) for span in spans], level
+
+
+def of_relations(
+    members: Iterable[RawSentence], relations: Collection[str], source: str, some_absent: bool = False
+) -> list[RawSentence]:
+    """Return the sentences all of whose triples have these relations, those without triples too; all if none is named.
+
+    Args:
+        members: sentences as a reader yields them.
+        relations: names.
+        source: of the sentences, for messages.
+        some_absent: a small split need not have every relation.
+
+    Raises:
+        UserError: a relation is in no triple, though ``some_absent`` is not said.
+    """
+    members = list(members)
+    if not relations:
+        return members
+    known = {triple.relation for item in members for triple in item.triples}
+    for name in relations:
+        if name not in known and not some_absent:
+            raise UserError(f"{source}: no triple has the relation '{name}', which is to be kept{hint(name, known)}")
+    return [item for item in members if all(triple.relation in relations for triple in item.triples)]
 
 
 def uncased(item: RawSentence) -> RawSentence:

@@ -1,10 +1,10 @@
 """Making the splits of registered corpora from their raw files (:mod:`tripleaudit.sources.registry`)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
-from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, uncased
+from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, of_relations, uncased
 from tripleaudit.corpora.divide import deal, find_zero, fitting_sizes, split_corpus, split_like
 from tripleaudit.corpora.readers import read_raw
 from tripleaudit.corpora.readers.common import load_json
@@ -25,6 +25,8 @@ def read_registered(
     limit: int | None = None,
     limit_each: int | None = None,
     lower: bool = False,
+    only: Collection[str] = (),
+    some_absent: bool = False,
 ) -> Corpus:
     """Read one split of a registered corpus.
 
@@ -36,10 +38,12 @@ def read_registered(
         limit: keep only the first sentences.
         limit_each: keep only the first sentences of each file, as variants of a limited test set lie.
         lower: lower-case and strip accents (:mod:`tripleaudit.corpora.corpus`).
+        only, some_absent: keep the sentences of these relations alone, before any limit; see
+            :func:`~tripleaudit.corpora.corpus.of_relations`. The note ``of_other_relations`` counts the others.
 
     Raises:
-        UserError: unknown corpus or split; a file is missing, has another hash or other counts than registered, or is
-            broken.
+        UserError: unknown corpus or split, or a relation that no triple has; a file is missing, has another hash or
+            other counts than registered, or is broken.
     """
     check_occurrence(occurrence)
     entry = registry.corpus(name)
@@ -48,7 +52,9 @@ def read_registered(
 
     def read(file: str) -> Iterable[RawSentence]:
         found = read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)
-        return islice(found, limit_each)
+        if limit_each is None:
+            return found
+        return islice(of_relations(found, only, file, some_absent=True), limit_each)
 
     if entry.zero:
         members = _with_zero(entry, split, read)
@@ -57,14 +63,17 @@ def read_registered(
     else:
         members = _divide(entry.division, read, Path(raw_root))[split]
     formats = dict.fromkeys(file.format for file in entry.raw_files(split) if file.format)
-    members = members[:limit]
-    return build_corpus(
-        map(uncased, members) if lower else members,
+    kept = of_relations(members, only, f"{name}/{split}", some_absent)
+    found = build_corpus(
+        map(uncased, kept[:limit]) if lower else kept[:limit],
         source=f"{name}/{split}",
         format="+".join(formats),
         occurrence=occurrence,
         deduplicate=deduplicate,
     )
+    if only:
+        found.report.notes["of_other_relations"] = len(members) - len(kept)
+    return found
 
 
 def check_raw_file(file: RawFile, path: Path) -> None:

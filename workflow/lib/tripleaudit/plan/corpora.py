@@ -86,6 +86,8 @@ class Corpus(Section):
     """Lower-case sentences and entities and strip their accents, as an uncased encoder reads them."""
     limit: Limit | None = None
     """Keep only the first sentences of each split, for quick runs; null keeps all."""
+    only_relations: list[Text] = []
+    """Keep only sentences all of whose triples have these relations (those without triples, too); empty keeps all."""
     encoder: str | None = None
     """The encoder of this corpus by source, instead of encoder/model, such as an uncased one for NYT29*."""
     noise_probability: Share | None = None
@@ -242,6 +244,8 @@ class Corpora:
     def sizes(self, name: str) -> dict[str, int]:
         """Return the number of sentences of each split as the study takes it, where that is known beforehand."""
         corpus = self.section[name]
+        if corpus.only_relations:
+            return {}
         entry = registry.corpora().get(corpus.registry or name) if corpus.files is None else None
         known = dict(entry.sizes) if entry is not None else _sizes_of_files(corpus.files)
         limits = {split: most for split, most in corpus.limit or () if most is not None}
@@ -322,6 +326,10 @@ class Corpora:
                 result += ["--divide", "train=9,valid=1", "--part", split]
         if chosen.uncased:
             result.append("--uncased")
+        for relation in chosen.only_relations:
+            result += ["--only-relation", relation]
+        if chosen.only_relations and split != "train":
+            result.append("--some-absent")
         limit = getattr(chosen.limit, split, None)
         if published and split == "test":
             return result + (["--limit-each", str(limit)] if limit and protocol in self.tests_only else [])

@@ -27,7 +27,10 @@ class AugmentedOptions(Section):
 
 
 class Original(Section):
-    """The split as it is; it has no options."""
+    """The split as it is; `train: false` trains nothing on it."""
+
+    train: bool = True
+    """false makes the sets and their statistics, and trains nothing on them."""
 
 
 def _refuse_keys_of_another(rule: str, section: Section, keys: Mapping[str, Iterable[str]]) -> None:
@@ -134,7 +137,7 @@ class _Protocols(Section):
     """How training and test sets are made from a corpus; `original` always belongs to a study."""
 
     original: Annotated[Original, OrEmpty] = Original()
-    """The split as it is; it has no options."""
+    """The split as it is; `train: false` trains nothing on it."""
     rearranged: Annotated[Rearranged, OrEmpty] = Rearranged()
     """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
     augmented: Annotated[Augmented, OrEmpty] = Augmented()

@@ -134,6 +134,13 @@ class Study:
                     f"protocols/{protocol}: nothing in the study can be asked for relations that training lacks; "
                     "expected the extractor unirel, an endpoint under systems, or a system with relations: true"
                 )
+        if not self.data.protocol("original").get("train", True):
+            needing = [
+                *(f"protocol '{name}'" for name in self.data.tests_only),
+                *(["setting 'wz'"] * ("wz" in self.settings)),
+            ]
+            for what in needing:
+                yield f"protocols/original/train: false, but the {what} is tested by trainings on the original split"
         if self.classifiers and "wz" not in self.settings:
             yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
         encoder = self.typed.encoder
