@@ -52,11 +52,12 @@ def micro(counts: np.ndarray) -> Micro:
 
 
 def in_stratum(strata: Sequence[str | None], name: str) -> np.ndarray:
-    """Return a mask ``[sentences]`` of the sentences of one stratum; ``"all"`` has every sentence.
+    """Return a mask ``[sentences]`` of the sentences of a stratum, or of several as ``"a+b"``; ``"all"`` has every one.
 
     A sentence belongs to a stratum if all its gold triples are of that type, else to ``others``; sentences with zero
     triples belong to none. Every triple predicted for a sentence of a stratum counts there.
     """
     if name == "all":
         return np.ones(len(strata), dtype=bool)
-    return np.fromiter((stratum == name for stratum in strata), dtype=bool, count=len(strata))
+    names = name.split("+")
+    return np.fromiter((stratum in names for stratum in strata), dtype=bool, count=len(strata))

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.cells import Cell, number
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED
+from tripleaudit.training.convergence import FEWEST
 
 NOT_MEASURED: Final = "This was not measured in the study."
 SHOWN: Final = 4  # names of a list that stays short
@@ -23,15 +24,15 @@ class Pair(NamedTuple):
     Attributes:
         name: of the system.
         first, second: the values.
-        floor: what the best trivial baseline reaches where ``first`` was measured.
-        floor_name: of that baseline.
+        floors: what the best trivial baseline reaches on the cases of either value.
+        baselines: names of these baselines.
     """
 
     name: str
     first: Cell
     second: Cell
-    floor: Cell = Cell()
-    floor_name: str = "the trivial baseline"
+    floors: tuple[Cell, Cell] = (Cell(), Cell())
+    baselines: tuple[str, str] = ("", "")
 
     @property
     def fall(self) -> float:
@@ -54,26 +55,35 @@ def pairs_of(
         first, second: what the cells of a condition are of, as ``{"stratum": "unseen"}``; without noising unless they
             say so.
         corpora: of the study; a system is named with its corpus where there are several.
-        floors: whether the best trivial baseline stands beside the first value.
+        floors: whether the best trivial baseline stands beside each value; it is never trained with noising.
     """
     known = [cell for cell in cells if cell.of and cell.value is not None]
-    sides: list[dict[tuple[str, str], Cell]] = []
-    for condition in (first, second):
-        wanted = {"noise": "none", **condition}.items()
-        found = [((cell.of["corpus"], cell.of["extractor"]), cell) for cell in known if wanted <= cell.of.items()]
-        sides.append(dict(reversed(found)))
+
+    def under(condition: Mapping[str, str]) -> dict[tuple[str, str], Cell]:
+        found = [
+            ((cell.of["corpus"], cell.of["extractor"]), cell) for cell in known if condition.items() <= cell.of.items()
+        ]
+        return dict(reversed(found))
+
+    sides = [under({"noise": "none", **condition}) for condition in (first, second)]
+    baselines = [under({**condition, "noise": "none"}) for condition in (first, second)]
     systems = [
         key for key in dict.fromkeys((c.of["corpus"], c.of["extractor"]) for c in known) if key[1] not in BASELINES
     ]
     several_corpora, pairs = len({*corpora, *(corpus for corpus, _ in systems)}) > 1, []
     for corpus, name in systems:
         if all((corpus, name) in side for side in sides):
-            trivial = [(one.label, sides[0].get((corpus, other), Cell())) for other, one in BASELINES.items()]
-            baseline, floor = best(trivial if floors else [])
+            trivial = [_floor(plain, corpus) for plain in baselines] if floors else [("", Cell())] * 2
             label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
             first, second = (side[corpus, name] for side in sides)
-            pairs.append(Pair(label, first, second, floor, f"the baseline “{baseline}”"))
+            names, held = zip(*trivial, strict=True)
+            pairs.append(Pair(label, first, second, held, names))
     return pairs
+
+
+def _floor(cells: Mapping[tuple[str, str], Cell], corpus: str) -> tuple[str, Cell]:
+    """Return the name and the value of the best baseline under one condition."""
+    return best((one.label, cells.get((corpus, name), Cell())) for name, one in BASELINES.items())
 
 
 def contrast(
@@ -121,7 +131,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "unfinished"
     if between_trainings and any(UNEQUAL in cell.mark for cell in cells):
         return "unequal"
-    if not_beaten(pair.first, pair.floor) and not_beaten(pair.second, pair.floor):
+    if all(not_beaten(*one) for one in zip(cells, pair.floors, strict=True)):
         return "floor"
     if tied(*cells):
         return "tie"
@@ -131,39 +141,54 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
 
 
 def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
+    """Say why nothing follows for some systems, and in the same sentence what would change that."""
     names, one = several([pair.name for pair in pairs]), len(pairs) == 1
     values = f" ({pairs[0].first.shown} % {first}, {pairs[0].second.shown} % {second})" if one else ""
     if doubt == "few":
         cases = min(cell.cases for pair in pairs for cell in (pair.first, pair.second) if cell.cases is not None)
         plural = "sentence" if cases == 1 else "sentences"
-        return f"Too few cases for a conclusion about {names}: one side rests on {cases} test {plural}{values}."
+        return (
+            f"Too few cases for a conclusion about {names}: one side rests on {cases} test {plural}{values}, and it "
+            f"takes {FEW}."
+        )
     if doubt == "zero":
         return (
-            f"{names} {'finds' if one else 'find'} nothing right {first} or {second}, which says nothing about either."
+            f"{names} {'finds' if one else 'find'} nothing right {first} or {second}, which says nothing about either: "
+            "it takes more epochs, or more training sentences."
         )
     if doubt == "unfinished":
         verb = "its training had" if one else "their trainings had"
         return (
             f"No conclusion for {names}: {verb} not converged ({UNFINISHED}), so that the values{values} may change "
-            "with more training."
+            "with more training; it takes more epochs."
         )
     if doubt == "unsettled":
         return (
             f"No conclusion for {names}: there were too few evaluations to know whether training had converged "
-            f"({UNSETTLED}){values}."
+            f"({UNSETTLED}){values}; it takes {FEWEST}."
         )
     if doubt == "unequal":
         return (
             f"No conclusion for {names}: the two trainings saw unequal numbers of sentences with triples ({UNEQUAL}), "
-            f"so that the difference{values} is one of budget too."
+            f"so that the difference{values} is one of budget too; it takes two trainings of as many epochs."
         )
     if doubt == "floor":
-        floors = f" ({pairs[0].floor.shown} %)" if one else ""
-        values = f": {what} is {pairs[0].first.shown} % {first} and {pairs[0].second.shown} % {second}" if one else ""
-        beat = f"{'does' if one else 'do'} not beat {pairs[0].floor_name}{floors}"
-        return f"{names} {beat}{values}. Nothing follows from a difference between them."
+        return _not_beating(pairs, first, second, what)
     shown = _tie(pairs) if one else ""
     return f"For {names}, no difference can be told between {what} {first} and {second}{shown}."
+
+
+def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
+    names, one = several([pair.name for pair in pairs]), len(pairs) == 1
+    baselines = several(list(dict.fromkeys(f"“{name}”" for pair in pairs for name in pair.baselines if name)))
+    plural = "s" if " and " in baselines else ""
+    values = ""
+    if one:
+        sides = zip((first, second), pairs[0][1:3], pairs[0].floors, strict=True)
+        said = [f"{cell.shown} % {where}, against {floor.shown} %" for where, cell, floor in sides]
+        values = f": {what} is {said[0]}, and {said[1]}"
+    beat = f"{'does' if one else 'do'} not beat the baseline{plural} {baselines} {first} or {second}{values}"
+    return f"{names} {beat}; before a difference says anything, it takes a system that does, as after more epochs."
 
 
 def _tie(pairs: Sequence[Pair]) -> str:
@@ -237,6 +262,12 @@ def two_values(pair: Pair, first: str, second: str) -> str:
         f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction} of "
         f"{abs(pair.fall):.{pair.first.digits}f} points{overlap(pair.first, pair.second)}"
     )
+
+
+def bounded(cell: Cell) -> str:
+    """``64.3 % [51.8, 76.1]``, the value alone where it has no interval."""
+    bounds = "" if cell.low is None else f" [{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"
+    return f"{cell.shown} %{bounds}"
 
 
 def overlap(first: Cell, second: Cell) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
-from tripleaudit.scoring.bootstrap import Interval, intervals
+from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.rows import split_two_step
@@ -119,6 +119,26 @@ class ScoreIndex:
             of={**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
             cases=self.cases(run, stratum, matching),
             full=None if low is None else scale,
+        )
+
+    def pooled(self, run: RunKey, strata: Sequence[str], *, matching: str) -> Cell:
+        """Return the F1 in percent over the sentences of several strata together; a gap without per-sentence counts."""
+        name = "+".join(strata)
+        stacked = self._stacked(run, name, matching, tuple(self._counts.get(run, {})))
+        if stacked is None or not len(stacked):
+            return Cell()
+        values = [100 * value for value in scores_of(stacked.sum(axis=0))[:, METRICS.index("f1")].tolist()]
+        bound = (intervals(stacked) or {}).get("f1")
+        return Cell(
+            value=statistics.fmean(values),
+            sd=statistics.stdev(values) if len(values) > 1 else None,
+            low=None if bound is None else 100 * bound.low,
+            high=None if bound is None else 100 * bound.high,
+            seeds=_trained(self._counts[run]),
+            mark=self.mark(run),
+            of={**run._asdict(), "stratum": name, "matching": matching, "metric": "f1"},
+            cases=len(stacked),
+            full=100,
         )
 
     def cases(self, run: RunKey, stratum: str, matching: str) -> int | None:
