@@ -29,6 +29,10 @@ def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
     lines = text.splitlines()
     assert lines[0].startswith("Study small: 8 jobs ran, 0 were up to date, in ")
     assert "1 table in results/small/tables: triple-types" in text
+    timed, told = study / "results/small/benchmarks", study / "results/small/logs"
+    benchmarks = {path.relative_to(timed).with_suffix("") for path in timed.rglob("*.jsonl")}
+    logs = {path.relative_to(told).with_suffix("") for path in told.rglob("*.log")}
+    assert logs == benchmarks and len(logs) == 8  # every job is timed, where its log says
 
     plan = Study.read(study / "study.yaml")
     run = plan.runs[0]  # as if it had been trained for half an hour

@@ -1,7 +1,5 @@
 """What a run says at its end."""
 
-import re
-
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.summary import Job, RunSummary
 
@@ -38,14 +36,3 @@ def test_without_language_models_nothing_is_said_about_money(tmp_path):
     endpoints = {"e": {"prices": {"input": 2, "output": 8}}}  # of which nothing was asked
     summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}, "endpoints": endpoints})
     assert "Language models cost nothing: no request that has a price was sent" in summary.finish(jobs)
-
-
-def test_every_rule_that_makes_something_is_timed(root):
-    rule = re.compile(r"^ *(?:use )?rule (\w+).*?:\n(.*?)(?=^ *(?:use )?rule |\Z)", re.DOTALL | re.MULTILINE)
-    made = {}
-    for path in sorted((root / "workflow" / "rules").glob("*.smk")):
-        for name, body in rule.findall(path.read_text(encoding="utf-8")):
-            if re.search(r"^ +output:", body, re.MULTILINE):
-                made[name] = "benchmark:" in body
-    assert len(made) > 30
-    assert [name for name, timed in made.items() if not timed] == []

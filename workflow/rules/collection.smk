@@ -13,8 +13,6 @@ rule extract_collection:
         "<study>/collections/{collection}/collection.json",
     log:
         "<logs>/extract_collection/{collection}.log",
-    benchmark:
-        "<benchmarks>/extract_collection/{collection}.jsonl"
     threads: of(COLLECTIONS.threads, "collection")
     resources:
         gpu=0 if config["gpu"] == 0 else of(COLLECTIONS.gpus, "collection"),

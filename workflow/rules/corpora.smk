@@ -11,8 +11,6 @@ rule prepare_corpus:
         counts="<study>/corpora/{corpus}/{split}.counts.json",
     log:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
-    benchmark:
-        "<benchmarks>/prepare_corpus/{corpus}/{split}.jsonl"
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
@@ -35,8 +33,6 @@ rule corpus_reports:
         expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
     log:
         "<logs>/corpus_reports/{corpus}.log",
-    benchmark:
-        "<benchmarks>/corpus_reports/{corpus}.jsonl"
     localrule: True
     params:
         max_length=of(STUDY.trainings.shortest_limit, "corpus"),

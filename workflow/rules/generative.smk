@@ -12,8 +12,6 @@ rule fetch_lm:
         "<downloads>/lm/{model}.gguf",
     log:
         "<logs>/fetch_lm/{model}.log",
-    benchmark:
-        "<benchmarks>/fetch_lm/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
@@ -34,8 +32,6 @@ rule convert_lm:
         tokenizer="<downloads>/lm/{model}/tokenizer.json",
     log:
         "<logs>/convert_lm/{model}.log",
-    benchmark:
-        "<benchmarks>/convert_lm/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     priority: 20
@@ -55,8 +51,6 @@ rule select_texts:
         reference="<study>/generative/{dataset}/reference.jsonl",
     log:
         "<logs>/select_texts/{dataset}.log",
-    benchmark:
-        "<benchmarks>/select_texts/{dataset}.jsonl"
     localrule: True
     params:
         dataset=of(STUDY.language_models.dataset_json, "dataset"),
@@ -78,8 +72,6 @@ rule generate:
     log:
         job="<logs>/generate/{dataset}/{system}.log",
         server="<logs>/generate/{dataset}/{system}.server.log",
-    benchmark:
-        "<benchmarks>/generate/{dataset}/{system}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*STUDY.language_models.asked())
     threads: threads_to_serve

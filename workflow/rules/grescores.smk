@@ -12,8 +12,6 @@ rule train_topics:
         vocabulary="<study>/gre/{dataset}/topics/lda.json",
     log:
         "<logs>/train_topics/{dataset}.log",
-    benchmark:
-        "<benchmarks>/train_topics/{dataset}.jsonl"
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
@@ -37,8 +35,6 @@ rule judge_triples:
     log:
         job="<logs>/judge_triples/{dataset}/{system}/{judge}.log",
         server="<logs>/judge_triples/{dataset}/{system}/{judge}.server.log",
-    benchmark:
-        "<benchmarks>/judge_triples/{dataset}/{system}/{judge}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*GRE.judges)
     threads: threads_to_serve
@@ -71,8 +67,6 @@ rule score_triples:
         provenance="<study>/gre/{dataset}/scores/{system}.provenance.json",
     log:
         "<logs>/score_triples/{dataset}/{system}.log",
-    benchmark:
-        "<benchmarks>/score_triples/{dataset}/{system}.jsonl"
     localrule: STUDY.language_models.need_network(GRE.embedding_endpoint)
     resources:
         mem_mb=growing(4000),

@@ -20,8 +20,6 @@ rule make_needles:
     log:
         job="<logs>/make_needles.log",
         server="<logs>/make_needles.server.log",
-    benchmark:
-        "<benchmarks>/make_needles.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(NEEDLES.config.generator)
     threads: threads_to_serve
@@ -65,8 +63,6 @@ rule extract_needles:
     log:
         job="<logs>/extract_needles/{lm}.log",
         server="<logs>/extract_needles/{lm}.server.log",
-    benchmark:
-        "<benchmarks>/extract_needles/{lm}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.runs))
     threads: threads_to_serve
@@ -101,8 +97,6 @@ rule rate_needles:
         untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
     log:
         "<logs>/rate_needles/{lm}.log",
-    benchmark:
-        "<benchmarks>/rate_needles/{lm}.jsonl"
     localrule: True
     params:
         thresholds=config["needles"]["thresholds"],
@@ -123,8 +117,6 @@ rule score_needles:
         provenance="<study>/needles/models/{lm}/scores.provenance.json",
     log:
         "<logs>/score_needles/{lm}.log",
-    benchmark:
-        "<benchmarks>/score_needles/{lm}.jsonl"
     localrule: True
     params:
         code=NEEDLE_SCHEMA,

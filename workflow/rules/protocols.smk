@@ -10,8 +10,6 @@ rule original_split:
         "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
-    benchmark:
-        "<benchmarks>/original_split/{corpus}/{setting}/{split}.jsonl"
     localrule: True
     shell:
         "python -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
@@ -27,8 +25,6 @@ use rule prepare_corpus as prepare_published with:
         counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",
     log:
         "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
-    benchmark:
-        "<benchmarks>/prepare_published/{corpus}/{protocol}/{split}.jsonl"
     params:
         options=of(STUDY.data.prepare_options, "corpus", "split", "protocol"),
 
@@ -44,8 +40,6 @@ rule build_protocol:
         report="<study>/protocols/{corpus}/{protocol}/report.json",
     log:
         "<logs>/build_protocol/{corpus}/{protocol}.log",
-    benchmark:
-        "<benchmarks>/build_protocol/{corpus}/{protocol}.jsonl"
     wildcard_constraints:
         protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
     resources:
@@ -73,8 +67,6 @@ rule train_masked_lm:
         tokenizer=[f"<study>/masked_lm/{{corpus}}/{name}" for name in TOKENIZER],
     log:
         "<logs>/train_masked_lm/{corpus}.log",
-    benchmark:
-        "<benchmarks>/train_masked_lm/{corpus}.jsonl"
     priority: 10
     threads: config["threads"]
     resources:
@@ -98,8 +90,6 @@ rule build_augmented:
         report="<study>/protocols/{corpus}/augmented/report.json",
     log:
         "<logs>/build_augmented/{corpus}.log",
-    benchmark:
-        "<benchmarks>/build_augmented/{corpus}.jsonl"
     priority: 10
     threads: config["threads"]
     resources:

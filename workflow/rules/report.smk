@@ -15,8 +15,6 @@ rule plot:
         ),
     log:
         "<logs>/plot/{plot}.log",
-    benchmark:
-        "<benchmarks>/plot/{plot}.jsonl"
     wildcard_constraints:
         plot="|".join(STUDY.report.plots) or "none",
     localrule: True
@@ -38,8 +36,6 @@ rule write_report:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
     log:
         "<logs>/report.log",
-    benchmark:
-        "<benchmarks>/report.jsonl"
     localrule: True
     params:
         deciding=lambda wildcards: STUDY.report.deciding_facts(workflow.overwrite_configfiles),

@@ -13,8 +13,6 @@ rule score:
         provenance="<study>/scores/{row}.provenance.json",
     log:
         "<logs>/score/{row}.log",
-    benchmark:
-        "<benchmarks>/score/{row}.jsonl"
     wildcard_constraints:
         row=r".+/(?!classification\.)[^/]+",
     resources:
@@ -41,8 +39,6 @@ rule score_classifier:
         curve="<study>/scores/{of}/curve.json",
     log:
         "<logs>/score_classifier/{of}.log",
-    benchmark:
-        "<benchmarks>/score_classifier/{of}.jsonl"
     wildcard_constraints:
         of=".+",
     resources:
@@ -65,8 +61,6 @@ rule predict_baseline:
         "<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
     log:
         "<logs>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.log",
-    benchmark:
-        "<benchmarks>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor="|".join(STUDY.baselines) or "none",
     resources:
@@ -86,8 +80,6 @@ rule merge_scores:
         provenance="<study>/{part}scores.provenance.json",
     log:
         "<logs>/merge_scores/{part}log",
-    benchmark:
-        "<benchmarks>/merge_scores/{part}jsonl"
     wildcard_constraints:
         part="|gre/|needles/",
     localrule: True

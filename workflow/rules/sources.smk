@@ -9,8 +9,6 @@ rule fetch_raw:
         "<downloads>/raw/{file}",
     log:
         "<logs>/fetch_raw/{file}.log",
-    benchmark:
-        "<benchmarks>/fetch_raw/{file}.jsonl"
     wildcard_constraints:
         file=".+",
     localrule: True
@@ -27,8 +25,6 @@ rule fetch_model:
         beside(["<downloads>/models/{model}/config.json"]),
     log:
         "<logs>/fetch_model/{model}.log",
-    benchmark:
-        "<benchmarks>/fetch_model/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True

@@ -14,8 +14,6 @@ rule predict_system:
     log:
         job="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.log",
         server="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.server.log",
-    benchmark:
-        "<benchmarks>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor=SYSTEMS,
         testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
@@ -60,8 +58,6 @@ rule complete_halves:
     log:
         job="<logs>/complete_halves/{corpus}/{extractor}.log",
         server="<logs>/complete_halves/{corpus}/{extractor}.server.log",
-    benchmark:
-        "<benchmarks>/complete_halves/{corpus}/{extractor}.jsonl"
     wildcard_constraints:
         extractor="|".join(re.escape(name) for _, name in STUDY.systems.probe.runs) or "none",
     # compute nodes may have no network
@@ -94,8 +90,6 @@ rule system_facts:
         "<study>/systems.json",
     log:
         "<logs>/system_facts.log",
-    benchmark:
-        "<benchmarks>/system_facts.jsonl"
     localrule: True
     params:
         run_keys=of(STUDY.systems.keys_json),

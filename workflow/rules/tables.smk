@@ -10,8 +10,6 @@ rule training_facts:
         "<study>/trainings.json",
     log:
         "<logs>/training_facts.log",
-    benchmark:
-        "<benchmarks>/training_facts.jsonl"
     localrule: True
     params:
         run_keys=training_keys,
@@ -28,8 +26,6 @@ rule audit:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
         "<logs>/audit/{corpus}/{protocol}.log",
-    benchmark:
-        "<benchmarks>/audit/{corpus}/{protocol}.jsonl"
     localrule: True
     params:
         run_keys=audit_keys,
@@ -55,8 +51,6 @@ rule table:
         ),
     log:
         "<logs>/table/{table}.log",
-    benchmark:
-        "<benchmarks>/table/{table}.jsonl"
     wildcard_constraints:
         table="|".join(STUDY.report.possible) or "none",
     localrule: True

@@ -15,8 +15,6 @@ rule train:
         tokenizer=[f"<study>/models/<run>/{name}" for name in TOKENIZER],
     log:
         "<logs>/train/<run>.log",
-    benchmark:
-        "<benchmarks>/train/<run>.jsonl"
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
@@ -43,8 +41,6 @@ rule predict:
         test="<study>/predictions/<run>/test.jsonl",
     log:
         "<logs>/predict/<run>.log",
-    benchmark:
-        "<benchmarks>/predict/<run>.jsonl"
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
@@ -78,7 +74,5 @@ if STUDY.data.tests_only:
             ),
         log:
             "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
-        benchmark:
-            "<benchmarks>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.jsonl"
 
     ruleorder: predict_with_augmented > predict

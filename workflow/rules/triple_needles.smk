@@ -13,8 +13,6 @@ rule make_triple_needles:
         piece_needles="<study>/needles/triples/pieces-needles.jsonl",
     log:
         "<logs>/make_triple_needles.log",
-    benchmark:
-        "<benchmarks>/make_triple_needles.jsonl"
     priority: 20
     localrule: True
     params:
@@ -34,8 +32,6 @@ use rule predict as predict_triple_needles with:
         test="<study>/needles/triples/extractors/<run>/predictions.jsonl",
     log:
         "<logs>/predict_triple_needles/<run>.log",
-    benchmark:
-        "<benchmarks>/predict_triple_needles/<run>.jsonl"
 
 
 rule extract_triple_needles:
@@ -49,8 +45,6 @@ rule extract_triple_needles:
     log:
         job="<logs>/extract_triple_needles/{lm}.log",
         server="<logs>/extract_triple_needles/{lm}.server.log",
-    benchmark:
-        "<benchmarks>/extract_triple_needles/{lm}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*NEEDLES.triple_models)
     threads: threads_to_serve
@@ -78,8 +72,6 @@ rule score_triple_needles:
         "<study>/needles/triples/{who}/scores.csv",
     log:
         "<logs>/score_triple_needles/{who}.log",
-    benchmark:
-        "<benchmarks>/score_triple_needles/{who}.jsonl"
     wildcard_constraints:
         who=".+",
     localrule: True
