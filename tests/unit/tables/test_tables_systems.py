@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
@@ -220,6 +221,10 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     shown = [cell.shown for cell in table.rows[0].cells]
     verdict = ["no, 1 of 2 alone"]  # the one that was stopped rises no more: 0 and 1.25 points, 0.625 in the mean
     assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", "1.25", *verdict, "2.0", "NVIDIA H100"]
+    seeds = {
+        system: {head: cell.shown for (_, head), cell in row.items()} for system, row in matrix([table]).rows.items()
+    }
+    assert seeds == {("Demo", "CasRel"): {"Seeds": "2"}, ("Demo", "PFN"): {"Seeds": "1"}}
     assert table.cell("PFN", "Converged").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
     assert build_table("trainings", inputs).answer == (
         "Of 3 trainings, 1 had converged when they ended. Of 1 that is not known: they were evaluated too rarely."

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
+from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import at_rest
@@ -49,14 +49,7 @@ def trainings(inputs: TableInputs) -> Table:
     order = sorted(
         found, key=lambda key: (corpora.index(key[0]), protocols.index(key[1]), key[2], names.index(key[3]), key[4])
     )
-    rows = [
-        Row(
-            labels.extractor(extractor, noise),
-            tuple(_cells(found[corpus, protocol, setting, extractor, noise])),
-            f"{labels.corpus(corpus)}, {labels.protocol(protocol)}, {labels.SETTINGS[setting]}",
-        )
-        for corpus, protocol, setting, extractor, noise in order
-    ]
+    rows = [_row(key, found[key]) for key in order]
     cells = [cell for row in rows for cell in row.cells]
     return Table(
         "trainings",
@@ -80,10 +73,17 @@ def trainings(inputs: TableInputs) -> Table:
     )
 
 
+def _row(key: Sequence[str], facts: Sequence[Mapping[str, Any]]) -> Row:
+    """Return the row of trainings; its first cell says whose it is, for the report's matrix."""
+    corpus, protocol, setting, extractor, noise = key
+    of = {**about(corpus, protocol, testing=""), "training": setting, "extractor": extractor, "noise": noise}
+    where = f"{labels.corpus(corpus)}, {labels.protocol(protocol)}, {labels.SETTINGS[setting]}"
+    return Row(labels.extractor(extractor, noise), (Cell(len(facts), 0, of=of), *_cells(facts)), where)
+
+
 def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     came_to = [fact["convergence"] or {} for fact in facts]
     settings: Mapping[str, Any] = facts[0].get("settings") or {}
-    yield Cell(len(facts), 0)
     yield Cell(_mean(fact.get("epochs") for fact in facts), 1)
     batch = settings.get("batch_size")
     yield Cell(None if batch is None else batch * settings.get("accumulation", 1), 0)
