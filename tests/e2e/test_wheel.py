@@ -60,7 +60,8 @@ def succeeded(process):
 def test_the_package_comes_from_the_wheel(place, tmp_path):
     command, environment, folder = place
     python = command[0] if "-m" in command else str(Path(command[0]).with_name("python"))
-    code = "import tripleaudit.shipped as s; print(s.PACKAGE, s.PROJECT, s.shipped('resources/prompts/open.yaml'))"
+    files = "s.PACKAGE / 'py.typed', s.PROJECT, s.shipped('resources/prompts/open.yaml')"
+    code = f"import tripleaudit.shipped as s; print({files})"
     found = subprocess.run([python, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert all(path.startswith(str(folder)) and Path(path).exists() for path in succeeded(found).split())
 

@@ -30,11 +30,12 @@ FLOORS = (
     "report summary exchange",
     "steps",
     "jobs",
+    "api",
     "commands",
     "cli",
     "__main__",
 )
-LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands")
+LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands", "api")
 HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "snakemake")
 
 

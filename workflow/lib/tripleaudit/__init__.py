@@ -1,3 +1,23 @@
-"""tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables."""
+"""tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables.
+
+In Python: :func:`score`, :func:`audit`, :func:`check` and :func:`compare` (:mod:`tripleaudit.api`).
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tripleaudit.api.audit import audit
+    from tripleaudit.api.check import check
+    from tripleaudit.api.compare import compare
+    from tripleaudit.api.score import score
 
 __version__ = "0.2.0"
+__all__ = ["audit", "check", "compare", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a function when it is asked for; by a name that is put together, for no result depends on it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.api.{name}"), name)

@@ -2,12 +2,8 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tripleaudit.arguments import NUMBER, SEED, Real, Whole, add_reading
-
-if TYPE_CHECKING:
-    from tripleaudit.exchange.scored import ScoredRun
 
 HELP = "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
 BELOW = 3
@@ -40,45 +36,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import json
-    import tempfile
 
+    from tripleaudit.api.compare import compare
+    from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
-    from tripleaudit.exchange.comparison import compare
     from tripleaudit.exchange.comparison_page import to_page, to_text
-    from tripleaudit.exchange.differences import Resampled
     from tripleaudit.files import atomic_write
-    from tripleaudit.scoring.matching import check_matching
 
     form = args.out.suffix.lstrip(".") if args.out else ""
     if args.out and form not in ("json", "md", "html"):
         raise UserError(f"--out {args.out}: expected a file that ends in .json, .md or .html")
-    matching = check_matching(args.matching)
-    names = str(args.first), str(args.second)
-    with tempfile.TemporaryDirectory() as work:
-        first, second = (_side(args, path, Path(work) / side) for side, path in zip("ab", names, strict=True))
-        result = compare(first, second, names, matching, Resampled(args.bootstrap, args.shuffles, args.seed))
+    result = compare(
+        args.first,
+        args.second,
+        args.gold,
+        train=args.train,
+        matching=args.matching,
+        format=args.format,
+        columns=parse_columns(args.column),
+        bootstrap=args.bootstrap,
+        shuffles=args.shuffles,
+        seed=args.seed,
+    )
+    found = result.comparison
     if args.out:
         with atomic_write(args.out) as stream:
-            stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(result, form))
-    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_text(result, args.show))
+            stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(found, form))
+    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_text(found, args.show))
     worst = min(100 * pair.total.change() for pair in result.pairs)
     return BELOW if args.fail_below is not None and worst < args.fail_below else 0
-
-
-def _side(args: argparse.Namespace, given: str, work: Path) -> "list[ScoredRun]":
-    from tripleaudit.corpora.bundled import is_bundle, open_bundle
-    from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
-    from tripleaudit.exchange.scored import runs_of_files, runs_of_study
-
-    path = Path(given)
-    if not path.exists():
-        raise UserError(f"{path}: no such file or folder")
-    if (args.gold or args.train) and (path.is_dir() or is_bundle(path)):
-        raise UserError(f"{path}: brings its own gold triples; GOLD and --train go with prediction files")
-    if is_bundle(path):
-        return runs_of_study(open_bundle(path, work))
-    if path.is_dir():
-        return runs_of_study(path)
-    columns = parse_columns(args.column)
-    return [runs_of_files(args.gold, path, given, args.train, format=args.format, columns=columns)]

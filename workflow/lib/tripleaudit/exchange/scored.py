@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers.given import Given
 from tripleaudit.errors import UserError
 from tripleaudit.exchange.recorded import inputs_of, read_sentences, sidecar_in
 from tripleaudit.files import read_json
@@ -16,6 +17,7 @@ from tripleaudit.scoring.sides import load_pair
 from tripleaudit.tables.inputs import UNEQUAL, run_of
 from tripleaudit.tables.loading import load_inputs
 
+Source = str | Path | Given
 Pair = tuple[list[Sentence], list[Sentence]]
 PARTS = ("counts", "predictions", "scores", "models")  # folders of a study whose subfolders are its runs
 
@@ -71,18 +73,20 @@ class ScoredRun:
         return right, guess
 
 
-def runs_of_files(gold: Path | None, predictions: Path, name: str, train: Path | None, **options: Any) -> ScoredRun:
-    """Score a prediction file; without ``gold`` it must hold its gold triples itself.
+def runs_of_files(
+    gold: Source | None, predictions: Source, name: str, train: Source | None, **options: Any
+) -> ScoredRun:
+    """Score predictions; without ``gold`` it must hold its gold triples itself.
 
     Raises:
         UserError: a file cannot be read, or the two do not belong together.
     """
     from tripleaudit.corpora.readers import detect_format, read_corpus
 
-    if gold is None and detect_format(predictions) != "predictions":
+    if gold is None and (isinstance(predictions, Given) or detect_format(predictions) != "predictions"):
         raise UserError(f"{predictions}: holds no gold triples beside the predictions; expected GOLD as third argument")
-    right, guess = load_pair(gold or predictions, predictions, **options)
-    seen = read_corpus(train, **options).sentences if train else None
+    right, guess = load_pair(predictions if gold is None else gold, predictions, **options)
+    seen = None if train is None else read_corpus(train, **options).sentences
     return ScoredRun(str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess))
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers.given import Given
 from tripleaudit.errors import UserError
 
 log = logging.getLogger(__name__)
 
 
 def load_pair(
-    gold: str | Path,
-    predictions: str | Path,
+    gold: str | Path | Given,
+    predictions: str | Path | Given,
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     predicted_columns: Mapping[str, str] | None = None,
@@ -35,6 +36,8 @@ def load_pair(
     from tripleaudit.corpora.readers import read_corpus
 
     right = load_side(gold, "truth", format, columns)
+    if isinstance(predictions, Given):
+        predictions.beside = right
     if predicted_columns:
         guess = read_corpus(predictions, columns=predicted_columns).sentences
     else:
@@ -43,7 +46,7 @@ def load_pair(
 
 
 def load_side(
-    path: str | Path, side: str, format: str = "auto", columns: Mapping[str, str] | None = None
+    path: str | Path | Given, side: str, format: str = "auto", columns: Mapping[str, str] | None = None
 ) -> list[Sentence]:
     """Read one file; ``side`` (``predict`` or ``truth``) says what to take from the stored-prediction form.
 
@@ -51,6 +54,8 @@ def load_side(
     """
     from tripleaudit.corpora.readers import detect_format, read_corpus
 
+    if isinstance(path, Given):
+        return read_corpus(path, columns={} if side == "predict" and path.usual() else columns).sentences
     name: str = format
     options: dict[str, Any] = {"columns": columns}
     if side == "predict" or (format == "auto" and not columns):

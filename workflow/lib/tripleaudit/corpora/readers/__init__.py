@@ -11,6 +11,7 @@ from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
 from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet, split_of
+from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import first_row
 from tripleaudit.corpora.spans import check_occurrence
@@ -132,7 +133,7 @@ def read_raw(
 
 
 def read_corpus(
-    path: str | Path | Sequence[str | Path],
+    path: str | Path | Given | Sequence[str | Path],
     format: str = "auto",
     occurrence: str = "first",
     *,
@@ -143,7 +144,7 @@ def read_corpus(
 
     Args:
         path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a data set), or several
-            of them, read one after the other.
+            of them, read one after the other; or what a caller of Python gave.
         format: a key of :data:`FORMATS`, or ``auto`` to tell it from the content.
         occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
@@ -155,6 +156,8 @@ def read_corpus(
         UserError: missing or unreadable file, unknown format, broken content (file and line or item), no sentence.
     """
     check_occurrence(occurrence)
+    if isinstance(path, Given):
+        return path.corpus(options.get("columns"), occurrence=occurrence, deduplicate=deduplicate)
     paths = [path] if isinstance(path, str | Path) else list(path)
     if not paths:
         raise UserError("no corpus file is given, expected at least one")

@@ -1,0 +1,126 @@
+"""What changed from one prediction file, result folder or study to another."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripleaudit.api.results import Result
+from tripleaudit.corpora.bundled import is_bundle, open_bundle
+from tripleaudit.corpora.readers.given import Given, given
+from tripleaudit.errors import UserError
+from tripleaudit.exchange import comparison, comparison_page
+from tripleaudit.exchange.differences import Difference, Resampled
+from tripleaudit.exchange.scored import ScoredRun, runs_of_files, runs_of_study
+from tripleaudit.scoring.matching import check_matching
+
+if TYPE_CHECKING:
+    from tripleaudit.tables.cells import Table
+
+SHOWN = 10
+
+
+class CompareResult(Result):
+    """What changed; all differences are the second minus the first.
+
+    Attributes:
+        comparison: everything (:class:`tripleaudit.exchange.comparison.Comparison`).
+        pairs: two systems on one test set each; prediction files make one.
+    """
+
+    def __init__(self, found: comparison.Comparison) -> None:
+        super().__init__(found.to_json())
+        self.comparison = found
+        self.pairs: Sequence[comparison.Compared] = found.pairs
+
+    @property
+    def difference(self) -> Difference:
+        """Of the first pair, over all sentences: ``change("f1")``, ``bounds``, ``p``."""
+        return self.pairs[0].total
+
+    def rows(self) -> list[dict[str, Any]]:
+        found = []
+        for pair in self.pairs:
+            for part, one in [
+                ("all", pair.total),
+                *((part, one) for part, block in pair.blocks.items() for one in block),
+            ]:
+                bound = (one.bounds or {}).get("f1")
+                found.append(
+                    {
+                        "pair": pair.name,
+                        "part": part,
+                        "name": "all" if part == "all" else one.label,
+                        "sentences": one.sentences,
+                        "first": one.first[2],
+                        "second": one.second[2],
+                        "difference": one.change(),
+                        "low": bound.low if bound else None,
+                        "high": bound.high if bound else None,
+                        "p": one.p,
+                        "p_holm": one.corrected,
+                    }
+                )
+        return found
+
+    def tables(self) -> "list[Table]":
+        several = [comparison_page.overview(self.comparison)] if len(self.pairs) > 1 else []
+        return [*several, *(comparison_page.details(pair, comparison_page.RELATIONS_IN_TEXT) for pair in self.pairs)]
+
+    def __str__(self) -> str:
+        return comparison_page.to_text(self.comparison, SHOWN)
+
+
+def compare(
+    first: Any,
+    second: Any,
+    gold: Any = None,
+    *,
+    train: Any = None,
+    matching: str = "exact-string",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    bootstrap: int = 1000,
+    shuffles: int = 10_000,
+    seed: int = 0,
+) -> CompareResult:
+    """Compare two systems, result folders or studies: tests, intervals, changed sentences.
+
+    Args:
+        first, second: a path to predictions, to the folder of a study or of some of its runs, or to a bundle; a data
+            frame, rows, or of each sentence the list of its triples.
+        gold: gold triples of two sides that are predictions.
+        train: their training set; adds strata.
+        matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
+        format: of files; ``auto`` tells it from their content.
+        columns: ``{role: column}`` where columns have other names than usual.
+        bootstrap: resamples of the intervals; 0: none.
+        shuffles: draws of the tests.
+        seed: of both.
+
+    Raises:
+        UserError: something cannot be read, or the sides do not belong together.
+    """
+    matching = check_matching(matching)
+    options = {"format": format, "columns": columns or {}}
+    right, seen = None if gold is None else given(gold, "gold"), None if train is None else given(train, "train")
+    sides = given(first, "first"), given(second, "second")
+    with tempfile.TemporaryDirectory() as work:
+        runs = [_side(one, right, seen, Path(work) / place, options) for one, place in zip(sides, "ab", strict=True)]
+        names = str(sides[0]), str(sides[1])
+        how = Resampled(bootstrap, shuffles, seed)
+        return CompareResult(comparison.compare(runs[0], runs[1], names, matching, how))
+
+
+def _side(side: str | Path | Given, gold: Any, train: Any, work: Path, options: Mapping[str, Any]) -> list[ScoredRun]:
+    if not isinstance(side, Given):
+        path = side = Path(side)
+        if not path.exists():
+            raise UserError(f"{path}: no such file or folder")
+        if (gold is not None or train is not None) and (path.is_dir() or is_bundle(path)):
+            raise UserError(f"{path}: brings its own gold triples; GOLD and --train go with prediction files")
+        if is_bundle(path):
+            return runs_of_study(open_bundle(path, work))
+        if path.is_dir():
+            return runs_of_study(path)
+    return [runs_of_files(gold, side, str(side), train, **options)]

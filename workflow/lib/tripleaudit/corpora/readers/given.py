@@ -1,0 +1,112 @@
+"""Sentences that a caller of Python has in memory: rows, a data frame, or lists of triples alone."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.corpus import Corpus, RawSentence, RawTriple, build_corpus
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers.common import shown
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.errors import UserError
+
+EXPECTED = "expected a path, a data frame, rows with 'text' and 'triples', or for each sentence the list of its triples"
+
+
+class Given:
+    """Data under the name of the argument that it was given as, which messages say in place of a path.
+
+    Args:
+        name: of the argument.
+        data: a data frame or rows, whose columns are understood like those of a file
+            (:mod:`tripleaudit.corpora.readers.records`); :class:`Sentence` objects; or of each sentence the list of its
+            triples (subject, relation, object), which then has no text.
+
+    Raises:
+        UserError: it is nothing of this.
+    """
+
+    def __init__(self, name: str, data: Any) -> None:
+        self.name = name
+        self.beside: Sequence[Sentence] = ()  # sentences in the same order, which know the texts that triples lack
+        if hasattr(data, "to_dict") and hasattr(data, "columns"):
+            data = [{key: _plain(value) for key, value in row.items()} for row in data.to_dict("records")]
+        try:
+            self.items: list[Any] = [] if isinstance(data, Mapping) else list(data)
+        except TypeError:
+            self.items = []
+        self.bare = bool(self.items) and all(isinstance(item, list | tuple | set) for item in self.items)
+        if not self.items or not self.bare and not all(isinstance(item, Mapping | Sentence) for item in self.items):
+            raise UserError(f"{name}: {shown(data)} is no corpus; {EXPECTED}")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def usual(self) -> bool:
+        """Whether the columns have names that are understood without a mapping."""
+        return not isinstance(self.items[0], Mapping) or not Mapped().lacks(dict(self.items[0]))
+
+    def corpus(self, columns: Mapping[str, str] | None = None, **options: Any) -> Corpus:
+        """Return the sentences and the report about them; arguments as :func:`tripleaudit.corpora.readers.read_corpus`.
+
+        Raises:
+            UserError: a row or a triple is not usable.
+        """
+        if self.bare and self.beside and len(self.beside) != len(self.items):
+            raise UserError(
+                f"{self.name}: lists of triples for {len(self.items)} sentences, but the gold has {len(self.beside)}; "
+                "expected one list for each, an empty one where there is no triple"
+            )
+        return build_corpus(self._raw(columns), source=self.name, format="python", **options)
+
+    def _raw(self, columns: Mapping[str, str] | None) -> Iterator[RawSentence]:
+        places = [f"{self.name} item {number}" for number in range(1, len(self.items) + 1)]
+        if self.bare:
+            for number, (where, triples) in enumerate(zip(places, self.items, strict=True)):
+                known = self.beside[number] if self.beside else Sentence(str(number), "")
+                yield RawSentence(known.id, known.text, [_triple(one, where) for one in triples], where)
+            return
+        rows = []
+        for where, item in zip(places, self.items, strict=True):
+            if isinstance(item, Sentence):
+                yield RawSentence(item.id, item.text, [_located(triple) for triple in item.triples], where)
+            else:
+                rows.append((where, dict(item)))
+        yield from Mapped(columns, f"{self.name}: columns").sentences(rows)
+
+
+def given(data: Any, name: str, texts: bool = False) -> "str | Path | Given":
+    """Return a path as it is, and anything else as :class:`Given`; with ``texts`` it must have them.
+
+    Raises:
+        UserError: it is no corpus, or lists of triples alone where texts are needed.
+    """
+    if isinstance(data, str | Path):
+        return data
+    found = Given(name, data)
+    if texts and found.bare:
+        raise UserError(f"{name}: lists of triples have no texts; expected rows with 'text' and 'triples'")
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a data frame as JSON would have it: no arrays, and None where it is missing."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return None if isinstance(value, float) and value != value or str(value) in ("<NA>", "NaT") else value
+
+
+def _triple(parts: Any, where: str) -> RawTriple:
+    if not isinstance(parts, list | tuple) or len(parts) != 3 or not all(isinstance(part, str) for part in parts):
+        raise UserError(
+            f"{where}: {shown(parts)} is no triple; expected for each sentence the list of its triples, "
+            "[(subject, relation, object), …]"
+        )
+    return RawTriple(*parts)
+
+
+def _located(triple: Any) -> RawTriple:
+    subject, object_ = triple.subject, triple.object
+    return RawTriple(
+        subject.text, triple.relation, object_.text, subject.start, object_.start, subject.type, object_.type
+    )
