@@ -28,7 +28,7 @@ rule corpus_reports:
     input:
         sentences=expand("<study>/corpora/{{corpus}}/{split}.jsonl", split=SPLITS),
         counts=expand("<study>/corpora/{{corpus}}/{split}.counts.json", split=SPLITS),
-        encoder=STUDY.encoder_file,
+        encoder=STUDY.cutting_encoder,
     output:
         expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
     log:
@@ -36,9 +36,10 @@ rule corpus_reports:
     localrule: True
     params:
         max_length=of(STUDY.trainings.shortest_limit, "corpus"),
+        encoder=STUDY.cutting_options,
     shell:
         "python -m tripleaudit corpus-reports --sentences {input.sentences:q} --counts {input.counts:q} "
-        "--encoder $(dirname {input.encoder:q}) --max-length {params.max_length} --out {output:q} > {log:q} 2>&1"
+        "{params.encoder:q} --max-length {params.max_length} --out {output:q} > {log:q} 2>&1"
 
 
 rule corpora:

@@ -1,20 +1,78 @@
-"""Stored predictions of trainings, scored as a study does: counts are those that were stored with them."""
+"""Predictions that are stored as ids and triples, and those of trainings that ship: counts are the trainings' own."""
 
+import gzip
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_jsonl
+from tripleaudit.plan.study import Study
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.sides import load_side
-from tripleaudit.systems.stored import matched
+from tripleaudit.systems.asked import Asked
+from tripleaudit.systems.facts import check_stored, training_fact
+from tripleaudit.systems.stored import answer
 
 PARTS = ("ss", "su", "us", "uu")
+TEXTS = [Sentence("a", "Rome is in Italy, and Rome is old."), Sentence("b", "Nothing is here.")]
+
+
+def asked(sentences, *files):
+    return Asked("s", {}, [Sentence(each.id, each.text) for each in sentences], job={"files": [str(f) for f in files]})
+
+
+def test_ids_and_triples_without_texts_are_enough(tmp_path):
+    place = {"start": 22, "end": 26, "text": "Rome"}
+    rows = [
+        {"id": "b", "triples": []},
+        {"id": "of another set", "triples": [["x", "y", "z"]]},
+        {"id": "a", "triples": [["Rome", "country", "Italy"], {"subject": place, "relation": "age", "object": "old"}]},
+    ]
+    path = tmp_path / "p.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    first, second = answer(asked(TEXTS, path)).sentences
+    assert [(t.strings, t.subject.start) for t in first.triples] == [
+        (("Rome", "country", "Italy"), 0),
+        (("Rome", "age", "old"), 22),
+    ]
+    assert (first.text, second.triples) == (TEXTS[0].text, ())
+    with pytest.raises(UserError, match="p.jsonl.gz: has 2 of the 3 sentences of the test set; .* missing is 'c'"):
+        answer(asked([*TEXTS, Sentence("c", "c")], path))
+    with pytest.raises(UserError, match="line 1: a second answer about the sentence 'b'"):
+        answer(asked(TEXTS, path, path))
+
+
+def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
+    study = Study.read(root / "config" / "webnlg-stored.yaml")
+    provenances = [path for path, _ in study.systems.trainings()]
+    assert len(provenances) == len(study.systems.histories()) == 13
+    assert all((row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"}) for row in map(read, provenances))
+    assert {training_fact(path, {})["convergence"] is not None for path in provenances} == {True}
+    folder = tmp_path / "casrel"
+    shutil.copytree(root / "resources" / "trainings" / "webnlg" / "casrel", folder)
+    check_stored(folder / "provenance.json")
+    rows = [row for _, row in read_jsonl(folder / "predictions.jsonl.gz")]
+    rows[0]["triples"] = []
+    (folder / "predictions.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    with pytest.raises(UserError, match="predictions.jsonl.gz: sha256 is .*, expected .* as provenance.json has it"):
+        check_stored(folder / "provenance.json")
+    (folder / "predictions.jsonl.gz").unlink()
+    with pytest.raises(UserError, match="no such file, expected it beside provenance.json"):
+        check_stored(folder / "provenance.json")
+
+
+def read(path):
+    return json.loads((Path(path)).read_text())
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +85,14 @@ def gold(real_data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("training", ["birte", "mp-casrel-en", "tplinker"])
-def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, tmp_path, training):
-    stored = real_data / "gpu-webnlg" / training
-    known = json.loads((stored / "scores.json").read_text())
+def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, root, tmp_path, training):
+    known = json.loads((real_data / "gpu-webnlg" / training / "scores.json").read_text())
 
-    def counts(test, *files):
+    def counts(test):
         sentences = load_side(gold / f"{test}.jsonl", "gold")
-        found = [sentence for file in files for sentence in load_side(stored / file, "predict")]
+        stored = root / "resources" / "trainings" / "webnlg" / training / "predictions.jsonl.gz"
         guess = tmp_path / f"{test}.jsonl"
-        save_sentences(guess, matched(sentences, found, training))
+        save_sentences(guess, answer(asked(sentences, stored)).sentences)
         out = [tmp_path / f"{test}.{kind}.csv" for kind in ("scores", "counts")]
         keys = {"study": "s", "corpus": "webnlg", "protocol": test, "training": "nz", "testing": "nz", "extractor": "x"}
         score_run(RunFiles(gold / f"{test}.jsonl", guess, *out, train=gold / "train.jsonl"), keys)
@@ -51,9 +108,9 @@ def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, tm
             )
             assert {"f1", "correct"} <= measured.keys() & record.keys()
 
-    original = counts("test", "pred_test.jsonl")
+    original = counts("test")
     compared(original.counts[PRIMARY], original.strata, known["test"])
-    augmented = counts("augmented", *(f"pred_aug_{part}.jsonl" for part in PARTS))
+    augmented = counts("augmented")
     table, size = augmented.counts[PRIMARY], len(original.ids)
     assert len(table) == len(PARTS) * size == 4 * 703
     for number, part in enumerate(PARTS):

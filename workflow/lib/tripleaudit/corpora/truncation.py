@@ -44,12 +44,15 @@ def write_reports(
     sentences: Sequence[str | Path],
     counts: Sequence[str | Path],
     out: Sequence[str | Path],
-    encoder: str | Path,
     max_length: int,
+    encoder: str | Path | None = None,
 ) -> None:
-    """Write the reports of prepared splits: what was counted when they were read, and what ``encoder`` would cut."""
-    tokenizer = tokenizer_file(encoder)
-    if tokenizer is None:
+    """Write the reports of prepared splits: what was counted when they were read, and what ``encoder`` would cut.
+
+    Without an encoder, as of a study that trains nothing, the latter is left open.
+    """
+    tokenizer = None if encoder is None else tokenizer_file(encoder)
+    if encoder is not None and tokenizer is None:
         logging.warning("the encoder has no tokenizer.json; what it would cut is left open")
     for split, counted, report in zip(sentences, counts, out, strict=True):
         found = read_json(counted)

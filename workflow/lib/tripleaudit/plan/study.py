@@ -179,6 +179,15 @@ class Study:
         """Return the configuration file of a corpus's encoder."""
         return f"{self.places.model(self.encoder(wildcards.corpus))}/config.json"
 
+    def cutting_encoder(self, wildcards: Any) -> list[str]:
+        """Return the file of :meth:`encoder_file` where a training of the study would cut sentences with it."""
+        return [self.encoder_file(wildcards)] if self.trainings.sections else []
+
+    @staticmethod
+    def cutting_options(wildcards: Any, input: Any) -> list[str]:
+        """Return the option that names what :meth:`cutting_encoder` asks for."""
+        return [part for file in input.encoder for part in ("--encoder", str(Path(file).parent))]
+
     # trainings
 
     @cached_property

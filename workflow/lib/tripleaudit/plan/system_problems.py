@@ -10,7 +10,7 @@ from tripleaudit.plan.probe import PROBED
 from tripleaudit.plan.system_section import FOR_ALL
 from tripleaudit.plan.training import CLASSIFIER
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.systems.facts import training_fact
+from tripleaudit.systems.facts import check_stored, training_fact
 
 if TYPE_CHECKING:
     from tripleaudit.plan.systems import Systems
@@ -103,5 +103,6 @@ def _problems_of_training(systems: "Systems", where: str, path: str) -> Iterator
     if not missing:
         try:
             training_fact(systems.study.places.file(path), {})
+            check_stored(systems.study.places.file(path))
         except UserError as error:
             yield f"{where}: {error}"

@@ -88,7 +88,8 @@ class System(Section):
     training: Annotated[
         Any, form("a path, or a path by corpus", _by_corpus, {"type": ["string", "object", "null"]})
     ] = None
-    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` beside it."""
+    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` (or `.gz`) beside it.
+    Files that it names under `stored`, with their SHA-256, are checked."""
     options: dict[str, Any] = {}
     """Keyword arguments of the class."""
     batch_size: Number = 1

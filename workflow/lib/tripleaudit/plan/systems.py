@@ -13,7 +13,7 @@ from tripleaudit.plan.probe import Probe
 from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.systems.facts import HISTORY
+from tripleaudit.systems.facts import history_of
 from tripleaudit.systems.language_model import identity
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ class Systems:
 
     def histories(self) -> list[str]:
         """Return the histories beside :meth:`trainings`."""
-        beside = [Path(path).with_name(HISTORY) for path, _ in self.trainings()]
-        return [str(path) for path in beside if path.is_file()]
+        return [str(found) for path, _ in self.trainings() if (found := history_of(path))]
 
     def settings(self, name: str) -> dict[str, Any]:
         """Return the keys of a system with their defaults, those of its kind alone."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, read_jsonl, write_json
+from tripleaudit.files import read_json, read_jsonl, sha256, write_json
 from tripleaudit.training.convergence import convergence
 
 FACTS = (
@@ -19,14 +19,36 @@ FACTS = (
     "counts",
     "convergence",
 )
-HISTORY = "history.jsonl"
+HISTORIES = ("history.jsonl", "history.jsonl.gz")
 SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learning_rate")
+
+
+def history_of(provenance: str | Path) -> Path | None:
+    """Return the history beside a provenance, if there is one."""
+    beside = (Path(provenance).with_name(name) for name in HISTORIES)
+    return next((path for path in beside if path.is_file()), None)
+
+
+def check_stored(provenance: str | Path) -> None:
+    """Check the files beside a provenance that it names with their SHA-256 under ``stored``, if it names any.
+
+    Raises:
+        UserError: one is missing or has another digest.
+    """
+    record = read_json(provenance)
+    stored = record.get("stored") if isinstance(record, dict) else None
+    for name, expected in (stored if isinstance(stored, dict) else {}).items():
+        path = Path(provenance).with_name(name)
+        if not path.is_file():
+            raise UserError(f"{path}: no such file, expected it beside {Path(provenance).name}, which names it")
+        if (digest := sha256(path)) != expected:
+            raise UserError(f"{path}: sha256 is {digest}, expected {expected} as {Path(provenance).name} has it")
 
 
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of one training with its times (seconds), epochs, best validation F1, settings and device.
 
-    Older trainings do not say themselves whether they had converged; the ``history.jsonl`` beside them does.
+    Older trainings do not say themselves whether they had converged; the history beside them does.
 
     Raises:
         UserError: the file is no provenance of a training, or what lies beside it is no history of one.
@@ -37,8 +59,8 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
     if training is None or not isinstance(settings, dict) or not {"device", "finished"} <= record.keys():
         raise UserError(f"{provenance}: not the provenance of a training; expected its 'training' and 'device'")
     found = {name: training.get(name) for name in FACTS}
-    history = Path(provenance).with_name(HISTORY)
-    if found["convergence"] is None and history.is_file():
+    history = history_of(provenance)
+    if found["convergence"] is None and history is not None:
         try:
             found["convergence"] = convergence([row for _, row in read_jsonl(history)])
         except (KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""``predictions``: outputs that lie in files, of any format that is read."""
+"""``predictions``: outputs that lie in files, of any format that is read, or as ids with triples and no texts."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,10 +6,13 @@ from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.corpora.readers.common import Probe
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import first_row, read_rows
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.sides import folded, load_side
-from tripleaudit.systems.asked import Answered, Asked
+from tripleaudit.systems.asked import Answered, Answers, Asked
 
 
 def answer(asked: Asked) -> Answered:
@@ -19,12 +22,40 @@ def answer(asked: Asked) -> Answered:
         UserError: a file cannot be read, or lacks a sentence of the test set.
     """
     files, settings = asked.job["files"], asked.settings
+    if files and not settings.get("format") and not settings.get("columns") and all(map(without_texts, files)):
+        return Answered(_by_id(asked, files))
     stored = [
         sentence
         for path in files
         for sentence in load_side(path, "predict", settings.get("format") or "auto", settings.get("columns"))
     ]
     return Answered(matched(asked.sentences, stored, ", ".join(Path(path).name for path in files)))
+
+
+def without_texts(path: str | Path) -> bool:
+    """Whether a file has ids and triples, as programs answer, and no texts."""
+    first = first_row(Probe(path))
+    return "id" in first and isinstance(first.get("triples"), list) and Mapped().lacks(first) == ["text"]
+
+
+def _by_id(asked: Asked, files: Sequence[str]) -> list[Sentence]:
+    """Return the sentences of the test set with what the files say under their ids.
+
+    Raises:
+        UserError: a sentence is missing or comes twice, or a triple has another form.
+    """
+    answers, wanted = Answers(asked), {sentence.id for sentence in asked.sentences}
+    for path in files:
+        for where, row in read_rows(path):
+            if not isinstance(row, dict) or str(row.get("id")) in wanted:
+                answers.add(row, where)
+    source = ", ".join(Path(path).name for path in files)
+    if answers.open:
+        raise UserError(
+            f"{source}: has {len(answers.rows)} of the {len(wanted)} sentences of the test set; the first that is "
+            f"missing is {next(iter(answers.open))!r}; expected all of them, by their ids"
+        )
+    return answers.sentences(source)
 
 
 def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: str) -> list[Sentence]:
