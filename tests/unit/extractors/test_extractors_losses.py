@@ -5,12 +5,14 @@ import torch
 import torch.nn.functional as F
 
 from support.extractors import random_batch
-from tripleaudit.extractors import grte, onerel, padded, pairs, unirel
+from tripleaudit.extractors import grte, maxima, onerel, padded, pairs, unirel
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
 from tripleaudit.extractors.ptrnet import run_whole, whole_lstm
 from tripleaudit.extractors.recurrence import partition_filter
+from tripleaudit.extractors.tables import Table, gold_cells
 
 
 def gradients(loss, logits):
@@ -109,28 +111,26 @@ def test_what_hangs_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
 
 
 @pytest.mark.parametrize("autocast", [False, True])
-def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(autocast):
+def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(autocast, monkeypatch):
     """With autocast to bfloat16 around them and without: in float32 they are those of float64 but for rounding."""
     draw = torch.Generator().manual_seed(0)
     left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
     weight, bias = torch.randn(8, 2, 8, generator=draw), torch.randn(8, 2, generator=draw)
     gates = torch.randn(4, 2, 15, generator=draw), torch.randn(15, 3, generator=draw), torch.randn(3, 9, generator=draw)
     mask, gold = torch.ones(2, 4).bool(), pairs.Cells(*torch.tensor([[0], [1], [2], [1], [3]]))
-    blocks, whole = pairs.plan([(0, 4)] * 2), padded.Pairs(mask)
+    numbers = gold_cells(gold, Shape(2, 4), 2)
 
     def everything(dtype):
-        table = pairs.PairTable(*(each.to(dtype) for each in (left, right, weight, bias)), grte.features)
         layer = torch.nn.Linear(8, 16).requires_grad_(False).to(dtype)
         layer.weight.copy_(weight.flatten(0, 1))
         layer.bias.copy_(bias.flatten())
         parts = left.to(dtype), right.to(dtype), layer
-        numbers = torch.from_numpy(padded.numbered(gold, 4, 2))
-        yield from pairs.cell_loss(table, blocks, gold)
-        yield from padded.cell_loss(table, whole, numbers)
-        for found in (pairs.find_cells(table, blocks), padded.find_cells(table, whole)):
-            yield found.scores.sum()
-        yield from grte.table_maxima(*parts, [(0, 4)] * 2, [(0, 4)] * 2)
-        yield from grte.padded_maxima(*parts, mask, mask)
+        for device in ("", "device"):
+            monkeypatch.setenv(VARIABLE, device)
+            table = Table(*(each.to(dtype) for each in (left, right, weight, bias)), maxima.features, mask)
+            yield from table.loss(numbers)
+            yield table.cells().scores.sum()
+            yield from maxima.table_maxima(*parts, mask, mask)
         lstm = torch.nn.LSTM(16, 8, bidirectional=True).requires_grad_(False).to(dtype)
         for number, own in enumerate(lstm.parameters()):
             own.copy_(torch.randn(own.shape, generator=torch.Generator().manual_seed(number)))

@@ -32,18 +32,12 @@ def oracle(batch: dict, relations: int):
     return decode(perfect(targets(batch["triples"]), length, relations), relations, length)
 
 
-def exclusive_oracle(batch: dict, relations: int):
-    """The same in the end-exclusive variant."""
-    length = batch["input_ids"].shape[1]
-    return decode(perfect(targets(batch["triples"], True), length, relations), relations, length, True)
-
-
 def naive_loss(model: OneRel, batch: dict) -> torch.Tensor:
     """Dense logits and labels, without dropout."""
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     size, length, _ = hidden.shape
     logits = plain_logits(model, hidden)
-    labels = dense_classes(targets(batch["triples"], model.config.end_exclusive), size, length, logits.shape[-1])
+    labels = dense_classes(targets(batch["triples"]), size, length, logits.shape[-1])
     loss = F.cross_entropy(logits.movedim(3, 1), labels, reduction="none").sum(dim=-1)
     valid = batch["attention_mask"].double()
     valid = valid[:, :, None] * valid[:, None]
@@ -56,10 +50,6 @@ def test_worked_example(tiny_encoder):
     cells = targets(batch["triples"])
     assert listed(cells) == [(0, 1, 7, 1), (0, 1, 8, 2), (0, 4, 8, 3), (1, 7, 11, 1), (1, 7, 14, 2), (1, 8, 14, 3)]
     assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 4, 0, 7, 8), (0, 7, 8, 1, 11, 14)}
-    plain = training_batch(build(OneRel, tiny_encoder, layout="subword"), [worked_example()])
-    cells = targets(plain["triples"], end_exclusive=True)
-    assert listed(cells) == [(0, 1, 4, 1), (0, 1, 5, 2), (0, 3, 5, 3), (1, 4, 6, 1), (1, 4, 9, 2), (1, 5, 9, 3)]
-    assert set(map(tuple, exclusive_oracle(plain, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
 
 
 def test_triples_are_written_grouped_by_subject():
@@ -68,11 +58,11 @@ def test_triples_are_written_grouped_by_subject():
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10**6), exclusive=st.booleans())
-def test_decoding_follows_the_official_scan(seed, exclusive):
+@given(seed=st.integers(0, 10**6))
+def test_decoding_follows_the_official_scan(seed):
     batch = random_batch(seed)
     size, length = batch["input_ids"].shape
-    labels = dense_classes(targets(batch["triples"], exclusive), size, length, 3)
+    labels = dense_classes(targets(batch["triples"]), size, length, 3)
     naive = set()
     for sentence in range(size):
         table = labels[sentence].permute(2, 0, 1)  # [R, L, L]
@@ -82,14 +72,14 @@ def test_decoding_follows_the_official_scan(seed, exclusive):
             if table[relation, i, j] != 1 or table[relation, i, second] != 2:
                 continue
             ends = [row for row in range(i, length) if table[relation, row, second] == 3]
-            if ends and second - exclusive >= j and ends[0] - exclusive >= i:
-                naive.add((sentence, i, ends[0] - exclusive, relation, j, second - exclusive))
-    decoded, _ = (exclusive_oracle if exclusive else oracle)(batch, 3)
+            if ends and second >= j and ends[0] >= i:
+                naive.add((sentence, i, ends[0], relation, j, second))
+    decoded, _ = oracle(batch, 3)
     assert set(map(tuple, decoded.tolist())) == naive
 
 
 @pytest.mark.parametrize("sentences", [toy_sentences(), one_word()], ids=["toy", "one word"])
-@pytest.mark.parametrize("options", [{}, {"layout": "subword", "end_exclusive": True}])
+@pytest.mark.parametrize("options", [{}, {"layout": "subword"}])
 def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch, options, sentences):
     monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 50)
     monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 400)
@@ -120,8 +110,6 @@ def test_whole_model(tiny_encoder, tmp_path):
     [
         ("nyt", "marker", 99.99),
         ("webnlg", "marker", 99.91),
-        ("nyt", "exclusive", 99.99),
-        ("webnlg", "exclusive", 99.91),
         ("nyt", "subword", 30.7),
         ("webnlg", "subword", 72.2),
     ],
@@ -131,8 +119,7 @@ def test_ceilings_on_real_test_sets(real_data, minilm, corpus, layout, expected)
 
     sentences = read_triple_list(real_data / corpus / "test_triples.json")
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    aligner = Aligner(AutoTokenizer.from_pretrained(minilm), "marker" if layout == "marker" else "subword")
-    reached = ceiling(exclusive_oracle if layout == "exclusive" else oracle, sentences, aligner, relations)
+    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm), layout), relations)
     # without marker the ceiling depends on how many entities are a single piece of the encoder's vocabulary
     assert 100 * reached == pytest.approx(expected, abs=10 if layout == "subword" else 0.1)
 

@@ -6,7 +6,9 @@ import torch.nn.functional as F
 
 from support.pairs import dense_classes
 from tripleaudit.extractors import padded, pairs
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.pairs import Block, Cells, PairTable, cell_loss, find_cells, join_cells, plan, spans_of
+from tripleaudit.extractors.tables import gold_cells
 
 SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
 LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
@@ -57,7 +59,8 @@ def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
 def test_loss_gradients_and_decoded_cells_equal_those_of_the_whole_table(monkeypatch, upper, at_once):
     monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once[0])
     monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", at_once[1])
-    inputs, cells, scale = table(), some_cells(SPANS, upper), torch.rand(COLUMNS, dtype=torch.float64)
+    inputs, scale = table(), torch.rand(COLUMNS, dtype=torch.float64)
+    cells = some_cells(SPANS, upper).resolved(LENGTH, COLUMNS)
     left, right, weight, bias = inputs
     fast, columns = cell_loss(PairTable(*inputs, features), plan(SPANS, upper=upper), cells, scale)
     logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
@@ -109,8 +112,8 @@ def test_a_padded_table_is_the_whole_table_in_blocks_of_sentences_and_columns(mo
         mask[s, start:stop] = True
     scale = torch.rand(COLUMNS, dtype=torch.float64) if scaled else None
     made = padded.Pairs(mask, upper=upper)
-    numbers = torch.from_numpy(padded.numbered(cells, LENGTH, COLUMNS, upper=upper))
-    numbers = torch.cat([numbers, numbers.new_zeros(3, 3)])
+    numbers = gold_cells(cells, Shape(len(spans), LENGTH), COLUMNS, upper=upper)
+    numbers = torch.cat([numbers, numbers.new_zeros(3, 6)])
     fast, columns = padded.cell_loss(PairTable(*inputs, features), made, numbers, scale)
     left, right, weight, bias = inputs
     logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
@@ -119,7 +122,7 @@ def test_a_padded_table_is_the_whole_table_in_blocks_of_sentences_and_columns(mo
     every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
     inside = mask[:, :, None] & mask[:, None]
     inside = inside.triu() if upper else inside
-    assert made.total(torch.float64) == inside.sum()
+    assert made.pairs == inside.sum()
     naive = every[inside].sum(dim=0)
     wanted = naive.sum() if scale is None else (naive * scale).sum()
     torch.testing.assert_close(columns, naive.detach())
@@ -132,4 +135,4 @@ def test_a_padded_table_is_the_whole_table_in_blocks_of_sentences_and_columns(mo
     best = logits.softmax(dim=-1).max(dim=-1)
     assert torch.equal(dense_classes(found, len(spans), LENGTH, COLUMNS), best.indices * inside[..., None])
     torch.testing.assert_close(found.scores, best.values[found.sentence, found.row, found.column, found.relation])
-    assert padded.Pairs(torch.zeros(2, 3).bool(), upper=upper).total(torch.float64) == 1  # a divisor
+    assert padded.Pairs(torch.zeros(2, 3).bool(), upper=upper).pairs == 1  # a divisor

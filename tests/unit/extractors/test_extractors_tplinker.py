@@ -27,7 +27,6 @@ from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs, tplinker
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape, stack_triples
-from tripleaudit.extractors.pairs import find_cells, plan, spans_of
 from tripleaudit.extractors.tplinker import TPLinker, TPLinkerConfig, decode, plain_logits, targets
 
 
@@ -123,9 +122,10 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
         model.config.encoder.pad_token_id = 3  # as of encoders whose padding is not the first piece
         fast = model(**batch).loss
         if overrides:
-            extra = 14 - batch["input_ids"].shape[1]
+            shape = batch["input_ids"].shape
+            extra = 14 - shape[1]
             batch = {
-                key: F.pad(value, (0, extra), value=3 * (key == "input_ids")) if key != "triples" else value
+                key: F.pad(value, (0, extra), value=3 * (key == "input_ids")) if value.shape == shape else value
                 for key, value in batch.items()
             }
             batch["content_mask"] = torch.ones_like(batch["content_mask"])
@@ -149,7 +149,9 @@ def test_a_static_batch_has_the_cells_of_its_triples(seed):
     ):
         pair = list(zip(*np.triu_indices(length), strict=True)).index((row, column))
         written[sentence * length * (length + 1) // 2 + pair, map_] = kind
-    assert {tuple(cell) for cell in found if cell[2]} == {(*place, kind) for place, kind in written.items()}
+    assert {(pair, map_, kind) for *_, map_, kind, pair in found if kind} == {
+        (*at, kind) for at, kind in written.items()
+    }
 
 
 def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
@@ -172,8 +174,7 @@ def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkey
     batch = training_batch(model, toy_sentences())
     with torch.inference_mode():
         hidden = model.encode(batch["input_ids"], batch["attention_mask"])
-        blocks = plan(spans_of(batch["content_mask"]), upper=True)
-        cells = find_cells(model.table(hidden), blocks)
+        cells = model.table(hidden, batch["content_mask"]).cells()
     assert torch.bincount(cells.sentence).tolist() == [50] * 8
     rows, scores = decode(cells, 4, hidden.shape[1])
     assert len(rows) == len(scores)

@@ -99,8 +99,7 @@ OFFICIAL = {
             **RANDOM, **ADAM, **NO_CLIP, "schedule": "constant", "warmup": 0.0, "batch_size": 8, "epochs": 200,
             "evaluate_from": 21, "patience": 0, "accumulation": 1,
         },
-        "model": {"layout": "marker", "hidden_dropout": 0.2, "pair_dropout": 0.1, "max_length": 100,
-                  "end_exclusive": False},
+        "model": {"layout": "marker", "hidden_dropout": 0.2, "pair_dropout": 0.1, "max_length": 100},
         "webnlg": {"batch_size": 6},
     },
     "birte": {  # lines 577 (0.1), 594-596

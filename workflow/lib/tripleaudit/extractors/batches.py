@@ -134,6 +134,12 @@ def stack_triples(rows: Sequence[np.ndarray]) -> Tensor:
     return torch.from_numpy(np.concatenate([sentences[:, None], stacked], axis=1))
 
 
+def by_subject(triples: Tensor) -> Tensor:
+    """Triples [n, 6] grouped by subject span, subjects in the order in which they come first."""
+    same = (triples[:, None, :3] == triples[None, :, :3]).all(dim=-1)
+    return triples[torch.argsort(same.long().argmax(dim=1), stable=True)] if len(triples) else triples
+
+
 def last_rows(cells: np.ndarray) -> np.ndarray:
     """Mark, for each distinct cell number of [n], the last row that names it; [n] bool."""
     last = np.zeros(len(cells), dtype=bool)

@@ -2,7 +2,8 @@
 
 A word-end marker after every word keeps the tags of a triple apart: start and end of an entity always differ.
 
-Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; see :mod:`tripleaudit.extractors.pairs`.
+Shortcut: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made from two lists of tokens
+(:mod:`tripleaudit.extractors.tables`).
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.extractors import padded
 from tripleaudit.extractors.alignment import LAYOUTS
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
 from tripleaudit.extractors.dropping import dropped
-from tripleaudit.extractors.formulation import on_device
-from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Cells, PairTable, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.tables import Cells, Table, gold_cells
 from tripleaudit.fields import Rate, among
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
@@ -30,14 +28,12 @@ class OneRelConfig(ExtractorConfig):
     """Settings of :class:`OneRel`.
 
     Attributes:
-        end_exclusive: a variant for ``layout: subword``, in which the end of an entity is the token after it.
         hidden_dropout: of the encoder's states.
         pair_dropout: of the pair features.
     """
 
     model_type = "tripleaudit-onerel"
     layout: Annotated[str, among(LAYOUTS)] = "marker"
-    end_exclusive: bool = False
     hidden_dropout: Rate = 0.2
     pair_dropout: Rate = 0.1
 
@@ -67,44 +63,30 @@ class OneRel(Extractor):
         self.post_init()
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+        self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor | None = None, **_: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`."""
+        """See :meth:`Extractor.forward`; the loss is the mean cross-entropy of a pair's tags, summed over relations."""
         hidden = self.encode(input_ids, attention_mask)
-        if triples is None:
+        if cells is None:
             return ExtractorOutput(scores={"hidden": hidden})
-        hidden = dropped(hidden, self.config.hidden_dropout, self.training)
-        blocks = plan(spans_of(attention_mask), self.chunks)
-        cells = targets(triples, self.config.end_exclusive)
-        total, _ = cell_loss(self.table(hidden), blocks, cells)
-        loss = total / blocks.pairs
+        table = self.table(dropped(hidden, self.config.hidden_dropout, self.training), attention_mask)
+        loss = table.loss(cells)[0] / table.pairs
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
     @classmethod
     def collate_targets(
         cls, config: OneRelConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
-        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
-        if not shape.static:
-            return {}
-        cells = targets(stack_triples(rows), config.end_exclusive)
-        return {"cells": shape.padded(padded.numbered(cells, shape.length, len(config.relations)))}
+        """Return ``cells`` [n, 6], the tags of the gold triples (:func:`tables.gold_cells`)."""
+        return {"cells": gold_cells(targets(stack_triples(rows)), shape, len(config.relations))}
 
-    def device_loss(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
-        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3]."""
-        hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
-        pairs = padded.Pairs(attention_mask.bool(), self.chunks)
-        total, _ = padded.cell_loss(self.table(hidden), pairs, cells)
-        loss = total / pairs.total(raise_precision(hidden[:0]).dtype)
-        return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
-
-    def table(self, hidden: Tensor) -> PairTable:
-        """Left and right parts [B, L, 3H] of the pairs, and the classifier [4, R, 3H], [4, R]."""
+    def table(self, hidden: Tensor, mask: Tensor) -> Table:
+        """The tags of all pairs, specials included, from hidden [B, L, H] and the attention mask [B, L]."""
         width, relations = self.hidden_size, len(self.config.relations)
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
         weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
-        return PairTable(left, right, weight, bias, self.features)
+        return Table(left, right, weight, bias, self.features, mask, self.chunks)
 
     def features(self, left: Tensor, right: Tensor) -> Tensor:
         """Pair features ``ReLU(dropout(W[h_i; h_j] + b))`` of the two parts of the sum."""
@@ -114,11 +96,7 @@ class OneRel(Extractor):
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        if on_device(hidden):
-            cells = padded.find_cells(self.table(hidden), padded.Pairs(attention_mask.bool(), self.chunks))
-        else:
-            cells = find_cells(self.table(hidden), plan(spans_of(attention_mask), self.chunks))
-        return decode(cells, len(self.config.relations), hidden.shape[1], self.config.end_exclusive)
+        return decode(self.table(hidden, attention_mask).cells(), len(self.config.relations), hidden.shape[1])
 
 
 def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
@@ -128,12 +106,10 @@ def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
     return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
 
 
-def targets(triples: Tensor, end_exclusive: bool = False) -> Cells:
+def targets(triples: Tensor) -> Cells:
     """Cells of gold triples [n, 6] in writing order: triples grouped by subject, three tags each."""
-    triples = triples[_by_subject(triples)]
-    sentence, start, end, relation, object_start, object_end = triples.unbind(1)
-    end, object_end = end + end_exclusive, object_end + end_exclusive
-    tags = torch.tensor([HB_TB, HB_TE, HE_TE], device=triples.device)
+    sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)
+    tags = torch.tensor([HB_TB, HB_TE, HE_TE])
     return Cells(
         sentence.repeat_interleave(3),
         torch.stack([start, start, end], dim=1).flatten(),
@@ -143,13 +119,7 @@ def targets(triples: Tensor, end_exclusive: bool = False) -> Cells:
     )
 
 
-def _by_subject(triples: Tensor) -> Tensor:
-    """Order of triples grouped by subject span, subjects in the order in which they come first."""
-    same = (triples[:, None, :3] == triples[None, :, :3]).all(dim=-1)
-    return torch.argsort(same.long().argmax(dim=1), stable=True) if len(triples) else triples[:, 0]
-
-
-def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = False) -> tuple[Tensor, Tensor]:
+def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     """Join the tags of triples (official rule).
 
     Cells are listed in the order (relation, row, column). HB-TB at (r, i, j): the column j2 of the *next* listed cell
@@ -159,7 +129,6 @@ def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = Fals
         cells: positive cells with scores, distinct.
         relations: R.
         length: L.
-        end_exclusive: as in :class:`OneRelConfig`.
 
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of the three cells.
@@ -189,10 +158,9 @@ def decode(cells: Cells, relations: int, length: int, end_exclusive: bool = Fals
     found &= table[last] + cells.column[last] == table[begins] + column
     begins, middle, last = begins[found], middle[found], last[found]
 
-    past = int(end_exclusive)
     parts = (
-        cells.sentence[begins], cells.row[begins], cells.row[last] - past, cells.relation[begins],
-        cells.column[begins], cells.column[last] - past,
+        cells.sentence[begins], cells.row[begins], cells.row[last], cells.relation[begins], cells.column[begins],
+        cells.column[last],
     )  # fmt: skip
     rows = torch.stack(parts, dim=1)  # [t, 6]
     scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]  # [t]

@@ -7,7 +7,6 @@ one sentence is too large, of columns.
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -43,11 +42,12 @@ class Pairs:
         both = mask[:, self.row] & mask[:, self.column] if self.upper else mask[:, :, None] & mask[:, None]
         return both.flatten().to(dtype)
 
-    def total(self, dtype: torch.dtype) -> Tensor:
+    @property
+    def pairs(self) -> Tensor:
         """Number of valid pairs in the batch, a scalar of at least 1."""
         tokens = self.mask.sum(dim=1)
         each = tokens * (tokens + 1) // 2 if self.upper else tokens**2
-        return each.sum().clamp(min=1).to(dtype)
+        return each.sum().clamp(min=1)
 
     def join(self, features: Features, left: Tensor, right: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Features [s * P, D] of all pairs of left and right [s, L, D], and what they were computed from, [s, …, D]."""
@@ -86,22 +86,11 @@ def number_of_pairs(length: int, upper: bool = False) -> int:
     return length * (length + 1) // 2 if upper else length**2
 
 
-def numbered(cells: Cells, length: int, columns: int, *, upper: bool = False) -> np.ndarray:
-    """Number gold cells, on the host: [n, 3] int64 (pair in the batch, column, class), each cell once.
-
-    Rows of zeros may be added: class 0 is no gold cell.
-
-    Args:
-        cells: positive cells in writing order; the last written class of a cell holds.
-        length: L of the padded batch.
-        columns: of the table.
-        upper: as in :class:`Pairs`.
-    """
-    cells = cells.resolved(length, columns)
+def numbers(cells: Cells, length: int, *, upper: bool = False) -> Tensor:
+    """Numbers [n] of the pairs of cells among those of a padded batch of L tokens, in the order of :class:`Pairs`."""
     row, column = cells.row, cells.column
     place = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # in the sentence
-    pair = cells.sentence * number_of_pairs(length, upper) + place
-    return torch.stack([pair, cells.relation, cells.classes], dim=1).numpy()
+    return cells.sentence * number_of_pairs(length, upper) + place
 
 
 def cell_loss(table: PairTable, pairs: Pairs, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -110,7 +99,7 @@ def cell_loss(table: PairTable, pairs: Pairs, cells: Tensor, scale: Tensor | Non
     Args:
         table: what it is computed from.
         pairs: all of the batch.
-        cells: [n, 3], what :func:`numbered` gives, padded with zeros.
+        cells: [n, 6], what :func:`tables.gold_cells` gives.
         scale: [G] factors of the columns' losses; 1 if None.
 
     Returns:
@@ -197,7 +186,7 @@ def _within(
 
     Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
     """
-    pair, column, class_ = cells.unbind(1)
+    *_, column, class_, pair = cells.unbind(1)
     pair, at = pair - block.start * count, column - chunk.start
     here = (pair >= 0) & (pair < shape[0]) & (at >= 0) & (at < shape[2])
     class_ = class_ * here

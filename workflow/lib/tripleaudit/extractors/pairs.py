@@ -179,7 +179,7 @@ def cell_loss(table: PairTable, plan: Plan, cells: Cells, scale: Tensor | None =
     Args:
         table: what it is computed from.
         plan: the pairs that take part; every cell is one of them.
-        cells: positive cells, classes 1..C-1; the last written class of a cell holds.
+        cells: positive cells, classes 1..C-1, each cell once.
         scale: [G] factors of the columns' losses; 1 if None.
 
     Returns:
@@ -194,7 +194,7 @@ class _CellLoss(torch.autograd.Function):
     def forward(ctx, left, right, weight, bias, features, plan, cells, scale, need):
         classes, columns, _ = weight.shape
         device, dtype = left.device, left.dtype
-        parts = _sort_cells(cells.resolved(left.shape[1], columns), plan, classes - 1, columns, left.shape[1])
+        parts = _sort_cells(cells, plan, classes - 1, columns, left.shape[1])
         # logits relative to class 0, whose own are 0: one class less to compute
         weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
         exact = raise_precision(left[:0]).dtype

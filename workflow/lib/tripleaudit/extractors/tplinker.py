@@ -4,10 +4,11 @@ One cell for each unordered pair of tokens (the upper triangle) says whether the
 relation whether it links the heads, or the tails, of subject and object (class 2: the object comes first).
 
 Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column of the table of links, whose third class
-is impossible; see :mod:`tripleaudit.extractors.pairs`.
+is impossible; see :mod:`tripleaudit.extractors.tables`.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -16,12 +17,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.corpora.spans import OCCURRENCES
-from tripleaudit.extractors import padded
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, stack_triples
-from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Cells, PairTable, cell_loss, find_cells, plan, spans_of
+from tripleaudit.extractors.tables import Cells, Table, gold_cells
 from tripleaudit.fields import Count, among
 
 JOINED_AT_ONCE = 2**20  # candidate triples checked at a time
@@ -70,80 +69,50 @@ class TPLinker(Extractor):
         self.post_init()
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
-    ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`."""
-        if triples is not None and self.config.padded_cells:
-            extra = max(0, self.config.max_length - input_ids.shape[1])
-            input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
-            attention_mask = F.pad(attention_mask, (0, extra))
-            content_mask = torch.ones_like(attention_mask)
-        hidden = self.encode(input_ids, attention_mask)
-        if triples is None:
-            return ExtractorOutput(scores={"hidden": hidden})
-        relations = len(self.config.relations)
-        blocks = plan(spans_of(content_mask), self.chunks, upper=True)
-        pairs = blocks.pairs
-        entity, links = self.loss_weights()
-        scale = raise_precision(hidden.new_full((2 * relations + 1,), 1.0)) * (links / (relations * pairs))
-        scale[-1] = entity / pairs
-        loss, sums = cell_loss(self.table(hidden), blocks, targets(triples, relations), scale)
-        terms = {
-            "entity": sums[-1] / pairs,
-            "head": sums[:relations].sum() / (relations * pairs),
-            "tail": sums[relations:-1].sum() / (relations * pairs),
-        }
-        return ExtractorOutput(loss=loss, terms=terms)
-
-    @classmethod
-    def collate_targets(
-        cls,
-        config: TPLinkerConfig,
-        rows: Sequence[np.ndarray],
-        rngs: Sequence[np.random.Generator],
-        shape: Shape,
-    ) -> dict[str, Tensor]:
-        """Return ``cells`` of a static batch (:func:`padded.numbered`)."""
-        if not shape.static:
-            return {}
-        relations = len(config.relations)
-        length = max(shape.length, config.max_length) if config.padded_cells else shape.length
-        cells = targets(stack_triples(rows), relations)
-        return {"cells": shape.padded(padded.numbered(cells, length, 2 * relations + 1, upper=True))}
-
-    def device_loss(
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
         content_mask: Tensor,
-        cells: Tensor,
-        entity_weight: Tensor,
-        link_weight: Tensor,
+        cells: Tensor | None = None,
+        entity_weight: Tensor | None = None,
+        link_weight: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.device_loss`; ``cells`` [n, 3], weights of the maps as in :meth:`loss_weights`."""
-        mask = content_mask.bool()
+        """See :meth:`Extractor.forward`; the weights are those of :meth:`loss_weights`, the current ones by default."""
+        if cells is None:
+            return ExtractorOutput(scores={"hidden": self.encode(input_ids, attention_mask)})
         if self.config.padded_cells:
             extra = max(0, self.config.max_length - input_ids.shape[1])
             input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
             attention_mask = F.pad(attention_mask, (0, extra))
             places = torch.arange(input_ids.shape[1], device=input_ids.device)
-            mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
+            content_mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
         hidden = self.encode(input_ids, attention_mask)
-        relations, pairs = len(self.config.relations), padded.Pairs(mask, self.chunks, upper=True)
-        count = pairs.total(raise_precision(hidden[:0]).dtype)
-        scale = torch.cat([(link_weight / (relations * count)).expand(2 * relations), (entity_weight / count)[None]])
-        loss, sums = padded.cell_loss(self.table(hidden), pairs, cells, scale)
-        head, tail = sums[:-1].view(2, relations).sum(dim=1).unbind()
-        terms = {"entity": sums[-1] / count, "head": head / (relations * count), "tail": tail / (relations * count)}
-        return ExtractorOutput(loss=loss, terms=terms)
+        relations, table = len(self.config.relations), self.table(hidden, content_mask)
+        entity, links = self.loss_weights() if entity_weight is None else (entity_weight, link_weight)
+        scale = raise_precision(hidden.new_ones(2 * relations + 1))
+        scale[:-1] *= links / (relations * table.pairs)
+        scale[-1] *= entity / table.pairs
+        loss, sums = table.loss(cells, scale)
+        head, tail = (sums[:-1].view(2, relations).sum(dim=1) / (relations * table.pairs)).unbind()
+        return ExtractorOutput(loss=loss, terms={"entity": sums[-1] / table.pairs, "head": head, "tail": tail})
+
+    @classmethod
+    def collate_targets(
+        cls, config: TPLinkerConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+    ) -> dict[str, Tensor]:
+        """Return ``cells`` [n, 6], the links and entities of the gold triples (:func:`tables.gold_cells`)."""
+        if config.padded_cells:
+            shape = replace(shape, length=max(shape.length, config.max_length))
+        relations = len(config.relations)
+        return {"cells": gold_cells(targets(stack_triples(rows), relations), shape, 2 * relations + 1, upper=True)}
 
     def schedule(self, step: int) -> dict[str, float]:
         """The weights of the maps at an optimiser step."""
         return dict(zip(("entity_weight", "link_weight"), self.loss_weights(step), strict=True))
 
-    def table(self, hidden: Tensor) -> PairTable:
-        """Left and right parts [B, L, H] of the pairs, and the classifier [3, 2R + 1, H], [3, 2R + 1] of all maps."""
+    def table(self, hidden: Tensor, mask: Tensor) -> Table:
+        """All maps, R of head links, R of tail links and that of entities, from hidden [B, L, H] and a mask [B, L]."""
         width, columns = self.hidden_size, 2 * len(self.config.relations)
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
@@ -151,7 +120,7 @@ class TPLinker(Extractor):
         entity_bias = F.pad(self.entity.bias, (0, 1), value=-torch.inf)[:, None]
         weight = torch.cat([self.links.weight.view(3, columns, width), entity_weight], dim=1)
         bias = torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
-        return PairTable(left, right, weight, bias, features)
+        return Table(left, right, weight, bias, features, mask, self.chunks, upper=True)
 
     def loss_weights(self, step: int | None = None) -> tuple[float, float]:
         """Weights of the entity map and of each of the two link maps at a step, the current one by default."""
@@ -162,12 +131,7 @@ class TPLinker(Extractor):
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        if on_device(hidden):
-            pairs = padded.Pairs(content_mask.bool(), self.chunks, upper=True)
-            cells = padded.find_cells(self.table(hidden), pairs)
-        else:
-            cells = find_cells(self.table(hidden), plan(spans_of(content_mask), self.chunks, upper=True))
-        return decode(cells, len(self.config.relations), hidden.shape[1])
+        return decode(self.table(hidden, content_mask).cells(), len(self.config.relations), hidden.shape[1])
 
 
 def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:

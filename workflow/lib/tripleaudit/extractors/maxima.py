@@ -1,0 +1,216 @@
+"""Maxima of the rows and columns of GRTE's tables, with unchanged mathematics and without keeping a table.
+
+Logits are dropped chunk by chunk and only the places of the maxima are kept; the backward pass has gradients at those
+places alone and computes no logit again.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from tripleaudit.extractors import padded
+from tripleaudit.extractors.batches import joined
+from tripleaudit.extractors.formulation import Chunks, on_device
+from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.pairs import Block, Plan, plan, spans_of
+
+
+def features(left: Tensor, right: Tensor) -> Tensor:
+    """Pair features ``ELU(S_i * O_j)``."""
+    return F.elu(left * right)
+
+
+def table_maxima(
+    subject: Tensor, object_: Tensor, table: nn.Linear, valid: Tensor, pooled: Tensor, chunks: Chunks | None = None
+) -> tuple[Tensor, Tensor]:
+    """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i.
+
+    Args:
+        subject, object_: [B, L, H].
+        table: ``W`` [C, H] and ``b`` [C].
+        valid: [B, L] bool, the positions that get maxima; 0 elsewhere.
+        pooled: [B, L] bool, those over which maxima run, among the valid ones; 0 in sentences without any.
+        chunks: how many columns are scored at once.
+
+    Returns:
+        row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
+    """
+    weight, bias = table.weight.to(subject.dtype), table.bias
+    need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, table.weight))
+    with torch.autocast(subject.device.type, enabled=False):
+        if on_device(subject):
+            pairs = padded.Pairs(valid, chunks)
+            rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, pairs, need)
+        else:
+            spans = spans_of(valid), spans_of(pooled)
+            rows, columns = _TableMaxima.apply(subject, object_, weight, *spans, chunks, need)
+    shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias  # moves a column's cells alike
+    return rows + shift, columns + shift
+
+
+class _PaddedMaxima(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, subject, object_, weight, valid, pooled, pairs, need):
+        sentences, chunks = pairs.blocks(1, len(weight))
+        ctx.blocks = pairs, sentences, chunks
+        rows, columns = [], []
+        for block in sentences:
+            x, _ = pairs.join(features, subject[block], object_[block])  # [s L L, H]
+            length, across, down = pairs.length, [], []
+            hidden = ~pooled[block]
+            for chunk in chunks:
+                z = (x @ weight[chunk].T).view(-1, length, length, chunk.stop - chunk.start)
+                across.append(z.masked_fill(hidden[:, None, :, None], -torch.inf).max(dim=2))
+                down.append(z.masked_fill(hidden[:, :, None, None], -torch.inf).max(dim=1))
+            for found, parts in ((rows, across), (columns, down)):
+                found.append([joined(each, dim=-1) for each in zip(*parts, strict=True)])
+        (rows, row_at), (columns, column_at) = (
+            [joined(each) for each in zip(*found, strict=True)] for found in (rows, columns)
+        )
+        counts = (valid & pooled.any(dim=1, keepdim=True))[..., None]
+        if need:
+            ctx.save_for_backward(subject, object_, weight, row_at.short(), column_at.short(), counts)
+        return rows.masked_fill(~counts, 0), columns.masked_fill(~counts, 0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_rows, d_columns):
+        subject, object_, weight, row_at, column_at, counts = ctx.saved_tensors
+        pairs, sentences, chunks = ctx.blocks
+        d_rows, d_columns = d_rows * counts, d_columns * counts
+        d_weight, d_features = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype), []
+        for block in sentences:
+            with torch.enable_grad():
+                graph, parts = pairs.join(features, subject[block], object_[block])
+            x, dx = graph.detach(), None
+            for chunk in chunks:
+                # gradients lie at the maxima alone, [s, L, L, c]; no two rows, and no two columns, meet in one place
+                dz = d_rows.new_zeros(*row_at[block].shape[:2], pairs.length, chunk.stop - chunk.start)
+                dz.scatter_(2, row_at[block, :, chunk].long()[:, :, None], d_rows[block, :, chunk][:, :, None])
+                dz.scatter_add_(1, column_at[block, :, chunk].long()[:, None], d_columns[block, :, chunk][:, None])
+                dz = dz.flatten(0, 2)
+                d_weight[chunk] += dz.T @ x
+                dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
+            d_features.append(pairs.gather(*torch.autograd.grad(graph, parts, dx)))
+        d_subject, d_object = (joined(each) for each in zip(*d_features, strict=True))
+        return d_subject, d_object, d_weight.to(weight.dtype), *[None] * 4
+
+
+class _TableMaxima(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, subject, object_, weight, valid, pooled, chunks, need):
+        sizes = *subject.shape[:2], len(weight)
+        rows, columns = subject.new_zeros(sizes), subject.new_zeros(sizes)
+        if need:  # place of each maximum
+            row_at = torch.zeros(sizes, dtype=torch.int16, device=subject.device)
+            column_at = torch.zeros_like(row_at)
+        table = plan(valid, chunks)
+        for block, (first, last) in _squares(table, pooled):
+            s, top, bottom = block.sentence, block.top, block.bottom
+            x = block.join(features, subject[s, top:bottom], object_[s, block.first : block.stop])
+            low, high = max(top, first), min(bottom, last)  # rows of the block over which columns are pooled
+            for start, stop in table.column_chunks(block.pairs, 1, len(weight)):
+                z = (x @ weight[start:stop].T).view(bottom - top, block.stop - block.first, -1)
+                across = z[:, first - block.first : last - block.first]
+                down = z[low - top : max(low, high) - top]
+                into = columns[s, block.first : block.stop, start:stop]
+                if need:
+                    best, at = _largest(across, 1)
+                    rows[s, top:bottom, start:stop] = best
+                    row_at[s, top:bottom, start:stop] = at.add_(first)
+                    if high > low:
+                        best, at = _largest(down, 0)
+                        place = column_at[s, block.first : block.stop, start:stop]
+                        better = torch.ones_like(best, dtype=torch.bool) if low == first else best > into
+                        into.copy_(torch.where(better, best, into))
+                        place.copy_(torch.where(better, at.add_(low), place))
+                else:
+                    rows[s, top:bottom, start:stop] = across.amax(dim=1)
+                    if high > low:
+                        best = down.amax(dim=0)
+                        into.copy_(best if low == first else torch.maximum(best, into))
+        if need:
+            ctx.save_for_backward(subject, object_, weight, row_at, column_at)
+            ctx.plan = table, pooled
+        return rows, columns
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_rows, d_columns):
+        subject, object_, weight, row_at, column_at = ctx.saved_tensors
+        d_subject, d_object = torch.zeros_like(subject), torch.zeros_like(object_)
+        d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
+        for block, _ in _squares(*ctx.plan):
+            s, top, bottom = block.sentence, block.top, block.bottom
+            across, down = slice(top, bottom), slice(block.first, block.stop)
+            with torch.enable_grad():
+                a, b = subject[s, across].detach().requires_grad_(), object_[s, down].detach().requires_grad_()
+                graph = block.join(features, a, b)
+            x = graph.detach()
+            at_rows = (row_at[s, across].long() - block.first).clamp_(min=0)
+            at_columns = column_at[s, down].long() - top
+            inside = (at_columns >= 0) & (at_columns < bottom - top)
+            at_columns = at_columns.clamp_(0, bottom - top - 1)
+            grads = torch.cat([d_rows[s, across], d_columns[s, down] * inside])  # [rows + width, C]
+            width = block.stop - block.first
+            pairs = torch.cat(
+                [
+                    torch.arange(bottom - top, device=x.device)[:, None] * width + at_rows,
+                    at_columns * width + torch.arange(width, device=x.device)[:, None],
+                ]
+            )
+            dx = torch.zeros_like(x)
+            for start, stop in ctx.plan[0].column_chunks(block.pairs, 1, len(weight)):
+                more, dw = _sparse_products(x, weight[start:stop], pairs[:, start:stop], grads[:, start:stop])
+                d_weight[start:stop] += dw
+                dx += more
+            da, db = torch.autograd.grad(graph, (a, b), dx)
+            d_subject[s, across] += da
+            d_object[s, down] += db
+        return d_subject, d_object, d_weight.to(weight.dtype), *[None] * 4
+
+
+def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Maxima of z [rows, columns, C] over ``dim`` and their places (int16), the last of equal ones.
+
+    Faster on a CPU than PyTorch's own maxima with places.
+    """
+    best = z.amax(dim=dim)
+    places = torch.arange(z.shape[dim], dtype=torch.uint8 if z.shape[dim] < 256 else torch.int16)
+    places = places.view([-1 if axis == dim else 1 for axis in range(3)])
+    return best, ((z == best.unsqueeze(dim)) * places).amax(dim=dim).short()
+
+
+def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of x [n, H] and weight [C, H] from those of a few logits of ``x @ weight.T``.
+
+    They are weighted sums of the rows concerned: m is a small share of n.
+
+    Args:
+        x, weight: as in the product.
+        pairs: [m, C], rows of x.
+        grads: [m, C], gradients of the logits of these rows and all columns, which add up.
+    """
+    pairs, grads = pairs.T.contiguous(), grads.T.contiguous()
+    dw = F.embedding_bag(pairs, x, mode="sum", per_sample_weights=grads)
+    pairs = pairs.flatten()
+    # numpy sorts short integers by radix, in a fraction of the time
+    keys = pairs.numpy().astype(np.int16) if len(x) < 2**15 else pairs.numpy()
+    order = torch.from_numpy(np.argsort(keys, kind="stable"))
+    counts = torch.bincount(pairs, minlength=len(x))
+    column = order // grads.shape[1]
+    dx = F.embedding_bag(
+        column, weight, counts.cumsum(0) - counts, mode="sum", per_sample_weights=grads.flatten()[order]
+    )
+    return dx, dw
+
+
+def _squares(table: Plan, pooled: Sequence[tuple[int, int]]) -> Iterator[tuple[Block, tuple[int, int]]]:
+    """Yield the blocks of sentences that have anything to pool, with the span over which maxima run."""
+    for block in table.blocks:
+        if pooled[block.sentence][0] < pooled[block.sentence][1]:
+            yield block, pooled[block.sentence]
