@@ -8,9 +8,13 @@ import pytest
 import yaml
 
 from support.workflow import ROOT, snakemake
+from tripleaudit import fields
 from tripleaudit.cli import main
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.registry import resolve
 from tripleaudit.plan.study import Study
+from tripleaudit.training.run import split_settings
+from tripleaudit.training.settings import TrainingSettings
 
 STUDY = """
 study: s
@@ -357,3 +361,39 @@ def test_what_is_set_and_read_by_nothing_is_said_in_the_plan():
     with pytest.raises(UserError) as error:
         Study(config)
     assert not any(line.startswith("training/") for line in said(str(error.value)))
+
+
+def test_a_key_is_checked_once_in_a_run(monkeypatch):
+    """When the study is read: not for each extractor and corpus, and not in the job again."""
+    rule = next(one for one in TrainingSettings.model_fields["matching"].metadata if isinstance(one, fields.one_of))
+    checks, names = [], rule.known()
+    monkeypatch.setattr(rule, "known", lambda: checks.append("") or names)
+    shared = {"matching": "boundaries", "schedule": "steps", "learning_rate_points": [[1, 1], [2, 0.5]]}
+    study = Study(
+        {
+            "study": "s",
+            "corpora": {"webnlg": None, "conll04": None},
+            "training": shared,
+            "extractors": {"casrel": {"batch_size": 3}, "pfn": None},
+            "noising": {"probability": 0.2},
+        }
+    )
+    given = [
+        (run.extractor, json.loads(study.trainings.training_json(run.corpus, run.extractor, run.noise)))
+        for run in study.runs
+    ]
+    assert len(checks) == 1 and len(given) == 8
+    at_hand = [split_settings(values, *resolve(name)) for name, values in given]
+    assert len(checks) == 9  # a command at hand checks what it is given
+    monkeypatch.setenv(fields.CHECKED, "1")  # as the workflow does for its jobs
+    assert [split_settings(values, *resolve(name)) for name, values in given] == at_hand
+    assert len(checks) == 9
+
+
+def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "N = len('ab')\nclass Mine:\n    training_defaults = {'epochs': N, 'warmup': 2}\n"
+    )
+    with pytest.raises(UserError) as error:
+        Study({"study": "s", "own_extractors": {"mine": f"{tmp_path}/mine.py:Mine"}, "extractors": {"mine": None}})
+    assert said(str(error.value)) == ["own_extractors/mine: training_defaults/warmup: expected at most 1, got 2"]

@@ -5,6 +5,7 @@ come its check before anything runs, its check in the job, the JSON schema and t
 """
 
 import functools
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Self
@@ -27,6 +28,7 @@ from tripleaudit.errors import UserError, hint
 
 TIME = r"\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*"  # as Snakemake has it
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+CHECKED = "TRIPLEAUDIT_CHECKED"  # set for the jobs of a study, all of whose keys were checked when it was read
 
 
 class Section(BaseModel):
@@ -43,12 +45,14 @@ class Section(BaseModel):
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], where: str) -> Self:
-        """Return the settings that a job was given.
+        """Return the settings that a command was given; those of a study's job are not looked at again.
 
         Raises:
             UserError: one sentence for each that is unknown, does not fit or contradicts another one; all begin with
                 ``where``.
         """
+        if os.environ.get(CHECKED):
+            return cls.trusted(values)
         try:
             made = cls.model_validate(dict(values))
         except ValidationError as error:
@@ -56,6 +60,16 @@ class Section(BaseModel):
         if found := [*made.contradictions()]:
             raise UserError("; ".join(f"{where}/{problem}" for problem in found))
         return made
+
+    @classmethod
+    def trusted(cls, values: Mapping[str, Any]) -> Self:
+        """Return settings that were checked before; lists become the tuples that fields ask for, other keys are left out."""
+        known = {field.alias or name: field.metadata for name, field in cls.model_fields.items()}
+        made = (
+            (key, tuple(each) if isinstance(each, list) and AsTuple in known.get(key, ()) else each)
+            for key, each in values.items()
+        )
+        return cls.model_construct(**dict(made))
 
     def contradictions(self) -> Iterator[str]:
         """Yield the key and a sentence for each setting that fits its range but not another setting."""

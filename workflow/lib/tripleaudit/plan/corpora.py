@@ -13,7 +13,7 @@ from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Number, Paths, Section, Share, Text, one_of
-from tripleaudit.plan.protocol_section import Added, Augmented
+from tripleaudit.plan.protocol_section import Added
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
@@ -383,7 +383,7 @@ class Corpora:
 
     def masked_lm_options(self, layers: int | None) -> list[str]:
         """Return options of ``tripleaudit train-mlm`` for the study's own masked language model."""
-        options = Augmented.model_validate(self.protocol("augmented"))
+        options = self.options.augmented
         steps = ["--steps", str(options.mlm_steps), "--seed", str(options.seed)]
         return steps + (["--layers", str(layers)] if layers else [])
 

@@ -101,6 +101,17 @@ def presets(name: str) -> Mapping[str, Any]:
     return {**_shipped_presets().get(base_name(name), {}), **own}
 
 
+def _readable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a training without those whose values an extractor's file does not show."""
+    return {key: each for key, each in values.items() if each is not None and key not in NOT_OF_THE_TRAINING}
+
+
+def _check_brought(kind: Declared, presets: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse wrong settings that an extractor from outside the package brings."""
+    for name, values in {"training_defaults": kind.defaults, **presets}.items():
+        TrainingSettings.checked(_readable(values), name)
+
+
 class Trainings:
     """The settings of every training of a study.
 
@@ -126,7 +137,7 @@ class Trainings:
         """Yield one sentence for each extractor, preset and setting that cannot work."""
         for name, reference in self.own.items():
             try:
-                declared(reference)
+                _check_brought(declared(reference), {})
                 if name in EXTRACTORS and EXTRACTORS[name].module:
                     yield f"own_extractors/{name}: the name '{name}' is a built-in extractor's"
                 else:
@@ -140,10 +151,9 @@ class Trainings:
                 yield f"extractors/{name}: unknown extractor '{name}'{hint(name, known)}"
                 continue
             yield from self._problems_of_preset(name)
-            for corpus in self.study.corpora or [""]:
-                for sentence in self._problems_of_settings(corpus, name):
-                    about = sentence.partition(": ")[0] if sentence.startswith("training/") else sentence
-                    found.setdefault(about if "/model" not in about else sentence.partition("; known are")[0], sentence)
+            for sentence in self._problems_of_settings(name):
+                about = sentence.partition(": ")[0] if sentence.startswith("training/") else sentence
+                found.setdefault(about if "/model" not in about else sentence.partition("; known are")[0], sentence)
         yield from found.values()
         yield from self._problems_of_idle(
             name for name in self.sections if name in known or name.startswith(CLASSIFIER)
@@ -165,29 +175,30 @@ class Trainings:
             if corpus not in self.study.corpora:
                 yield f"{where}/preset: there is no corpus '{corpus}'{hint(corpus, self.study.corpora)}"
 
-    def _problems_of_settings(self, corpus: str, name: str) -> Iterator[str]:
+    def _problems_of_settings(self, name: str) -> Iterator[str]:
         """Yield sentences about fields of the model, and about settings that do not go together."""
         try:
             kind = self.declared(name)
+            if name in EXTRACTORS and EXTRACTORS[name].file and name not in self.own:
+                _check_brought(kind, EXTRACTORS[name].presets)
         except UserError as error:
             if name not in self.own:  # else it is said of own_extractors
                 yield f"{self._where(name)}: {error}"
             return
-        merged, own = self.settings_of(corpus, name), self.sections[name]
-        shared = self.shared.get("model", {})
-        for where, part in (("training", shared), (self._where(name), own.get("model", {}))):
-            yield from kind.problems(part, f"{where}/model")
-        for problem in self._typed(kind, merged).contradictions():
-            key = problem.partition(":")[0]
-            yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"
+        own = self.sections[name]
+        for where, part in (("training", self.shared), (self._where(name), own)):
+            yield from kind.problems(part.get("model", {}), f"{where}/model")
+        for corpus in self.study.corpora or [""]:
+            for problem in self._typed(corpus, name).contradictions():
+                key = problem.partition(":")[0]
+                yield f"{'training' if key in self.shared and key not in own else self._where(name)}/{problem}"
 
     def _problems_of_idle(self, names: Iterable[str]) -> Iterator[str]:
         """Yield a sentence for each setting that is given and that no training reads."""
         idle: dict[str, list[dict[str, str]]] = {}  # of each extractor, on each corpus
         for name in names:
             with contextlib.suppress(UserError):  # said of own_extractors
-                merged = [self.settings_of(corpus, name) for corpus in self.study.corpora or [""]]
-                idle[name] = [dict(self._typed(self.declared(name), each).idle()) for each in merged]
+                idle[name] = [dict(self._typed(corpus, name).idle()) for corpus in self.study.corpora or [""]]
         given = [(self._where(name), self.sections[name], each) for name, each in idle.items()]
         if idle:
             given.append(("training", self.shared, [found for each in idle.values() for found in each]))
@@ -196,10 +207,9 @@ class Trainings:
                 if all(key in found for found in every):
                     yield f"{where}/{key}: has no meaning without {every[0][key]}"
 
-    @staticmethod
-    def _typed(kind: Declared, merged: Mapping[str, Any]) -> TrainingSettings:
-        values = {**kind.defaults, **merged}
-        return Training.model_validate({key: each for key, each in values.items() if key not in NOT_OF_THE_TRAINING})
+    def _typed(self, corpus: str, name: str) -> TrainingSettings:
+        """Return the settings of a training; the study's keys were checked where they stand, the others are ours."""
+        return TrainingSettings.trusted(_readable({**self.declared(name).defaults, **self.settings_of(corpus, name)}))
 
     def declared(self, name: str) -> Declared:
         """Return what the extractor behind a name declares."""
