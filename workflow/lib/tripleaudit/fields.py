@@ -63,7 +63,7 @@ class Section(BaseModel):
 
     @classmethod
     def trusted(cls, values: Mapping[str, Any]) -> Self:
-        """Return settings that were checked before; lists become the tuples that fields ask for, other keys are left out."""
+        """Return settings that were checked before, lists as the tuples that fields ask for, without other keys."""
         known = {field.alias or name: field.metadata for name, field in cls.model_fields.items()}
         made = (
             (key, tuple(each) if isinstance(each, list) and AsTuple in known.get(key, ()) else each)

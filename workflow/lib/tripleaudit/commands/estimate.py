@@ -2,7 +2,7 @@
 
 import argparse
 
-HELP = "say how many requests, how much money and how many GPU-hours or CPU-hours a study still takes"
+HELP = "say how many requests, how much money and how many hours of training a study still takes"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     import json
+    from dataclasses import asdict
     from pathlib import Path
 
     from tripleaudit.llm import section as settings
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     planned = _study(args)
     result, took = requests.plan(planned), hours.estimate(planned, Path(planned.places.study).parent)
     if args.json:
-        print(json.dumps({**result, "trainings": hours.as_json(took)}, indent=2))
+        print(json.dumps({**result, "trainings": [*map(asdict, took)]}, indent=2))
         return
     asked = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
     print("\n".join(asked + hours.as_lines(took)))

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,33 +32,28 @@ from tripleaudit.plan.questions import questions
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
 
-Row = dict[str, Any]
+Found = Iterator[dict[str, Any] | str]  # rows of jobs, and what cannot be counted because what it reads is not made yet
 READ = ("triples", "original")  # files of a system that decide which strings it has
+COLUMNS = (
+    "data set",
+    "system",
+    "endpoint",
+    "requests",
+    "cached",
+    "to pay",
+    "tokens in",
+    "tokens out",
+    "money",
+    "at most",
+)
 
 
 def plan(study: Study) -> dict[str, Any]:
     """Return the form of :func:`extraction` for all stages of a study that ask language models."""
     folder = Path(study.places.study)
-    result = extraction(study.language_models, study.name, folder)
-    rows, unknown = [], list(result["unknown"])
-    for stage in (_systems, _judging, _embedding, _needles, _triple_needles):
-        for row in stage(study, folder):
-            if isinstance(row, str):
-                unknown.append(row)
-            else:
-                rows.append(row)
-    total = Estimate(**result["total"])
-    for row in rows:
-        total += Estimate(**{name: row[name] for name in Estimate.__slots__})
-    asked = {row["endpoint"] for row in rows}
-    missing = set(result["missing_keys"]) | set(study.language_models.missing_keys(asked))
-    return {
-        **result,
-        "jobs": [*result["jobs"], *rows],
-        "total": asdict(total),
-        "unknown": unknown,
-        "missing_keys": sorted(missing),
-    }
+    stages = (stage(study, folder) for stage in (_systems, _judging, _embedding, _needles, _triple_needles))
+    every = (found for stage in stages for found in stage)
+    return _summed(study.language_models, study.name, [*_extraction(study.language_models, folder), *every])
 
 
 def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, Any]:
@@ -69,75 +64,37 @@ def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, A
         "unknown": [data sets whose texts are not prepared yet], "missing_keys", "budget", "spent"}``. The requests of
         a job whose result exists, made as the section now says, are not counted.
     """
-    jobs, total, unknown = [], Estimate(), []
-    section, cache = models.section, Path(models.config.cache)
-    for dataset, name in models.extractions:
-        system = section["systems"][name]
-        texts = results / "generative" / dataset / "texts.jsonl"
-        report = results / "generative" / dataset / name / "report.json"
-        asked = models.identity(dataset, name)
-        done = report.exists() and read_json(report).get("identity") == json.loads(json.dumps(asked))
-        figures = Estimate()
-        if not texts.exists():
-            unknown.append(dataset)
-        elif not done:
-            sentences = load_sentences(texts)
-            examples = results / "corpora" / section["datasets"][dataset]["corpus"] / "train.jsonl"
-            shown = load_sentences(examples) if system.get("examples") and examples.exists() else ()
-            if system.get("examples") and not shown:
-                unknown.append(f"{dataset}/{name} (its examples are not there yet)")
-            else:
-                task = build_task(system, section["datasets"][dataset], sentences, shown)
-                with Client(settings.endpoint(section, system["endpoint"]), cache) as client:
-                    asked_for = [request for _, _, request in task.requests(sentences)]
-                    figures = client.estimate(asked_for, _length(results, section, system["endpoint"]))
-        total += figures
-        jobs.append(
-            {"dataset": dataset, "system": name, "endpoint": system["endpoint"], "done": done, **asdict(figures)}
-        )
-    ledger = cache / f"ledger-{study}.jsonl"
+    return _summed(models, study, _extraction(models, results))
+
+
+def _summed(models: LanguageModels, study: str, found: Iterable[dict[str, Any] | str]) -> dict[str, Any]:
+    jobs, unknown, total = [], [], Estimate()
+    for one in found:
+        if isinstance(one, str):
+            unknown.append(one)
+        else:
+            jobs.append(one)
+            total += Estimate(**{name: one[name] for name in Estimate.__slots__})
+    ledger = Path(models.config.cache) / f"ledger-{study}.jsonl"
     return {
         "jobs": jobs,
         "total": asdict(total),
-        "unknown": sorted(set(unknown)),
-        "missing_keys": models.missing_keys(),
+        "unknown": [*dict.fromkeys(unknown)],
+        "missing_keys": models.missing_keys([*models.asked(), *(job["endpoint"] for job in jobs)]),
         "budget": models.config.budget,
         "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
     }
 
 
-def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float | None:
-    """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
-    tokens = answers = 0
-    for path in (results / "generative").glob("*/*/report.json"):
-        if (section["systems"].get(path.parent.name) or {}).get("endpoint") == endpoint:
-            report = read_json(path)
-            if {"completion_tokens", "requests"} <= report.keys():  # of a finished extraction, by any version
-                tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
-    return tokens / answers if answers else None
-
-
 def as_table(result: Mapping[str, Any]) -> str:
     """Return the plan as lines of text: one a job, the sum, and what stands in the way."""
-    columns = (
-        "data set",
-        "system",
-        "endpoint",
-        "requests",
-        "cached",
-        "to pay",
-        "tokens in",
-        "tokens out",
-        "money",
-        "at most",
-    )
-    rows = [columns]
+    rows = [COLUMNS]
     for job in [*result["jobs"], {"dataset": "total", "system": "", "endpoint": "", "done": False, **result["total"]}]:
         figures = (job["total"], job["cached"], job["to_pay"], job["prompt_tokens"], job["completion_tokens"])
-        money = (f"{job['cost']:.4f}", f"{job['cost_limit']:.4f}")
-        end = ("done",) + ("",) * 6 if job["done"] else (*map(str, figures), *money)
+        counted = (*map(str, figures), f"{job['cost']:.4f}", f"{job['cost_limit']:.4f}")
+        end = ("done",) + ("",) * 6 if job["done"] else counted
         rows.append((job["dataset"], job["system"], job["endpoint"], *end))
-    widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
             cell.ljust(width) if place < 3 else cell.rjust(width)
@@ -159,59 +116,99 @@ def as_table(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _systems(study: Study, folder: Path) -> Iterator[Row | str]:
+# the stages
+
+
+def _extraction(models: LanguageModels, results: Path) -> Found:
+    """What the systems of the section would be asked; a row for those that cannot be counted, too."""
+    section = models.section
+    for dataset, name in models.extractions:
+        system, made = section["systems"][name], results / "generative" / dataset
+        done = _known(made / name / "report.json").get("identity") == _as_json(models.identity(dataset, name))
+        texts, train = (
+            made / "texts.jsonl",
+            results / "corpora" / section["datasets"][dataset]["corpus"] / "train.jsonl",
+        )
+        figures = Estimate()
+        if not texts.exists():
+            yield dataset
+        elif not done and system.get("examples") and not train.exists():
+            yield f"{dataset}/{name} (its examples are not there yet)"
+        elif not done:
+            sentences, shown = load_sentences(texts), load_sentences(train) if system.get("examples") else ()
+            task = build_task(system, section["datasets"][dataset], sentences, shown)
+            with _client(models, system["endpoint"]) as client:
+                asked_for = [request for _, _, request in task.requests(sentences)]
+                figures = client.estimate(asked_for, _length(results, section, system["endpoint"]))
+        yield _row(dataset, name, system["endpoint"], done, figures)
+
+
+def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float | None:
+    """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
+    tokens = answers = 0
+    for path in (results / "generative").glob("*/*/report.json"):
+        if (section["systems"].get(path.parent.name) or {}).get("endpoint") == endpoint:
+            report = read_json(path)
+            if {"completion_tokens", "requests"} <= report.keys():  # of a finished extraction, by any version
+                tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
+    return tokens / answers if answers else None
+
+
+def _systems(study: Study, folder: Path) -> Found:
     """What the language models among the systems would be asked: test sets, and hidden halves of sentences."""
-    section, cache = study.language_models.section, Path(study.language_models.config.cache)
     for each in questions(study.systems):
         endpoint = study.systems.given[each.system].endpoint or ""
         if not each.possible:
             yield f"{each.corpus}/{each.system} ({each.about}: its sentences are not made yet)"
             continue
-        with Client(settings.endpoint(section, endpoint), cache) as client:
+        with _client(study.language_models, endpoint) as client:
             figures = client.estimate(each.requests())
-        yield _row(
-            each.corpus, f"{each.system} ({each.about})", endpoint, each.answered and not figures.to_pay, figures
-        )
+        done = each.answered and not figures.to_pay
+        yield _row(each.corpus, f"{each.system} ({each.about})", endpoint, done, figures)
 
 
-def _judging(study: Study, folder: Path) -> Iterator[Row | str]:
+def _judging(study: Study, folder: Path) -> Found:
     """What the judges of the GREScores would be asked."""
-    section, gre = study.language_models.section, study.grescores
-    judge, cache = gre.config.judge, Path(study.language_models.config.cache)
+    gre, judge = study.grescores, study.grescores.config.judge
     if judge is None:
         return
     prompts = {
         "factualness": (load_prompt(judge.factualness_prompt), judge_requests),
         "granularity": (load_prompt(judge.granularity_prompt), split_requests),
     }
-    for dataset in gre.datasets:
-        for name, system in ((name, system) for system in gre.asked(dataset).values() for name in gre.judges):
-            if not (kinds := system.kinds(name)):
+    asked = (
+        (dataset, system, name)
+        for dataset in gre.datasets
+        for system in gre.asked(dataset).values()
+        for name in gre.judges
+    )
+    for dataset, system, name in asked:
+        kinds, triples = system.kinds(name), Path(system.files["triples"])
+        if not kinds:
+            continue
+        known = _known(gre.judged(dataset, system.name, name, "report"))
+        with _client(study.language_models, name) as client:
+            of = {kind: known.get(kind) or {} for kind in kinds}
+            by = client.endpoint.model
+            done = all(
+                of[kind].get("judge") == by and of[kind].get("prompt") == prompts[kind][0].sha256[:12] for kind in of
+            )
+            figures = Estimate()
+            if not done and not triples.is_file():
+                yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
                 continue
-            with Client(settings.endpoint(section, name), cache) as client:
-                report = Path(gre.judged(dataset, system.name, name, "report"))
-                done = _judged(report, client.endpoint.model, {k: prompts[k][0].sha256[:12] for k in kinds})
-                triples = Path(system.files["triples"])
-                if not done and not triples.is_file():
-                    yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
-                    continue
-                figures = Estimate()
-                if not done:
-                    answers = read_judged(triples, filter(os.path.exists, gre.texts(dataset, system.name)))
-                    for kind in kinds:
-                        prompt, requests = prompts[kind]
-                        figures += client.estimate(requests(answers, client, prompt))
-            yield _row(dataset, f"{system.name} (judge)", name, done, figures)
+            if not done:
+                answers = read_judged(triples, filter(os.path.exists, gre.texts(dataset, system.name)))
+                for prompt, requests in map(prompts.get, kinds):
+                    figures += client.estimate(requests(answers, client, prompt))
+        yield _row(dataset, f"{system.name} (judge)", name, done, figures)
 
 
-def _embedding(study: Study, folder: Path) -> Iterator[Row | str]:
+def _embedding(study: Study, folder: Path) -> Found:
     """The strings that US and CS would have an endpoint embed; what a system says is known once it has answered."""
-    gre, section = study.grescores, study.language_models.section
-    name, cache = gre.embedding_endpoint, Path(study.language_models.config.cache)
-    if not name:
-        return
+    gre, name = study.grescores, study.grescores.embedding_endpoint
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
-    for dataset in gre.datasets:
+    for dataset in gre.datasets if name else ():
         if not Path(gre.gold(dataset)).exists():
             yield f"{dataset} (embeddings: its gold triples are not there yet)"
             continue
@@ -227,95 +224,86 @@ def _embedding(study: Study, folder: Path) -> Iterator[Row | str]:
         if left:
             systems = len(gre.planned[dataset])
             yield f"{dataset} (embeddings: the triples of {left} of {systems} systems are not there yet)"
-        strings -= known
-        with Client(settings.endpoint(section, name), cache) as client:
-            figures = client.estimate_embeddings(strings)
-            scored = all(Path(gre.scores(dataset, system)).is_file() for system in gre.planned[dataset])
-            done = scored and not figures.to_pay
+        with _client(study.language_models, name) as client:
+            figures = client.estimate_embeddings(strings - known)
         known |= strings
-        yield _row(dataset, "all (strings to embed)", name, done, figures)
+        scored = all(Path(gre.scores(dataset, system)).is_file() for system in gre.planned[dataset])
+        yield _row(dataset, "all (strings to embed)", name, scored and not figures.to_pay, figures)
 
 
-def _judged(report: Path, model: str, prompts: Mapping[str, str]) -> bool:
-    """Whether a system was judged by this model with these prompts (kind -> digest)."""
-    if not report.is_file():
-        return False
-    known = read_json(report)
-    return all(
-        (known.get(kind) or {}).get("judge") == model and known[kind].get("prompt") == digest
-        for kind, digest in prompts.items()
-    )
-
-
-def _needles(study: Study, folder: Path) -> Iterator[Row | str]:
+def _needles(study: Study, folder: Path) -> Found:
     """What the models that invent, extract and judge needles would be asked, at most."""
-    needles, section = study.needles, study.language_models.section
-    config, cache = needles.config, Path(study.language_models.config.cache)
+    needles, models, config = study.needles, study.language_models, study.needles.config
     if not needles.models:
         return
     documents = read_documents(needles.documents(), config.max_chars, config.max_documents)
-    values = json.loads(needles.plan_json)
-    made = folder / "needles" / "corpus"
+    values, made = json.loads(needles.plan_json), folder / "needles" / "corpus"
     corpus = Corpus.load(made) if (made / "corpus.json").is_file() else None
-    generator = config.generator if corpus is None and not config.needle_file else None
-    counted = False
-    for run, (lm, draw) in needles.runs.items():
+    if corpus is None and config.needle_file:
+        corpus = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values))
+    generator = config.generator if corpus is None else None
+    for number, (run, (lm, draw)) in enumerate(needles.runs.items()):
         judge = needles.judge_of(run)
+        known = _known(folder / "needles" / "models" / run / "report.json")
         with (
-            Client(settings.endpoint(section, lm), cache) as client,
-            Client(settings.endpoint(section, judge or lm), cache) as judging,
-            Client(settings.endpoint(section, generator or lm), cache) as generating,
+            _client(models, lm) as client,
+            _client(models, judge or lm) as judging,
+            _client(models, generator or lm) as generating,
         ):
             client.redraw(draw)
             if judge == lm:
                 judging.redraw(draw)
-            context = client.endpoint.context if values.get("context") is None else values["context"]
-            plan_ = Plan.from_mapping({**values, "context": context})
-            own = corpus
-            if own is None and config.needle_file:
-                own = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), plan_)
-            report = folder / "needles" / "models" / run / "report.json"
-            done = report.is_file() and _same_plan(report, plan_, client.endpoint.model)
-            stages: dict[str, Estimate] = {}
+            plan_ = Plan.from_mapping(values, client.endpoint.context)
+            done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(plan_.made_json())
+            stages: dict[str, Estimate] = {"extraction": Estimate()}
             if not done:
                 counter = _counter(study, config.tokenizer, client.endpoint)
-                source = generating if generator else None
-                stages = rehearse(own or documents, plan_, client, counter, source, judging)
-        for stage, name in (("needles", generator), ("extraction", lm), ("judge", judge)):
-            if stage == "needles" and (counted or generator is None):
-                continue
-            counted |= stage == "needles"
-            if name is not None and (stage in stages or done and stage == "extraction"):
-                yield _row("needles", f"{run} ({stage})", name, done, stages.get(stage, Estimate()))
+                stages = rehearse(
+                    corpus or documents, plan_, client, counter, generating if generator else None, judging
+                )
+        asked = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
+        for stage, name in asked.items():
+            if name is not None and stage in stages:
+                yield _row("needles", f"{run} ({stage})", name, done, stages[stage])
 
 
-def _same_plan(report: Path, plan_: Plan, model: str) -> bool:
-    known = read_json(report)
-    return known.get("model") == model and known.get("plan") == json.loads(json.dumps(plan_.made_json()))
-
-
-def _triple_needles(study: Study, folder: Path) -> Iterator[Row | str]:
+def _triple_needles(study: Study, folder: Path) -> Found:
     """What the models that extract triples from documents with needles would be asked, at most."""
-    options, section = study.needles.triples, study.language_models.section
-    cache, made = Path(study.language_models.config.cache), folder / "needles" / "triples"
-    for lm in study.needles.triple_models if options is not None else ():
-        if (made / "models" / lm / "calls.jsonl").is_file():
-            yield _row("triple needles", f"{lm} (extraction)", lm, True, Estimate())
-            continue
-        if not (made / "pieces.jsonl").is_file():
+    options, made = study.needles.triples, folder / "needles" / "triples"
+    for lm in study.needles.triple_models:
+        done = (made / "models" / lm / "calls.jsonl").is_file()
+        figures = Estimate()
+        if not done and not (made / "pieces.jsonl").is_file():
             yield f"triple needles/{lm} (their documents are not made yet)"
             continue
-        records = load_sentences(made / "pieces.jsonl")
-        found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
-        with Client(settings.endpoint(section, lm), cache) as client:
-            limits = Limits(options.iterations, client.endpoint.context, options.reserve)
-            counter = _counter(study, None, client.endpoint)
-            figures = rehearse_triples(records, options.relations or sorted(found), limits, client, counter)
-        yield _row("triple needles", f"{lm} (extraction)", lm, False, figures)
+        if not done:
+            found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
+            with _client(study.language_models, lm) as client:
+                limits = Limits(options.iterations, client.endpoint.context, options.reserve)
+                counter = _counter(study, None, client.endpoint)
+                pieces = load_sentences(made / "pieces.jsonl")
+                figures = rehearse_triples(pieces, options.relations or sorted(found), limits, client, counter)
+        yield _row("triple needles", f"{lm} (extraction)", lm, done, figures)
 
 
-def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:
+# what they share
+
+
+def _client(models: LanguageModels, endpoint: str) -> Client:
+    return Client(settings.endpoint(models.section, endpoint), Path(models.config.cache))
+
+
+def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> dict[str, Any]:
     return {"dataset": dataset, "system": system, "endpoint": endpoint, "done": done, **asdict(figures)}
+
+
+def _known(report: str | Path) -> dict[str, Any]:
+    """What a job said of its result; empty if there is none yet."""
+    return read_json(report) if Path(report).is_file() else {}
+
+
+def _as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
 
 
 def _counter(study: Study, tokenizer: str | None, endpoint: Any) -> Callable[[], TokenCounter]:
