@@ -5,6 +5,7 @@ By default the wheel is unpacked and found through PYTHONPATH, with this environ
 """
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from support.shared import shared
 from support.webserver import web_server
 from support.workflow import DEMO, ROOT, write_study
 from tripleaudit.cli import build_parser
+
+TEXT = {"capture_output": True, "text": True}
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +86,34 @@ def test_a_study_is_validated_without_being_run(tripleaudit, tmp_path):
     assert "this study can run" in shipped
 
 
+VALIDATED = """
+import contextlib, io, json
+from tripleaudit.cli import main
+from tripleaudit.shipped import studies
+
+said = {}
+for name in studies():
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+        main(["validate", name])
+    said[name] = out.getvalue()
+print(json.dumps(said))
+"""
+
+
+def test_every_shipped_study_is_the_same_without_the_checkout(place, tmp_path):
+    command, environment, _ = place
+    python = command[0] if "-m" in command else str(Path(command[0]).with_name("python"))
+    paths = {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
+    here, there = (
+        json.loads(succeeded(subprocess.run([python, "-c", VALIDATED], cwd=tmp_path, env=env, **TEXT)))
+        for env in (environment, {**environment, **paths})
+    )
+    assert here == there and len(here) > 15
+    unfit = [name for name, text in here.items() if "this study can run" not in text]
+    assert all("raw_root" in here[name] for name in unfit) and len(unfit) < len(here) / 3
+    assert "corpora: demo" in here["demo"]
+
+
 def test_audit_and_split(tripleaudit, tmp_path):
     files = [DEMO / f"{name}.jsonl" for name in ("train", "valid", "test")]
     assert "1455" in succeeded(tripleaudit("audit", files[0], files[2]))
@@ -117,3 +148,9 @@ def test_a_study_runs_to_its_report(tripleaudit, tmp_path, tiny_encoder):
     succeeded(tripleaudit("run", "study.yaml", "--cores", "2"))
     assert "<table" in (tmp_path / "results/small/report.html").read_text(encoding="utf-8")
     assert "Nothing to be done" in succeeded(again := tripleaudit("run", "study.yaml", "all")) + again.stderr
+
+
+@pytest.mark.slow
+def test_the_demo_is_planned_by_its_name_with_a_profile_by_its_name(tripleaudit):
+    planned = tripleaudit("run", "demo", "-n", "--quiet", "rules", "--workflow-profile", "generic")
+    assert "write_report" in succeeded(planned) + planned.stderr

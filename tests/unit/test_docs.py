@@ -146,7 +146,7 @@ def test_commands_and_their_options_exist() -> None:
             assert given[0] in parsers, f"{page.name}: {code}"
             seen.add(given[0])
             options = options_of(parsers[given[0]])
-            for word in given[1:]:
+            for word in given[1:] if given[0] != "run" else ():  # which hands on those of Snakemake
                 if re.fullmatch(r"--[a-z][a-z-]*", word.partition("=")[0]):
                     assert word.partition("=")[0] in options, f"{page.name}: {code}"
     assert len(seen) > 5

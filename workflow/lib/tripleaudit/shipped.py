@@ -8,6 +8,7 @@ from pathlib import Path
 
 PACKAGE = Path(str(importlib.resources.files("tripleaudit")))
 DATA = PACKAGE / "data"
+DEMO = "demo"  # the study of config/config.yaml
 PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parents[2]
 
 
@@ -24,3 +25,17 @@ def shipped(path: str | Path) -> str:
     data = DATA.joinpath(*path.parts[1:]) if path.parts[:1] == ("resources",) else DATA
     places = [data] if data != DATA else []
     return str(next((place for place in (PROJECT / path, *places) if place.exists()), path))
+
+
+def study_file(name: str | Path) -> str:
+    """Return the file of a study, given as a path or by the name of one that ships with the project (``webnlg``)."""
+    given, found = Path(name), shipped(name)
+    if not Path(found).exists() and given.name == str(name):
+        own = PROJECT / "config" / f"{'config' if name == DEMO else name}.yaml"
+        return str(own) if own.is_file() else found
+    return found
+
+
+def studies() -> list[str]:
+    """Return the names of the studies that ship with the project."""
+    return sorted(DEMO if path.stem == "config" else path.stem for path in (PROJECT / "config").glob("*.yaml"))

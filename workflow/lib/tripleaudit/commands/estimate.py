@@ -49,11 +49,11 @@ def _study(args: argparse.Namespace):
 
     from tripleaudit.errors import UserError
     from tripleaudit.plan.study import Study
-    from tripleaudit.shipped import shipped
+    from tripleaudit.shipped import study_file
 
     folders = {"study": args.results or "", "downloads": args.downloads}
     if not args.config.lstrip().startswith("{"):
-        return Study.read(shipped(args.config), **folders)
+        return Study.read(study_file(args.config), **folders)
     try:
         return Study(json.loads(args.config), **folders)
     except ValueError as error:

@@ -2,22 +2,41 @@
 
 import argparse
 import importlib.util
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 HELP = "Run a study in this folder: results/<study>/report.html and what it is made from."
 PLACED = ("-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor")
+PROFILES = ("--workflow-profile", "--profile")
+ELSEWHERE = {
+    "sdm",
+    "software-deployment-method",
+    "use-conda",
+    "use-apptainer",
+    "use-singularity",
+}  # jobs bring their own
+CHANGING = {"config", "C", "configfile"}
+PLANNING = {"n", "dry-run", "dryrun"}
+PLUGINS = (("executor", ("local", "dryrun", "touch")), ("default-storage-provider", ("none",)))
+BROUGHT = ("cluster_generic", "slurm", "s3")  # plugins of the extra `cluster`
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the study and what is handed to Snakemake as it is."""
-    parser.add_argument("study", metavar="STUDY.yaml", help="the study, as config/README.md of the project explains it")
+    parser.add_argument(
+        "study",
+        metavar="STUDY",
+        help="a study's file (config/README.md of the project explains it), or the name of a shipped one, such as demo",
+    )
     options = parser.add_argument(
         "options",
         nargs=argparse.REMAINDER,
         metavar="OPTION",
-        help="targets and options of Snakemake (-n, --cores 4, type_f1, ...; a shipped profile by its name: "
+        help="targets, and then options of Snakemake (type_f1, -n, --cores 4, ...; a shipped profile by its name: "
         "--workflow-profile slurm); without a number of cores all are used",
     )
     options.required = False  # argparse names it beside a missing study
@@ -25,23 +44,119 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run Snakemake as a process of its own; its exit status is this command's."""
-    from tripleaudit.errors import UserError
-    from tripleaudit.shipped import PROJECT, shipped
+    from tripleaudit.errors import UserError, hint
+    from tripleaudit.shipped import PROJECT, studies, study_file
     from tripleaudit.yaml_files import read_with_repeated
 
-    study = Path(shipped(args.study))
+    study = Path(study_file(args.study))
     if not study.is_file():
-        raise UserError(f"{args.study}: no such study; expected a YAML file, such as config/config.yaml for the demo")
+        close = hint(args.study, studies())
+        raise UserError(f"{args.study}: no such study; expected a YAML file or the name of a shipped study{close}")
     if not read_with_repeated(study)[0]:  # of a file that it cannot read Snakemake says neither name nor line
         raise UserError(f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)")
     if importlib.util.find_spec("snakemake") is None:
         raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
-    options = list(args.options)
-    for number, (option, value) in enumerate(zip(options, options[1:], strict=False), 1):
-        profile = PROJECT / "workflow" / "profiles" / value
-        if option == "--workflow-profile" and not Path(value).exists() and profile.is_dir():
-            options[number] = str(profile)
+    options = _with_profiles(args.options)
+    _check_plugins(options)
+    _check_installation(study, args.study, options)
     if not any(option.split("=")[0].startswith(PLACED) for option in options):
         options = ["--cores", "all", *options]
     command = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
-    return subprocess.call([*command, "--snakefile", str(PROJECT / "workflow" / "Snakefile"), *options])
+    folder = {"TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}  # where profiles find their scripts
+    snakefile = str(PROJECT / "workflow" / "Snakefile")
+    return subprocess.call([*command, "--snakefile", snakefile, *options], env={**os.environ, **folder})
+
+
+def _with_profiles(given: list[str]) -> list[str]:
+    """Return the options, of ``--option=value`` two where it matters, with the folders of shipped profiles by name."""
+    from tripleaudit.errors import UserError, hint
+    from tripleaudit.shipped import PROJECT
+
+    both = tuple(f"{name}=" for name in (*PROFILES, "--executor"))
+    options = [part for option in given for part in (option.split("=", 1) if option.startswith(both) else [option])]
+    shipped = PROJECT / "workflow" / "profiles"
+    for number, (option, value) in enumerate(zip(options, options[1:], strict=False), 1):
+        if option not in PROFILES or value == "none" or Path(value).exists() or (Path("profiles") / value).exists():
+            continue
+        folder = next((place for place in (shipped / value, PROJECT / value) if place.is_dir()), None)
+        if folder is not None:
+            options[number] = str(folder)
+        elif option == "--workflow-profile":
+            names = sorted(path.parent.name for path in shipped.glob("*/config.yaml"))
+            raise UserError(f"{option} {value}: no such profile{hint(value, names)}")
+    return options
+
+
+def _check_plugins(options: list[str]) -> None:
+    """Refuse an executor or a storage whose plugin is not installed, which Snakemake answers with all its usage."""
+    from tripleaudit.errors import UserError
+
+    for option, value in zip(options, options[1:], strict=False):
+        asked = {"executor": value} if option in ("-e", "--executor") else {}
+        if option in PROFILES:
+            asked = _settings(Path(value))
+        for key, own in PLUGINS:
+            name = str(asked.get(key) or own[0]).replace("-", "_")
+            kind = key.removeprefix("default-").removesuffix("-provider")
+            if name not in own and importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}") is None:
+                brings = f"snakemake-{kind}-plugin-{name.replace('_', '-')}"
+                brings = "'tripleaudit[cluster]'" if name in BROUGHT else brings
+                raise UserError(
+                    f"{option} {Path(value).name}: the {kind} {name.replace('_', '-')} is not installed; expected what "
+                    f"this brings: pip install {brings}"
+                )
+
+
+def _settings(profile: Path) -> dict[str, Any]:
+    from tripleaudit.yaml_files import read_yaml
+
+    file = profile / "config.yaml" if profile.is_dir() else profile
+    found = read_yaml(file) if file.is_file() else None
+    return found if isinstance(found, dict) else {}
+
+
+def _check_installation(study: Path, name: str, options: list[str]) -> None:
+    """Refuse a study whose jobs lack what an extra brings, before anything is fetched.
+
+    A plan alone, and single targets, which may need less, are only warned.
+
+    Raises:
+        UserError: something is missing, or the study cannot run.
+    """
+    from tripleaudit.errors import UserError
+    from tripleaudit.machine import extras
+    from tripleaudit.plan import needs
+    from tripleaudit.plan.study import Study
+
+    flags = set(_flags(options))
+    if flags & ELSEWHERE:
+        return
+    raw_root = next((option.partition("=")[2] for option in options if option.startswith("raw_root=")), None)
+    try:
+        asked = needs.extras(Study.read(study, raw_root=raw_root))
+    except UserError:
+        if flags & CHANGING:  # what is wrong may be what they change
+            return
+        raise
+    lacking = {extra: set(modules) for extra in asked if (modules := extras.missing(extra))}
+    lacking = {extra: own for extra, own in lacking.items() if not any(own < other for other in lacking.values())}
+    if not lacking:
+        return
+    modules = sorted(set().union(*lacking.values()))
+    because = " and ".join(f"{asked[extra]} (extra {extra})" for extra in lacking)
+    text = (
+        f"{name}: not installed: {', '.join(modules)}; needed for {because}; expected what this brings: "
+        f"pip install 'tripleaudit[{','.join(sorted(lacking))}]'"
+    )
+    if not flags & PLANNING and (not options or options[0].startswith("-") or options[0] == "all"):
+        raise UserError(text)
+    print(f"warning: {text}", file=sys.stderr)
+
+
+def _flags(options: list[str]) -> Iterator[str]:
+    """Yield the names of options, of joined short ones each (``-np``)."""
+    for option in options:
+        if option.startswith("--"):
+            yield option[2:].partition("=")[0]
+        elif option.startswith("-"):
+            yield from option[1:]

@@ -20,9 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.plan.study import Study
-    from tripleaudit.shipped import shipped
+    from tripleaudit.shipped import study_file
 
-    study = Study.read(*map(shipped, args.files), raw_root=args.raw_root, downloads=args.downloads)
+    study = Study.read(*map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads)
     print("\n".join(summary(study)))
     return 0
 

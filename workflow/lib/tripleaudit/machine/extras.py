@@ -1,6 +1,7 @@
 """What an installation may lack: which extra of the package brings a module, and the one command that installs it."""
 
 import importlib.metadata
+import importlib.util
 import re
 from collections import defaultdict
 
@@ -25,6 +26,7 @@ OF_COMMAND = {
     "run": "workflow",
     "serve-lm": "serve",
 }
+EXTRA = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")
 
 
 def extras_by_module() -> dict[str, list[str]]:
@@ -35,6 +37,15 @@ def extras_by_module() -> dict[str, list[str]]:
         if match and match[2] in ORDER:
             found[MODULES.get(match[1], match[1]).replace("-", "_")].append(match[2])
     return {module: sorted(extras, key=ORDER.index) for module, extras in found.items()}
+
+
+def missing(extra: str) -> list[str]:
+    """Return the modules of an extra, and of those that it names, that are not installed."""
+    named = [match for text in importlib.metadata.requires("tripleaudit") or () if (match := EXTRA.match(text))]
+    inner = {name for match in named if match[2] == extra for name in match[1].split(",")} - {extra}
+    own = [module for module, extras in extras_by_module().items() if extra in extras and module != "tripleaudit"]
+    absent = [module for module in own if importlib.util.find_spec(module) is None]
+    return list(dict.fromkeys([*absent, *(module for name in sorted(inner) for module in missing(name))]))
 
 
 def advice(missing: ModuleNotFoundError, command: str) -> str | None:

@@ -1,0 +1,116 @@
+"""``tripleaudit run`` in an empty folder: shipped studies and profiles by name, and what is missing said at once."""
+
+import os
+import subprocess
+
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.errors import UserError
+from tripleaudit.machine import extras
+from tripleaudit.plan import needs
+from tripleaudit.plan.study import Study
+from tripleaudit.shipped import PROJECT, studies, study_file
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    """An empty folder, and the processes that would have been started in it."""
+    found = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(subprocess, "call", lambda command, env: found.append((command, env)) or 0)
+    return found
+
+
+def bare(monkeypatch):
+    """As if the workflow's own extra were installed alone."""
+    there = {"snakemake", "datasets", "huggingface_hub", "pyarrow"}
+    monkeypatch.setattr(extras, "missing", lambda extra: sorted({*BROUGHT[extra]} - there))
+
+
+BROUGHT = {
+    "train": ["gensim", "torch"],
+    "llm": ["nltk", "openai"],
+    "serve": ["accelerate", "gensim", "nltk", "openai", "torch"],
+    "grescores": ["gensim", "nltk", "openai", "sentence_transformers", "torch"],
+    "collections": ["gensim", "ray", "torch"],
+}
+
+
+@pytest.mark.parametrize("name", studies())
+def test_a_shipped_study_names_its_extras_before_anything_starts(started, monkeypatch, capsys, name):
+    bare(monkeypatch)
+    try:
+        asked = needs.extras(Study.read(study_file(name)))
+    except UserError as error:  # texts that nobody may hand on
+        assert main(["run", name]) == 1 and not started
+        assert "raw_root" in str(error) and str(error) in capsys.readouterr().err
+        return
+    assert main(["run", name]) == bool(asked) and not (started and asked)
+    message = capsys.readouterr().err
+    named = message.rpartition("tripleaudit[")[2].rstrip("]'\n").split(",") if asked else []
+    assert set(named) <= set(asked) and bool(named) == bool(asked)
+    assert main(["run", name, "-n"]) == main(["run", name, "corpora"]) == 0
+
+
+def test_the_demo_needs_what_its_language_model_and_its_scores_need(started, monkeypatch, capsys):
+    bare(monkeypatch)
+    assert main(["run", "demo", "--cores", "2"]) == 1
+    assert "pip install 'tripleaudit[grescores,serve]'" in capsys.readouterr().err
+    assert main(["run", "demo", "--sdm", "conda"]) == 0
+    monkeypatch.setattr(extras, "missing", lambda extra: [])
+    assert main(["run", "demo"]) == 0
+    assert str(PROJECT / "config" / "config.yaml") in started[-1][0]
+
+
+def test_extras_are_complete_with_those_that_they_name(monkeypatch):
+    told = ["numpy>=2", "openai>=3; extra == 'llm'", "torch; extra == 'train'", "fastapi; extra == 'serve'",
+            "tripleaudit[llm,train]; extra == 'serve'"]  # fmt: skip
+    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: told)
+    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
+    assert sorted(extras.missing("serve")) == ["fastapi", "openai", "torch"]
+
+
+@pytest.mark.parametrize(
+    "profile", sorted(path.parent.name for path in PROJECT.glob("workflow/profiles/*/config.yaml"))
+)
+def test_a_profile_is_found_by_its_name_with_its_scripts(started, monkeypatch, capsys, profile):
+    find = extras.importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: "_plugin_" in name or find(name))
+    for form in (["--workflow-profile", profile], [f"--workflow-profile=workflow/profiles/{profile}"]):
+        assert main(["run", "demo", *form, "-n"]) == 0, capsys.readouterr().err
+        command, environment = started.pop()
+        folder = command[command.index("--workflow-profile") + 1]
+        assert os.path.isabs(folder)
+        text = (PROJECT / "workflow" / "profiles" / profile / "config.yaml").read_text()
+        if "submit.sh" in text:
+            script = f"{environment['TRIPLEAUDIT_PROFILES']}/{profile}/submit.sh"
+            assert f"${{{{TRIPLEAUDIT_PROFILES:-workflow/profiles}}}}/{profile}/submit.sh" in text
+            assert os.access(script, os.X_OK) and os.access(f"{folder}/status.sh", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--workflow-profile", "slurn"], "--workflow-profile slurn: no such profile, did you mean 'slurm'?"),
+        (["--workflow-profile", "slurm"], "the executor slurm is not installed"),
+        (["--workflow-profile=lsf"], "pip install snakemake-executor-plugin-lsf"),
+        (["--executor=slurm"], "pip install 'tripleaudit[cluster]'"),
+        (["--workflow-profile", "kubernetes-s3"], "the executor kubernetes is not installed"),
+    ],
+)
+def test_what_a_profile_lacks_is_one_sentence(started, monkeypatch, capsys, options, said):
+    find = extras.importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if "_plugin_" in name else find(name))
+    assert main(["run", "demo", *options]) == 1 and not started
+    message = capsys.readouterr().err
+    assert said in message and message.count("\n") == 1
+
+
+def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship(started, capsys):
+    assert main(["run", "webnlgg"]) == 1
+    assert "webnlgg: no such study" in (message := capsys.readouterr().err) and "did you mean 'webnlg'" in message
+    assert main(["run", "nothing.yaml"]) == 1
+    assert "known are conll04" in capsys.readouterr().err
+    assert main(["validate", "webnlg"]) == 0
+    assert capsys.readouterr().out.startswith("webnlg: this study can run")
