@@ -1,20 +1,21 @@
 """The demo corpus: an invented world, its facts in natural sentences, and sentences that state nothing."""
 
-from generator.documents import documents, new_facts, state_triple
 from generator.generator import FILES, SEED, Shape, generate, write_demo
-from generator.relations import RELATIONS, Relation
+from generator.relations import OUTSIDE, RELATIONS, SCHEMA, Relation
+from generator.stated import new_facts, state_triple
 from generator.world import Entity, Fact, World
 
 __all__ = [
     "FILES",
+    "OUTSIDE",
     "RELATIONS",
+    "SCHEMA",
     "SEED",
     "Entity",
     "Fact",
     "Relation",
     "Shape",
     "World",
-    "documents",
     "generate",
     "new_facts",
     "state_triple",

@@ -11,10 +11,10 @@ NEW_FACTS = 500
 
 
 def main() -> None:
-    """Write the six files (and, where asked for, sentences of new facts) and print how many sentences each has."""
+    """Write the files (and, where asked for, sentences of new facts) and print how many sentences each has."""
     parser = argparse.ArgumentParser(prog="generator", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED, help="another seed is another world (default: %(default)s)")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the six files")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the files")
     parser.add_argument("--new-facts", type=Path, metavar="FILE", help="also state facts that the world does not know")
     args = parser.parse_args()
     for part, count in write_demo(args.out, args.seed).items():

@@ -1,7 +1,7 @@
-"""The demo corpus: facts drawn from a Zipf-Mandelbrot distribution over one world, written out as six files.
+"""The demo corpus: facts drawn from a Zipf-Mandelbrot distribution over one world, written out as seven files.
 
 Frequent facts recur in training and test alike, so that most test triples are entirely seen, as in the benchmarks.
-A few dozen rare facts are kept out of training and validation so that purely partially seen and purely unseen test
+Some hundred rare facts are kept out of training and validation so that purely partially seen and purely unseen test
 sentences are numerous enough for a type F1; the shares themselves are counted, not forced.
 """
 
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generator.compose import Composer, nested
+from generator.relations import SCHEMA
+from generator.renamed import Renamer
 from generator.templates import Draft
 from generator.world import Fact, World
 from generator.zero import ZeroWriter
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 
-SEED = 13
-FILES = ("train", "valid", "test", "train_zero", "valid_zero", "test_zero")
+SEED = 2026
+"""Fixed before anything was trained on this world, and not chosen among several."""
+FILES = ("train", "valid", "test", "train_zero", "valid_zero", "test_zero", "test_augmented")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +32,31 @@ class Shape:
     Attributes:
         train, valid, test: sentences with triples.
         train_zero, valid_zero, test_zero: sentences with zero triples.
+        relations: those of the triples; what the world's other facts say is no triple here.
         counts: shares of sentences planned with 1, 2, 3, 4 and 5 triples.
         exponent, offset: the fact of rank i is drawn with weight 1 / (i + offset) ** exponent.
         overlap: how much more often a fact is drawn whose pair has a second relation or whose names are nested.
         evenness: 0 leaves relations as frequent as their facts make them, 1 draws all relations equally often.
         frequent: share of the facts, most frequent first, that count as frequent when facts are held out.
         held_out: facts that only the test set states, by (no argument seen with the relation, one argument seen).
+        each: facts held out of one relation and kind at most.
     """
 
-    train: int = 2400
-    valid: int = 300
-    test: int = 850
-    train_zero: int = 7200
-    valid_zero: int = 300
-    test_zero: int = 850
-    counts: tuple[float, ...] = (0.38, 0.28, 0.18, 0.10, 0.06)
+    train: int = 1200
+    valid: int = 200
+    test: int = 500
+    train_zero: int = 1200
+    valid_zero: int = 200
+    test_zero: int = 500
+    relations: tuple[str, ...] = SCHEMA
+    counts: tuple[float, ...] = (0.6, 0.3, 0.1)
     exponent: float = 1.5
     offset: float = 20.0
     overlap: float = 4.0
     evenness: float = 0.75
     frequent: float = 0.45
-    held_out: tuple[int, int] = (30, 44)
+    held_out: tuple[int, int] = (100, 100)
+    each: int = 30
 
 
 def rank_facts(world: World, seed: int | str, shape: Shape) -> dict[Fact, float]:
@@ -100,7 +107,7 @@ def hold_out(
         if not alone and not halves([fact]) & well_known:
             continue
         pool, limit = (unseen, shape.held_out[0]) if alone else (partial, shape.held_out[1])
-        if len(pool) < limit and told[alone, fact.relation] < 5:
+        if len(pool) < limit and told[alone, fact.relation] < shape.each:
             pool.append(fact)
             told[alone, fact.relation] += 1
     kept = lonely.union(unseen, partial)
@@ -108,50 +115,59 @@ def hold_out(
 
 
 def generate(seed: int | str = SEED, shape: Shape | None = None) -> dict[str, list[Sentence]]:
-    """Make the six parts of the corpus; equal seeds and shapes give equal sentences.
+    """Make the parts of the corpus; equal seeds and shapes give equal sentences.
 
     Returns:
-        sentences by part (``train``, ``valid``, ``test`` and each with ``_zero``); no text occurs twice.
+        sentences by part (``train``, ``valid``, ``test`` and each with ``_zero``), in which no text occurs twice, and
+        ``test_augmented``: each sentence of the test set four times, about other names.
     """
     shape = shape or Shape()
     world = World(seed)
+    everything, world.facts = world.facts, [fact for fact in world.facts if fact.relation in shape.relations]
+    world.pairs = Counter((fact.subject, fact.object) for fact in world.facts)
     weights = rank_facts(world, seed, shape)
     common, unseen, partial = hold_out(weights, seed, shape)
     composer = Composer(world, common)
     rng = random.Random(f"demo-sentences-{seed}")
     texts: set[str] = set()
 
-    def fresh(write: Callable[[], Draft]) -> Sentence:
+    def fresh(write: Callable[[], Draft]) -> Draft:
         """Write until the text is new."""
         while True:
-            sentence = write().finish("")
-            if sentence.text not in texts:
-                texts.add(sentence.text)
-                return sentence
+            draft = write()
+            text = draft.finish("").text
+            if text not in texts:
+                texts.add(text)
+                return draft
 
     def drawn() -> Draft:
         anchor = rng.choices(list(common), list(common.values()))[0]
-        return composer.compose(anchor, rng.choices((1, 2, 3, 4, 5), shape.counts)[0], rng)
+        return composer.compose(anchor, rng.choices(range(1, len(shape.counts) + 1), shape.counts)[0], rng)
 
     held_out = [fresh(lambda fact=fact: composer.compose(fact, 1, rng)) for fact in unseen + partial]
     pool = [fresh(drawn) for _ in range(shape.train + shape.valid + shape.test - len(held_out))]
     rng.shuffle(pool)  # short wordings of frequent facts run out towards the end; so do plain zeros below
     test = pool[shape.train + shape.valid :] + held_out
     rng.shuffle(test)
-    parts = {"train": pool[: shape.train], "valid": pool[shape.train : shape.train + shape.valid], "test": test}
-    writer = ZeroWriter(world, weights)
+    drafts = {"train": pool[: shape.train], "valid": pool[shape.train : shape.train + shape.valid], "test": test}
+    writer = ZeroWriter(world, weights, everything)
     zeros = [fresh(lambda: writer.write(rng)[1]) for _ in range(shape.train_zero + shape.valid_zero + shape.test_zero)]
     rng.shuffle(zeros)
     for part in ("train_zero", "valid_zero", "test_zero"):
         size = getattr(shape, part)
-        parts[part], zeros = zeros[:size], zeros[size:]
-    return {
-        part: [
-            Sentence(f"{part.replace('_', '-')}-{number:05d}", sentence.text, sentence.triples)
-            for number, sentence in enumerate(sentences)
-        ]
-        for part, sentences in parts.items()
+        drafts[part], zeros = zeros[:size], zeros[size:]
+    parts = {
+        part: [draft.finish(f"{part.replace('_', '-')}-{number:05d}") for number, draft in enumerate(found)]
+        for part, found in drafts.items()
     }
+    trained = {
+        span.text for row in parts["train"] for triple in row.triples for span in (triple.subject, triple.object)
+    }
+    renamer = Renamer(world, trained, random.Random(f"demo-renamed-{seed}"))
+    parts["test_augmented"] = [
+        renamed for draft, row in zip(test, parts["test"], strict=True) for renamed in renamer.variants(draft, row.id)
+    ]
+    return parts
 
 
 def write_demo(folder: str | Path, seed: int | str = SEED, shape: Shape | None = None) -> dict[str, int]:

@@ -118,3 +118,15 @@ COLLEGE_KINDS = _titles(
 CLUB_KINDS = _titles("FC {city};{city} Rovers;{city} United;{city} Athletic;Sporting {city};{city} Wanderers")
 
 MONTHS = _names("January February March April May June July August September October November December")
+
+# Names that no world has, made of a beginning and an end; the types are those of the demo's triples.
+NEW_BEGINNINGS = _names(
+    "Al Bran Cal Dor El Fen Gar Hol Ist Jor Kel Lor Mar Nor Os Pel Quen Rav Sel Tor Ul Var Wen Yor Zel"
+)
+NEW_CITY_ENDS = _names("by ford haven holm mouth stad vik wick dale burg minster field more pool")
+NEW_SURNAME_ENDS = _names("sen mann ley ov ini aga berg dahl wright son")
+NEW_TITLES = tuple(
+    f"The {kind} {thing}"
+    for kind in _names("Crimson Hidden Broken Golden Empty Distant Bitter Gentle")
+    for thing in _names("Valley Compass Ledger Window Promise Island Voyage Candle")
+)

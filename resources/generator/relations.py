@@ -1,4 +1,4 @@
-"""The relations of the demo corpus: argument types, which of them are functional, and their order in a life."""
+"""The relations of the demo world: argument types, which of them are functional, and their order in a life."""
 
 from dataclasses import dataclass
 
@@ -58,3 +58,14 @@ _ALL = (
     Relation("has_population", (CITY,), (NUMBER,), True, False, 40),
 )
 RELATIONS: dict[str, Relation] = {relation.name: relation for relation in _ALL}
+
+SCHEMA = (
+    "born_in", "lives_in", "educated_at", "works_for", "founder_of", "chief_executive_of", "author_of",
+    "headquartered_in",
+)  # fmt: skip
+"""The relations of the demo corpus's triples."""
+OUTSIDE = (
+    "died_in", "plays_for", "member_of", "mayor_of", "citizen_of", "acquired_by", "composed_by", "designed_by",
+    "starring", "published_by", "directed_by", "set_in",
+)  # fmt: skip
+"""Relations that its zero-triple sentences may state: none of them is asked for."""

@@ -2,7 +2,8 @@
 
 import random
 import re
-from collections import Counter
+from collections import ChainMap, Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,7 +62,7 @@ class World:
         size: number of people; everything else grows with it.
     """
 
-    def __init__(self, seed: int | str, size: int = 280):
+    def __init__(self, seed: int | str, size: int = 320):
         self.random = random.Random(f"demo-world-{seed}")
         self.entities: dict[str, Entity] = {}
         self.by_kind: dict[str, list[Entity]] = {}
@@ -296,3 +297,15 @@ class World:
                 self.add(company, "headquartered_in", self._home(company))
             if number > 5 and self.random.random() < 0.35:  # only an earlier company buys: no circles
                 self.add(company, "acquired_by", companies[self.random.randrange(number)])
+
+
+class WithStrangers:
+    """A world plus entities that it does not know, for sentences about them."""
+
+    def __init__(self, world: World, strangers: Mapping[str, Entity]):
+        self.entities: Mapping[str, Entity] = ChainMap(dict(strangers), world.entities)
+        self.pairs = world.pairs
+
+    def kind_of(self, name: str) -> str | None:
+        """Type of an entity; ``None`` where it is not known."""
+        return self.entities[name].kind

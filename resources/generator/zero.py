@@ -1,33 +1,37 @@
-"""Sentences with zero triples: plain, with one entity, and hard ones with two fitting entities."""
+"""Sentences with zero triples: plain, with one entity, with two that fit, and with facts of relations not asked for."""
 
 import random
 import re
 
 from generator import patterns_zero
-from generator.relations import NUMBER, RELATIONS, YEAR
+from generator.compose import single
+from generator.relations import NUMBER, OUTSIDE, RELATIONS, YEAR
 from generator.templates import Draft, expand, fill
 from generator.world import Fact, World
 
-PLAIN, SINGLE, COMENTION, EVENT, CLAIM_OPEN, CLAIM_FALSE = (
-    "plain", "single", "comention", "event", "open_claim", "false_claim",
+PLAIN, SINGLE, COMENTION, EVENT, CLAIM_OPEN, CLAIM_FALSE, OTHER = (
+    "plain", "single", "comention", "event", "open_claim", "false_claim", "other_relation",
 )  # fmt: skip
-SHARES = {PLAIN: 0.2, SINGLE: 0.35, COMENTION: 0.14, EVENT: 0.13, CLAIM_OPEN: 0.09, CLAIM_FALSE: 0.09}
+SHARES = {PLAIN: 0.1, SINGLE: 0.2, COMENTION: 0.12, EVENT: 0.12, CLAIM_OPEN: 0.08, CLAIM_FALSE: 0.08, OTHER: 0.3}
 HARD = (COMENTION, EVENT, CLAIM_OPEN, CLAIM_FALSE)
 
 
 class ZeroWriter:
-    """Writes sentences that state no fact of the world.
+    """Writes sentences that state none of the facts that are asked for.
 
     Args:
         world: the entities.
-        weights: frequencies of facts; half of the hard sentences name a pair of such a fact without stating it, which
-            is what a model that memorised the pair falls for.
+        weights: frequencies of the facts that are asked for; half of the hard sentences name a pair of such a fact
+            without stating it, which is what a model that memorised the pair falls for.
+        everything: all facts of the world; those of the relations outside the schema may be stated.
     """
 
-    def __init__(self, world: World, weights: dict[Fact, float]):
+    def __init__(self, world: World, weights: dict[Fact, float], everything: list[Fact]):
         self.world = world
         self.facts, self.frequencies = list(weights), list(weights.values())
-        self.related = {frozenset((fact.subject, fact.object)) for fact in world.facts}
+        self.relations = [name for name in RELATIONS if any(fact.relation == name for fact in weights)]
+        self.related = {frozenset((fact.subject, fact.object)) for fact in everything}
+        self.outside = {name: [fact for fact in everything if fact.relation == name] for name in OUTSIDE}
 
     def write(self, rng: random.Random, category: str | None = None) -> tuple[str, Draft]:
         """Write one sentence; returns its category and draft."""
@@ -40,6 +44,9 @@ class ZeroWriter:
             frequency = [len(patterns_zero.SINGLE[kind]) * len(self.world.by_kind[kind]) ** 0.5 for kind in kinds]
             kind = rng.choices(kinds, frequency)[0]
             draft.text = self.about(draft, rng.choice(self.world.by_kind[kind]).name)
+        elif category == OTHER:
+            single(draft, rng.choice(self.outside[rng.choice(OUTSIDE)]), plain=True)
+            draft.facts.clear()  # said, and no triple of this corpus
         else:
             self._hard(draft, category)
         return category, draft
@@ -57,8 +64,7 @@ class ZeroWriter:
             if true_pair:
                 fact = rng.choices(self.facts, self.frequencies)[0]
             else:
-                relation = rng.choice(list(RELATIONS.values()))
-                fact = self._unrelated(relation.name, rng)
+                fact = self._unrelated(rng.choice(self.relations), rng)
             if re.search(rf"(?<!\w){re.escape(fact.object)}(?!\w)", fact.subject):
                 continue  # a nested name says too much
             if category in (EVENT, COMENTION) and self.world.kind_of(fact.object) in (YEAR, NUMBER):

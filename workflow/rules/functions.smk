@@ -14,7 +14,7 @@ def pinned_model(model):
 def reading_code(wildcards):
     """The code of the format that it reads."""
     corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol")
-    if protocol:
+    if protocol and STUDY.data.registered(corpus):
         return jobs.corpus_code([], STUDY.data.published(corpus, protocol), split)
     return jobs.corpus_code(STUDY.data.formats(corpus, split), STUDY.data.registered(corpus), split)
 

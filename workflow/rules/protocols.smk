@@ -46,7 +46,7 @@ rule build_protocol:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        options=of(STUDY.data.protocol_json, "protocol"),
+        options=of(STUDY.data.protocol_json, "protocol", "corpus"),
         code=protocol_code,
     shell:
         "python -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
@@ -96,10 +96,11 @@ rule build_augmented:
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        options=STUDY.data.protocol_json("augmented"),
+        options=of(partial(STUDY.data.protocol_json, "augmented"), "corpus"),
         code=jobs.described_code("build-protocol", PROTOCOLS, "augmented"),
         models=STUDY.data.augmentation_options,
+        original=lambda wildcards, input: ["--original", input.original] if "original" in input.keys() else [],
     shell:
         "python -m tripleaudit build-protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
-        "{params.models:q} --out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"
+        "{params.models:q} {params.original:q} --out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"

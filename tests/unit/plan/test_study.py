@@ -180,6 +180,28 @@ def test_published_sets_stand_in_for_those_made_here():
     assert plan.data.files_of_split("webnlg", "test") == ["webnlg/test_triples.json"]
 
 
+def test_rewritten_test_sentences_of_ones_own_need_no_model(tmp_path):
+    for name in ("train", "test", "names"):
+        (tmp_path / f"{name}.jsonl").write_text('{"text": "A B", "triples": [["A", "r", "B"]]}\n')
+    files = {name: f"{tmp_path}/{name}.jsonl" for name in ("train", "test")} | {"augmented": f"{tmp_path}/names.jsonl"}
+    mine = {"corpora": {"mine": {"files": files}}, "protocols": {"augmented": None}}
+    plan = study(**mine)
+    wanted = SimpleNamespace(corpus="mine", protocol="augmented", split="test", get=lambda name, other: "augmented")
+    assert plan.data.published_inputs(wanted) == [f"{tmp_path}/names.jsonl"]
+    assert json.loads(plan.data.protocol_json("augmented", "mine")) == {"source": "files"}
+    assert plan.data.augmentation_models(wanted) == {}
+    found = plan.protocol_inputs(wanted)
+    assert found["test"].endswith("published/mine/augmented/test.jsonl") and "/original/nz/test" in found["original"]
+    with pytest.raises(
+        UserError, match="files/augmented: nothing is tested on it; expected 'augmented' under protocols"
+    ):
+        study(**{**mine, "protocols": {"original": None}})
+    with pytest.raises(UserError, match="protocols/augmented/roles: has no meaning with corpora/mine/files/augmented"):
+        study(**{**mine, "protocols": {"augmented": {"roles": "text"}}})
+    with pytest.raises(UserError, match="limit/test: would cut sentences whose variants files/augmented has"):
+        study(**{**mine, "corpora": {"mine": {"files": files, "limit": {"test": 1}}}})
+
+
 def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
     plan = Study(
         {

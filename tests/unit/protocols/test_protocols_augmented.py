@@ -10,11 +10,12 @@ from support.webnlg import sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented import DEFAULT_BEAMS, DEFAULT_K, augment
 from tripleaudit.protocols.augmented.candidates import find_candidates
-from tripleaudit.protocols.augmented.choose import PARTS, Found, Rules, choose, wants_seen
+from tripleaudit.protocols.augmented.choose import Found, Rules, choose, wants_seen
 from tripleaudit.protocols.augmented.mentions import lay_out
 from tripleaudit.protocols.augmented.vectors import NearestWords
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples
+from tripleaudit.protocols.variants import PARTS
 
 PLACES = {"Constantinople": (1, 0), "Byzantium": (1, 0.1), "Chalcedon": (1, 0.2), "Paris": (0, 1)}
 NEAREST = NearestWords(vectors(**PLACES, Rome=(-1, 0), Bern=(-1, -0.1), New=(-1, -0.2), visits=(-1, -0.3)))

@@ -1,6 +1,7 @@
 """The completion probe: what is hidden, what is left out, who is said to know what it was not shown."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -63,12 +64,16 @@ def test_only_what_is_hidden_in_a_variant_too_is_asked_for_and_the_rest_counted(
     variants = [said("Bo works for Delta .", ("Bo", "employer", "Delta")), there]
     open_ = said("Bo for Delta works for years and years .", ("Bo", "employer", "Delta"))
     odd = said("Bo works for Delta .", ("Bo", "residence", "Delta"))
-    pairs, counts = chosen([own, there], [*variants, open_, odd], 9)
+    own, there = replace(own, id="a"), replace(there, id="b")
+    variants = [
+        replace(one, id=f"{of}.{n}") for n, (one, of) in enumerate(zip([*variants, open_, odd], "abab", strict=True))
+    ]
+    pairs, counts = chosen([own, there], variants, 9)
     assert [(len(variants), original.hidden) for original, variants in pairs] == [(1, {0: "object"})]
     assert (counts["of"], counts["left_out"]) == (2, 1) and counts["why"]["hidden name shown"] == 1
     same = [said(f"{one} works for {other} .", (one, "employer", other)) for one, other in
             (("Ada Lund", "Delta"), ("Bo", "Harrow Steel"), ("Harrow Steel", "Bo"))]  # fmt: skip
-    pairs, counts = chosen([own], [open_, odd, *same], 9)
+    pairs, counts = chosen([own], [replace(one, id=f"a.{n}") for n, one in enumerate([open_, odd, *same])], 9)
     assert not pairs and counts["why"]["no variant"] == 1
     assert [original.sentence.id for original, _ in chosen(ORIGINAL, AUGMENTED, 4)[0]] == ["t0", "t10", "t20", "t30"]
 
@@ -154,8 +159,8 @@ def test_an_endpoint_that_fails_costs_its_row_and_is_asked_once_more(probe, tmp_
     assert next_attempt(tmp_path / "out.json") == 1
 
 
-def test_sentences_without_equally_many_variants_have_none_and_nothing_is_asked(probe, tmp_path):
-    save_sentences(tmp_path / "augmented.jsonl", AUGMENTED[:-1])
+def test_without_variants_nothing_is_asked(probe, tmp_path):
+    save_sentences(tmp_path / "augmented.jsonl", [])
     found, inputs = probe("http://127.0.0.1:9/v1")
     assert found["failed"] is None and not found["completion"]["rows"]
     table = build_table("completion", inputs)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tripleaudit.errors import UserError
 from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import score_rows
@@ -35,8 +36,8 @@ def study(tmp_path: Path):
         scores, paths = [], []
         for number, ((name, protocol, seed), rows) in enumerate(runs.items()):
             keys = {**KEYS, "protocol": protocol, "extractor": name, "seed": seed}
-            counts = SentenceCounts(keys, [f"{n}" for n in range(len(rows))], ["unseen"] * len(rows),
-                                    {"exact-string": np.array(rows)})  # fmt: skip
+            ids = [f"{n % 20}.{n // 20}" if protocol == "augmented" else f"{n}" for n in range(len(rows))]
+            counts = SentenceCounts(keys, ids, ["unseen"] * len(rows), {"exact-string": np.array(rows)})
             paths.append(tmp_path / f"{number}.csv")
             counts.save(paths[-1])
             scores += score_rows(counts, replicates=100)
@@ -177,10 +178,12 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
         cells = build_table("contamination", inputs).rows
         assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [mark, mark]
         assert reason in build_table("contamination", inputs).answer
-    swapped = {
-        (name, "augmented" if p == "original" else "original", s): rows for (name, p, s), rows in by_heart.items()
-    }
-    assert not build_table("contamination", study(swapped, [])).rows  # twenty variants of forty sentences pair nothing
+    fewer = {**by_heart, ("heart", "augmented", ""): [WRONG] * 15}
+    table = build_table("contamination", study(fewer, []))
+    assert table.cell("heart", "Difference").cases == 15
+    assert "Difference: of the 5 test sentences without a variant nothing is in it." in table.notes
+    with pytest.raises(UserError, match="demo: the sentence '19.0' is a variant of no test sentence"):
+        build_table("contamination", study({**by_heart, ("heart", "original", ""): [RIGHT] * 19}, []))
 
 
 def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study):

@@ -56,6 +56,9 @@ class Files(Section):
     """Validation sentences; by default a seeded tenth of the training sentences."""
     test: Paths
     """Test sentences."""
+    augmented: Paths | None = None
+    """Your own rewritten test sentences, other names in them, for `protocols/augmented`; each with the id of its test
+    sentence, a dot and a name (`test-00012.su`), as many for a sentence as you have."""
 
 
 class Limit(Section):
@@ -155,6 +158,10 @@ class Corpora:
                     if known == "train":
                         yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
                 yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
+                if corpus.files.augmented and "augmented" not in self.protocols:
+                    yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
+                if corpus.files.augmented and corpus.limit and corpus.limit.test:
+                    yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
                 continue
             try:
                 entry = registry.corpus(corpus.registry or name)
@@ -218,19 +225,37 @@ class Corpora:
     def _problems_of_published(self) -> Iterator[str]:
         for protocol in self.protocols:
             options = self.protocol(protocol)
-            if options.pop("source", "made") == "made":
+            made = options.pop("source", "made") == "made"
+            own = [f"corpora/{name}/files/{protocol}" for name in self.section if self.in_files(name, protocol)]
+            if made and len(own) < len(self.section):
                 continue
             others = {key for key in options if key not in (*NOT_OF_THE_SETS, "seed", "options")}
             for key in sorted(others):
-                yield f"protocols/{protocol}/{key}: has no meaning with source: published"
+                beside = own[0] if made else "source: published"
+                yield f"protocols/{protocol}/{key}: has no meaning with {beside}"
+            if made:
+                continue
             known = ", ".join(key for key, entry in registry.corpora().items() if protocol in entry.published)
             for name in self.section:
+                if self.in_files(name, protocol):
+                    continue
                 if self.published(name, protocol) is None:
                     where = f"protocols/{protocol}/source"
                     yield f"{where}: no published sets of corpus '{name}' are registered, only of {known}"
                 else:
                     files = _raw_files(self.published(name, protocol))
                     yield from self.study.places.problems_of_raw(f"protocols/{protocol}/source", *files)
+
+    def in_files(self, corpus: str, protocol: str) -> bool:
+        """Return whether a corpus of one's own brings the test set of a protocol, too."""
+        files = self.section[corpus].files
+        return protocol == "augmented" and files is not None and files.augmented is not None
+
+    def given(self, corpus: str, protocol: str) -> str | None:
+        """Return who made the sets of a protocol that are not made here: ``published`` or ``files``."""
+        if self.in_files(corpus, protocol):
+            return "files"
+        return "published" if self.published(corpus, protocol) else None
 
     def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
         """Return the registered corpus that holds the published sets of a protocol; None if the sets are made here."""
@@ -270,6 +295,8 @@ class Corpora:
         if entry is not None:
             return [file.name for file in entry.raw_files(split)]
         files = self.section[corpus].files
+        if split == "test" and self.in_files(corpus, protocol):
+            return files.augmented
         return getattr(files, split) or files.train  # without a validation file, it is a part of the training file
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
@@ -296,13 +323,15 @@ class Corpora:
     def published_inputs(self, wildcards: Any) -> list[str]:
         """Return the files that a split of a protocol's published sets is made of, where they lie."""
         files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.protocol)
+        if self.registered(wildcards.corpus) is None:
+            return [split_of(shipped(path))[0] for path in files]
         return [f"{self.study.places.raw}/{name}" for name in files]
 
     def prepare_origin(self, wildcards: Any, input: Sequence[str]) -> list[str]:
         """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
         corpus, split, protocol = wildcards.corpus, wildcards.split, getattr(wildcards, "protocol", "original")
         if self.registered(corpus) is None:
-            chosen = [split_of(shipped(path))[1] for path in self.files_of_split(corpus, split)]
+            chosen = [split_of(shipped(path))[1] for path in self.files_of_split(corpus, split, protocol)]
             named = (f"{path}#{of}" if of else path for path, of in zip(input, chosen, strict=True))
             return [part for path in named for part in ("--source", path)]
         root = input[0].removesuffix(self.files_of_split(corpus, split, protocol)[0]).rstrip("/")
@@ -372,8 +401,10 @@ class Corpora:
         options = self.options.full()[name]
         return {key: value for key, value in options.items() if value is not None}
 
-    def protocol_json(self, name: str) -> str:
-        """Return what decides the sets of a protocol besides the corpus, as canonical JSON."""
+    def protocol_json(self, name: str, corpus: str = "") -> str:
+        """Return what decides the sets of a protocol (of one corpus) besides the corpus, as canonical JSON."""
+        if corpus and (source := self.given(corpus, name)):
+            return json.dumps({"source": source})
         options = {key: value for key, value in self.protocol(name).items() if key not in NOT_OF_THE_SETS}
         if "options" in options:
             options["options"] = {key: value for key, value in options["options"].items() if value is not None}
@@ -392,7 +423,7 @@ class Corpora:
 
         Published sets need none of them.
         """
-        if self.published(wildcards.corpus, "augmented"):
+        if self.given(wildcards.corpus, "augmented"):
             return {}
         places, options = self.study.places, self.protocol("augmented")
         own, vectors = options.get("masked_lm"), options.get("vectors")
@@ -422,7 +453,7 @@ def _raw_files(entry: registry.RegisteredCorpus) -> list[registry.RawFile]:
 def _sizes_of_files(files: Files | None) -> dict[str, int]:
     """The number of sentences of each split of files that have one a line; others are not looked into."""
     sizes: dict[str, int] = {}
-    for split, paths in files or ():
+    for split, paths in ((split, getattr(files, split)) for split in SPLITS if files):
         places = [Path(shipped(path)) for path in paths or ()]
         if places and all(place.suffix == ".jsonl" and place.is_file() for place in places):
             sizes[split] = sum(_lines(place, place.stat()) for place in places)

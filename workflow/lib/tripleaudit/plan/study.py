@@ -297,8 +297,10 @@ class Study:
         """Return the original nz splits, from which protocols make theirs, or a protocol's published sets."""
         corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
         found = {split: self.set_file(corpus, "original", "nz", split) for split in ("train", "valid", "test")}
-        if self.data.published(corpus, protocol):
-            for split in ("test",) if protocol in self.data.tests_only else found:
+        if self.data.given(corpus, protocol):
+            if protocol in self.data.tests_only:
+                found["original"] = found["test"]
+            for split in ("test",) if protocol in self.data.tests_only else ("train", "valid", "test"):
                 found[split] = f"{self.places.study}/published/{corpus}/{protocol}/{split}.jsonl"
         return found
 

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
+from tripleaudit.protocols.variants import named_by_place, variants_of
 
-SOURCES: Final = ("made", "published")
+SOURCES: Final = ("made", "published", "files")
 
 
 def spec_of(name: str) -> ProtocolSpec:
@@ -33,10 +35,11 @@ def build_protocol(
     Args:
         name: of a protocol, or ``sift-…``, which is ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the
             published numbers as defaults).
-        splits: the data set; with the option ``source: published`` the published sets, passed on as they are.
+        splits: the data set; with the option ``source: published`` the published sets, or with ``source: files`` the
+            user's, passed on as they are but for the ids of published variants.
         options: those of the protocol's descriptor; None stands for a missing value.
         inputs: what the protocol needs besides (:attr:`tripleaudit.descriptors.ProtocolSpec.inputs`); what it does not
-            need is left aside.
+            need is left aside. ``original`` are the test sentences whose variants a given test set holds.
 
     Returns:
         The sets and a report: ``protocol``, ``options``, ``sizes`` (sentences, triples each once a sentence, and
@@ -51,8 +54,8 @@ def build_protocol(
     source = given.pop("source", "made") if spec.published else "made"
     if source not in SOURCES:
         raise UserError(f"protocol {name}: source is {source!r}, expected one of {', '.join(SOURCES)}")
-    if source == "published" and given:
-        raise UserError(f"protocol {name}: option {next(iter(given))!r} has no meaning with source: published")
+    if source != "made" and given:
+        raise UserError(f"protocol {name}: option {next(iter(given))!r} has no meaning with source: {source}")
     unknown = sorted(set(given) - set(spec.options))
     if unknown:
         expected = ", ".join(spec.options) or "none"
@@ -62,8 +65,8 @@ def build_protocol(
     for option in spec.required:
         if option not in given:
             raise UserError(f"protocol {name}: option {option!r} is missing")
-    if source == "published":
-        built, details, given = splits, {}, {"source": source}
+    if source != "made":
+        built, details, given = _paired(splits, source, inputs.get("original")), {}, {"source": source}
     else:
         built, details = spec.build(splits, **given, **{key: inputs.get(key) for key in spec.inputs})
     sizes = {}
@@ -78,6 +81,16 @@ def build_protocol(
         "details": details,
     }
     return built, report
+
+
+def _paired(splits: Splits, source: str, original: list[Sentence] | None) -> Splits:
+    """Return given sets, of which variants of test sentences name the one that they are of."""
+    if original is None:
+        return splits
+    if source == "published":
+        return Splits(splits.train, splits.valid, named_by_place(original, splits.test))
+    variants_of([row.id for row in original], [row.id for row in splits.test], "corpora/…/files/augmented")
+    return splits
 
 
 def _unchanged(splits: Splits) -> tuple[Splits, dict[str, Any]]:

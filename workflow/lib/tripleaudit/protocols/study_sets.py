@@ -28,6 +28,7 @@ def write_sets(
     masked_lm: str = "",
     vectors: str = "",
     encoder: str = "",
+    original: str = "",
 ) -> None:
     """Write the sets of a protocol and a report of what was done.
 
@@ -37,6 +38,7 @@ def write_sets(
         train, valid, test: sentences (JSON lines), and those of the protocol to write.
         masked_lm, vectors, encoder: folder of a masked language model, file of word vectors, and folder of an encoder
             that makes what of the two is missing.
+        original: the test sentences whose variants ``test`` holds.
 
     Raises:
         UserError: an unknown protocol or option, impossible values, or unusable data.
@@ -52,7 +54,8 @@ def write_sets(
                 out_of_memory_advice("filling masks", "options/batch_size", given.get("batch_size", 64))
             )
         files = {"masked_lm": masked_lm or None, "vectors": vectors or None, "encoder": encoder or None}
-        built, done = build_protocol(protocol, splits, given, **files)
+        known = load_sentences(original) if original else None
+        built, done = build_protocol(protocol, splits, given, **files, original=known)
     for path, (_, sentences) in zip((out_train, out_valid, out_test), built, strict=True):
         if path:
             save_sentences(path, sentences)

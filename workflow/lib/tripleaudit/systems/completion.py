@@ -21,6 +21,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import Extraction, Task
 from tripleaudit.protocols.types import distinct_triples
+from tripleaudit.protocols.variants import variants_of
 from tripleaudit.systems.asked import Asked
 from tripleaudit.systems.language_model import ask, task_of
 from tripleaudit.systems.test_set import named_relations, spread
@@ -97,15 +98,6 @@ def known(triple: Triple, hidden: str, names: Mapping[tuple[str, str, str], str]
     return names.get((shown, name, triple.relation)) == getattr(triple, hidden).text
 
 
-def variants_of(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[list[Sentence]]:
-    """Return the variants of each test sentence, part after part in the order of the test set.
-
-    Where there are not equally many for every sentence, nobody knows whose they are: none has any.
-    """
-    known = augmented if test and len(augmented) % len(test) == 0 else ()
-    return [list(known[number :: len(test)]) for number in range(len(test))]
-
-
 def chosen(
     test: Sequence[Sentence], augmented: Sequence[Sentence], limit: int
 ) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any]]:
@@ -115,8 +107,9 @@ def chosen(
     both: only these are compared. Augmentation may find no other name; what stays as it was is no control.
     """
     found, left = [], Counter[str]()
-    for sentence, others in zip(test, variants_of(test, augmented), strict=True):
-        half, halves = cut(sentence), [_renamed(cut(one), sentence) for one in others]
+    places = variants_of([one.id for one in test], [one.id for one in augmented])
+    for sentence, own in zip(test, places, strict=True):
+        half, halves = cut(sentence), [_renamed(cut(augmented[place]), sentence) for place in own]
         paired = {number: role for number, role in half.hidden.items() if any(number in one.hidden for one in halves)}
         left.update(half.why.values())
         left["no variant"] += len(half.hidden) - len(paired)

@@ -224,6 +224,10 @@ class ScoreIndex:
         """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where they are not at hand."""
         return self._stacked(run, "all", matching, tuple(self._counts.get(run, {})))
 
+    def ids(self, run: RunKey) -> list[str]:
+        """Return the sentence ids behind :meth:`stacked`."""
+        return next((counts.ids for counts in self._counts.get(run, {}).values()), [])
+
     def winner(self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str) -> RunKey | None:
         """Return the run that beats all others significantly on the seeds that they share, ``None`` without one."""
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.mentions import Layout, Words
 
-PARTS: Final = ("ss", "su", "us", "uu")
 SOURCES: Final = ("files", "text")
 OUTCOMES: Final = ("replaced", "no_candidate", "none_of_this_kind", "nested", "overlapping", "not_in_text")
 VECTORS: Final = "vectors"
@@ -71,7 +70,7 @@ def choose(
     Args:
         layout: of the sentence.
         candidates: similar entities of each of its entities.
-        part: one of :data:`PARTS`.
+        part: one of :data:`tripleaudit.protocols.variants.PARTS`.
         known: the entities of training.
         seed: text that names this draw; equal texts draw alike.
         rules: where to follow the published files.

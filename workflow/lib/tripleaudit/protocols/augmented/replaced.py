@@ -7,13 +7,14 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.candidates import find_candidates
-from tripleaudit.protocols.augmented.choose import OUTCOMES, PARTS, Rules, choose
+from tripleaudit.protocols.augmented.choose import OUTCOMES, Rules, choose
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, WordFiller
 from tripleaudit.protocols.augmented.mentions import lay_out, rewrite
 from tripleaudit.protocols.augmented.surface import replaceable
 from tripleaudit.protocols.augmented.vectors import NearestWords
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples
+from tripleaudit.protocols.variants import PARTS
 
 log = logging.getLogger(__name__)
 

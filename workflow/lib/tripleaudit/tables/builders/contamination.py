@@ -1,7 +1,7 @@
 """``contamination``: what a system loses when names in the sentences that it is tested on are replaced.
 
-Every original test sentence has the same number of augmented ones, part after part in the order of the test set. The
-difference of F1 is taken over these pairs: a sentence is drawn, or exchanged, with all its variants.
+The ids of augmented sentences say whose variants they are. The difference of F1 is taken over these pairs: a sentence
+is drawn, or exchanged, with all its variants.
 """
 
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tripleaudit.descriptors import TableSpec
+from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import difference_intervals
 from tripleaudit.scoring.significance import holm, randomisation_test
@@ -24,7 +25,11 @@ DIFFERENCE = "Difference"
 
 def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]]:
     """Yield each run on the original test set with its counts ``[sentences, runs, 3]`` there, as often as a sentence
-    has variants, and those on its augmented variants together."""
+    has variants, and those on its augmented variants together; a sentence without a variant is left out.
+
+    Raises:
+        UserError: an augmented sentence is of no test sentence.
+    """
     for run in inputs.scores.runs:
         if run[1:4] != ("original", "nz", "nz") or run.extractor in inputs.scores.partial:
             continue
@@ -32,10 +37,13 @@ def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]
             continue
         first = inputs.scores.stacked(run, inputs.matching)
         second = inputs.scores.stacked(run._replace(protocol="augmented"), inputs.matching)
-        if first is None or second is None or not len(first) or len(second) % len(first):
+        if first is None or second is None or first.shape[1:] != second.shape[1:]:
             continue
-        times = len(second) // len(first)
-        yield run, first * times, second.reshape(times, *first.shape).sum(axis=0)
+        found = variants_of(inputs.scores.ids(run), inputs.scores.ids(_augmented(run)), run.corpus)
+        groups = [(number, group) for number, group in enumerate(found) if group]
+        if groups:
+            both = [(first[number] * len(group), second[group].sum(axis=0)) for number, group in groups]
+            yield run, *(np.stack(side) for side in zip(*both, strict=True))
 
 
 def contamination(inputs: TableInputs) -> Table:
@@ -47,6 +55,9 @@ def contamination(inputs: TableInputs) -> Table:
     order = labels.ordered({run.extractor for run in runs}, labels.rte_order())
     runs.sort(key=lambda run: (run.corpus, order.index(run.extractor)))
     rows, again = [], any(_rearranged(inputs, run) for run in runs)
+    missing = sum(
+        len(inputs.scores.ids(run)) - len(values[run][0][1]) for run in {run.corpus: run for run in runs}.values()
+    )
     for run in runs:
         (_, first, second), _, adjusted = values[run]
         f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
@@ -54,7 +65,7 @@ def contamination(inputs: TableInputs) -> Table:
         # one training on two test sets: its budget is the same
         mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
         change = Cell(
-            None if f1[0].value is None or f1[1].value is None else f1[0].value - f1[1].value,
+            _f1(first) - _f1(second),
             1,
             low=None if bound is None else 100 * bound.low,
             high=None if bound is None else 100 * bound.high,
@@ -86,11 +97,18 @@ def contamination(inputs: TableInputs) -> Table:
             again
             and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
             "come from the benchmark's training set; these are other sentences, so there is no pair.",
+            missing > 0 and f"Difference: of the {missing} test sentences without a variant nothing is in it.",
             gaps_note(every),
             *mark_notes(every),
             *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
         ),
     )
+
+
+def _f1(counts: np.ndarray) -> float:
+    """The mean F1 in per cent of counts ``[sentences, runs, 3]``."""
+    correct, predicted, gold = counts.sum(axis=0).T
+    return float(100 * np.mean(2 * correct / np.maximum(predicted + gold, 1)))
 
 
 def _augmented(run: RunKey) -> RunKey:

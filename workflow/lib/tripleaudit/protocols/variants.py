@@ -1,0 +1,47 @@
+"""Whose variant a sentence of the augmented test set is. Its id says it: ``test-00012.su`` is one of ``test-00012``."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+
+PARTS: Final = ("ss", "su", "us", "uu")
+
+
+def variants_of(test: Sequence[str], augmented: Sequence[str], where: str = "augmented") -> list[list[int]]:
+    """Return the places of each test sentence's variants, by ids; none for a sentence that has no variant.
+
+    A sentence with the id of a test sentence is that one as it is, as zero-triple sentences are in sets made here.
+
+    Raises:
+        UserError: a variant is of no test sentence.
+    """
+    places: dict[str, list[int]] = {id_: [] for id_ in test}
+    for place, id_ in enumerate(augmented):
+        found = places.get(id_, places.get(id_.rpartition(".")[0]))
+        if found is None:
+            expected = f"the id of a test sentence, a dot and a name, such as {next(iter(places), 'test-00012')}.su"
+            raise UserError(f"{where}: the sentence {id_!r} is a variant of no test sentence; expected {expected}")
+        found.append(place)
+    return list(places.values())
+
+
+def named_by_place(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[Sentence]:
+    """Give variants their ids that lie part after part (ss, su, us, uu) in the order of the test set, as published.
+
+    Raises:
+        UserError: they do not, as their number or a sentence's relations show.
+    """
+    if len(augmented) != len(PARTS) * len(test):
+        expected = f"expected {len(PARTS)} for each of {len(test)} test sentences"
+        raise UserError(f"augmented: the published sets hold {len(augmented)} sentences, {expected}")
+    found = []
+    for place, variant in enumerate(augmented):
+        part, number = divmod(place, len(test))
+        if sorted(t.relation for t in variant.triples) != sorted(t.relation for t in test[number].triples):
+            at = f"sentence {number + 1} of part {PARTS[part]}"
+            raise UserError(f"augmented: {at} has other relations than {test[number].id!r}, whose variant it should be")
+        found.append(replace(variant, id=f"{test[number].id}.{PARTS[part]}"))
+    return found
