@@ -116,7 +116,7 @@ def changed(write) -> list[dict]:
                                                         "(Ada Lund; Works_For; Harrow 0) is (Ada Lund; works for;"]),
         (changed(lambda s, r, o: (s.upper(), r, o)), ["12 more triples would be correct if case did not count: (ADA"]),
         (changed(lambda s, r, o: (s.replace(" ", ""), r, o)), ["12 more triples would be correct if blanks did not"]),
-        (changed(lambda s, r, o: (o, r, s)), ["predicted triples were with subject and object exchanged"]),
+        (changed(lambda s, r, o: (o, r, s)), ["12 more triples would be correct with subject and object exch"]),
         (changed(lambda s, r, o: (s, o, r)), ["no predicted relation occurs", "--predicted-column order=sor"]),
         ([{**row, "triples": []} for row in GOLD], ["no triple is predicted for any sentence"]),
         (changed(lambda s, r, o: (s[:2], r, o[:3])), ["no predicted triple is correct, whatever difference"]),

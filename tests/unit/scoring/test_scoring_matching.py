@@ -49,7 +49,38 @@ def test_partial_rules_compare_the_first_or_the_last_word() -> None:
         "strict": [0, 1, 1],
         "partial-first": [0, 1, 1],
         "partial-last": [1, 1, 1],
+        "normalised": [0, 1, 1],
+        "pairs": [0, 1, 1],
     }
+
+
+@pytest.mark.parametrize(
+    ("gold", "guess", "same"),
+    [
+        (("AP", "OrgBased_In", "New York"), ("Ap", "ORGBASED IN", "new_york"), True),
+        (("Zoë", "per:title", "Dr. No"), ("Zoe\u0308", "PER TITLE", "Dr No"), True),  # composed and decomposed
+        (("Straße", "r", "x"), ("STRASSE", "r", "x"), True),
+        (("ﬁrm", "r", "Ｘ"), ("firm", "r", "x"), True),  # a ligature, a wide letter
+        (("C++", "r", "x"), ("C", "r", "x"), False),  # symbols tell names apart
+        (("Zoë", "r", "x"), ("Zoe", "r", "x"), False),  # accents, too
+        (("कि", "r", "x"), ("क", "r", "x"), False),  # and marks that are vowels
+        (("...", "r", "x"), ("-", "r", "x"), False),  # nothing else is left of these
+    ],
+)
+def test_normalised_forgives_spelling_and_nothing_else(gold, guess, same: bool) -> None:
+    right, found = ([sentence(triple(span(None, s), r, span(None, o)))] for s, r, o in (gold, guess))
+    assert sentence_counts(right, found).tolist() == [[0, 1, 1]]
+    assert sentence_counts(right, found, "normalised").tolist() == [[int(same), 1, 1]]
+    other = [sentence(triple(span(None, guess[0]), "another", span(None, guess[2])))]
+    assert sentence_counts(right, other, "normalised").tolist() == [[0, 1, 1]]
+    assert sentence_counts(right, other, "pairs").tolist() == [[int(same), 1, 1]]
+
+
+def test_a_turned_pair_is_wrong_and_two_relations_of_one_pair_count_once() -> None:
+    gold = [sentence(triple(TIM, "leads", APPLE))]
+    assert sentence_counts(gold, [sentence(triple(APPLE, "leads", TIM))], "pairs").tolist() == [[0, 1, 1]]
+    twice = [sentence(triple(TIM, "leads", APPLE), triple(TIM, "owns", APPLE))]
+    assert sentence_counts(gold, twice, "pairs").tolist() == [[1, 1, 1]]
 
 
 def test_triples_that_a_partial_rule_makes_equal_count_once() -> None:
@@ -126,7 +157,8 @@ corpora = st.lists(st.tuples(st.lists(triples, max_size=5), st.lists(triples, ma
 
 
 def test_rules_are_listed_from_the_usual_one_to_the_laxest():
-    assert list(MATCHINGS) == ["exact-string", "exact-span", "strict", "partial-first", "partial-last"]
+    rules = "exact-string exact-span strict partial-first partial-last"
+    assert list(MATCHINGS) == [*rules.split(), "normalised", "pairs"]
     assert len({rule.order for rule in MATCHINGS.values()}) == len(MATCHINGS)
 
 

@@ -5,7 +5,7 @@ import pytest
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.scoring.why import hints
+from tripleaudit.scoring.why import hints, reasons
 
 
 def sentences(*rows: list[tuple[str, str, str]]) -> list[Sentence]:
@@ -32,8 +32,14 @@ GOLD = sentences([("Ann", "wrote for", "Jane Eyre"), ("Rome", "is in", "Italy")]
         (lambda s, r, o: (s, r, o.replace(" ", "  ")), "1 more triples would be correct if blanks did not count: "),
         (lambda s, r, o: (s, r.title().replace(" ", "_"), o), "if relations were compared without case, blanks and"),
         (lambda s, r, o: (s + ".", r, o), "2 more triples would be correct if case, blanks and punctuation did not"),
-        (lambda s, r, o: (s, "is in", o), "1 more triples would be correct if the relation did not count: (Ann; is in"),
-        (lambda s, r, o: (o, r, s), "2 more triples would be correct if predicted triples were with subject and obj"),
+        (
+            lambda s, r, o: (s, "is in", o),
+            "1 more triples would be correct if the relation did not count (--matching pairs): (Ann; ",
+        ),
+        (
+            lambda s, r, o: (o, r, s),
+            "2 more triples would be correct with subject and object exchanged: (Italy; is in",
+        ),
         (lambda s, r, o: (s, o, r), "if predicted triples were read as subject, object, relation"),
         (lambda s, r, o: (r, s, o), "if predicted triples were read as relation, subject, object"),
     ],
@@ -67,8 +73,51 @@ def test_a_wider_difference_is_said_only_where_it_gains_more() -> None:
     both = said(gold, sentences([("ann", "r", "x"), ("Bob.", "r", "x")]))
     assert [hint.split(":")[0] for hint in both] == [
         "1 more triples would be correct if case did not count",
-        "2 more triples would be correct if case, blanks and punctuation did not count",
+        "2 more triples would be correct if case, blanks and punctuation did not count (--matching normalised)",
     ]
+
+
+def test_what_hangs_on_single_triples_is_counted_by_triple() -> None:
+    gold = sentences(*[[(f"Zoë {n}", "r", f"x{n}")] for n in range(10)])
+    turned = sentences(*[[(f"x{n}", "r", f"Zoë {n}") if n < 3 else (f"Zoë {n}", "r", f"x{n}")] for n in range(10)])
+    assert said(gold, turned) == [
+        "3 more triples would be correct with subject and object exchanged: (x0; r; Zoë 0) is (Zoë 0; "
+        "r; x0) in the gold"
+    ]
+    decomposed = sentences(*[[(f"Zoe\u0308 {n}", "r", f"x{n}")] for n in range(10)])
+    (one,) = said(gold, decomposed)
+    assert one.startswith("10 more triples would be correct if the form of Unicode did not count (NFC, NFD): ")
+
+
+def test_types_and_places_are_told_apart_under_a_rule_that_compares_them() -> None:
+    def typed(start: int, type_: str, kind: str = "GPE") -> list[Sentence]:
+        spans = Span(start, start + 3, "Ann", type_), Span(10, 14, "Rome", kind)
+        return [Sentence("1", "Ann, Ann in Rome", (Triple(spans[0], "r", spans[1]),))]
+
+    def strict(predicted: list[Sentence]) -> list[str]:
+        gold = typed(0, "PER")
+        return hints(gold, predicted, micro(sentence_counts(gold, predicted, "strict")), "strict")
+
+    assert strict(typed(0, "PER")) == []
+    assert strict(typed(0, "ORG")) == [
+        "1 more triples would be correct if types did not count: (Ann; r; Rome) has the types ORG and GPE, in the gold "
+        "PER and GPE"
+    ]
+    assert strict(typed(5, "PER")) == [
+        "1 more triples would be correct if entities were compared as strings, not by places"
+    ]
+
+
+def test_a_study_says_why_only_where_next_to_nothing_is_found_by_the_letter() -> None:
+    gold = sentences(*[[(f"E{n}", "r", f"x{n}")] for n in range(20)])
+    lower = [(f"e{n}", "r", f"x{n}") for n in range(20)]
+    few, most = (sentences(*([one] if n < upto else [(f"E{n}", "r", f"x{n}")] for n, one in enumerate(lower)))
+                 for upto in (5, 12))  # fmt: skip
+    assert hints(gold, few, micro(sentence_counts(gold, few))) and reasons(gold, few) == []
+    assert reasons(gold, most)[0].startswith("12 more triples would be correct if case did not count")
+    assert reasons(gold, sentences(*[[] for _ in range(20)])) == ["no triple is predicted for any sentence"]
+    assert reasons(gold, sentences(*[[("A", "r", "b")]] * 20)) == []  # bad, and for no other reason
+    assert reasons(sentences([]), sentences([("A", "r", "b")])) == []
 
 
 def test_empty_sides_have_a_sentence_of_their_own() -> None:
@@ -80,10 +129,11 @@ def test_unknown_relations_are_listed_three_at_most() -> None:
     gold = sentences([("Ann", "r", "x")])
     known, strange = ("Bob", "r", "y"), [("Bob", f"q{n}", "y") for n in range(4)]
     assert said(gold, sentences(strange))[0] == (
-        "no predicted relation occurs in the gold: predicted are 'q0', 'q1', 'q2' and 1 more; the gold has 'r'"
+        "no predicted relation occurs in the gold: predicted are 'q0', 'q1', 'q2' and 1 more; the gold has 'r'; a "
+        "map of names puts that right (tripleaudit relations proposes one)"
     )
     first = said(gold, sentences([known, *strange[:3]]))[0]
-    assert first == "3 of 4 predicted triples have a relation that the gold never has: 'q0', 'q1', 'q2'"
+    assert first.startswith("3 of 4 predicted triples have a relation that the gold never has: 'q0', 'q1', 'q2'; a map")
 
 
 @pytest.mark.parametrize(("others", "hint"), [(19, True), (20, False)])

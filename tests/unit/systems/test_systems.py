@@ -1,6 +1,7 @@
 """The ways in which a system comes into a study: the same answers give the same numbers, a bad one loses its row."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,13 @@ from support.answering import Answering
 from support.fake_endpoint import FakeEndpoint
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.files import read_json
+from tripleaudit.plan.system_section import System
+from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import read_scores
+from tripleaudit.systems import test_set
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 SAID = {
@@ -125,7 +131,7 @@ def test_a_command_gets_the_file_of_the_training_set(box):
         " for t in row['triples']] for row in map(json.loads, open(sys.argv[1]))}"))  # fmt: skip
     report = box.ask("command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"])
     assert (report["failed"], report["triples"]) == (None, 2)
-    assert [row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")] == [1] * 4
+    assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")} == {1}
 
 
 def test_what_is_told_of_relations_reaches_the_system(box):
@@ -286,11 +292,78 @@ def test_a_program_may_leave_a_process_behind_that_holds_its_streams(box, monkey
         os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
+def test_stored_outputs_of_other_columns_are_read_by_a_study_that_names_them(box):
+    rows = [{"Sentence": text, "Facts": [{"a": s, "b": r, "c": o} for s, r, o in said]} for text, said in SAID.items()]
+    file = box.write("own.json", json.dumps(rows))
+    named = {"text": "Sentence", "triples": "Facts", "subject": "a", "relation": "b", "object": "c"}
+    columns = System.model_validate({"predictions": file, "columns": named}).full()["columns"]
+    assert columns["id"] is None and columns["order"] == "sro"  # roles that nobody named come along
+    assert box.ask("predictions", file, [file], columns=columns)["triples"] == 4
+
+
+def test_a_map_names_the_relations_of_a_system_as_the_corpus_does(box):
+    said = json.loads(json.dumps(SAID).replace('"met"', '"MET_WITH"').replace('"saw"', '"SAW"'))
+    box.write("said.json", json.dumps(said))
+    command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
+    box.ask("command", command)
+    f1 = {row.matching: row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")}
+    assert (f1["exact-string"], f1["pairs"]) == (0, pytest.approx(2 * 2 / (2 + 4)))
+    reasons = load_counts(box.folder / "counts.csv").reasons
+    assert any(reason.startswith("no predicted relation occurs in the gold") for reason in reasons), reasons
+    report = box.ask("command", command, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"})
+    assert (report["renamed"], report["names"], report["triples"]) == (3, 3, 4)
+    f1 = {row.matching: row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")}
+    assert f1["exact-string"] == pytest.approx(2 * 2 / (2 + 4))
+    assert load_counts(box.folder / "counts.csv").reasons == ()
+
+
+@pytest.mark.parametrize("kind", SYSTEM_KINDS)
+def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch):
+    def broken(error):
+        def answer(asked):
+            raise error
+
+        return {kind: replace(SYSTEM_KINDS[kind], answer=answer)}
+
+    monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(ValueError("a library\n of others")))
+    assert box.ask(kind, "x")["failed"] == "ValueError: a library of others"
+    assert box.scores() == []
+    for error in (MemoryError(), OSError(errno.ENOSPC, "No space left on device")):  # the job's, not the system's
+        monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(error))
+        with pytest.raises(type(error)):
+            box.ask(kind, "x")
+
+
+BAD_FILES = {
+    "missing": (None, "no such file"),
+    "empty": ("", "the corpus is empty"),
+    "no text": (b'{"text": "\xff"', "UTF-8"),
+    "half": ('[{"text": "It rain', "not valid JSON"),
+    "other sentences": ('{"text": "It rained .", "triples": []}', "has 0 of the 3 sentences of the test set"),
+    "a wrong place": (
+        '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
+        '"object": {"start": 8, "end": 12, "text": "here"}}]}',
+        "reads 'Not', expected 'Bob'",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_stored_outputs_that_cannot_be_read_lose_their_row(box, kind):
+    content, expected = BAD_FILES[kind]
+    file = box.folder / "bad.jsonl"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    failed = box.ask("predictions", str(file), [str(file)])["failed"]
+    assert failed and re.search(expected, failed), failed
+    assert box.scores() == []
+
+
 def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     extra = [Sentence("z", "More ."), *GOLD]
     save_sentences(box.folder / "more.jsonl", extra)
     assert box.ask("predictions", "", [box.folder / "more.jsonl"])["failed"] is None
-    assert [row.value for row in box.scores() if row.metric == "f1" and row.stratum == "all"] == [1] * 4
+    assert {row.value for row in box.scores() if row.metric == "f1" and row.stratum == "all"} == {1}
     save_sentences(box.folder / "fewer.jsonl", GOLD[1:])
     failed = box.ask("predictions", "", [box.folder / "fewer.jsonl"])["failed"]
     assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")
@@ -369,4 +442,4 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
     report = box.ask("command", command, limit=2)
     assert [sentence.id for sentence in load_sentences(box.out)] == ["a", "b"]
     assert (report["asked"], report["of"]) == (2, 3)
-    assert [row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "recall")] == [1] * 4
+    assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "recall")} == {1}

@@ -9,7 +9,7 @@ import pytest
 
 from tripleaudit.errors import UserError
 from tripleaudit.report.glance import matrix
-from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables import panels
@@ -59,6 +59,31 @@ def test_a_system_competes_with_trainings_and_one_that_failed_is_named(study):
     assert "bad (Demo, Ori.) has no scores: ends with exit status 1." in notes
     assert "odd (Demo, Ori.): 3 of 20 triples name something that is not in the sentence" in notes
     assert "Not trained by this study: good, odd" in notes
+
+
+def test_why_a_system_finds_next_to_nothing_stands_under_its_row_and_in_the_answer(tmp_path):
+    why = "no predicted relation occurs in the gold: predicted are 'A'; the gold has 'r'"
+    names = {"odd": ["a", why], "good": [], "casrel": [why]}
+    scores, paths = [], []
+    for name, reasons in names.items():
+        keys = {**KEYS, "protocol": "original", "extractor": name, "seed": "1" if name == "casrel" else ""}
+        rows = {"exact-string": np.array([RIGHT if name == "good" else WRONG] * 20)}
+        counts = SentenceCounts(keys, [str(n) for n in range(20)], ["unseen"] * 20, rows, reasons)
+        paths.append(tmp_path / f"{name}.csv")
+        counts.save(paths[-1])
+        assert tuple(load_counts(paths[-1]).reasons) == tuple(reasons) and read_keys(paths[-1]) == keys
+        scores += score_rows(counts, replicates=0)
+    write_scores(tmp_path / "scores.csv", scores)
+    facts = [fact("odd", renamed=3, names=2, not_in_text=5, written_otherwise=4), fact("good")]
+    (tmp_path / "systems.json").write_text(json.dumps(facts))
+    inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+    for name in ("type-f1", "matching-rules"):
+        table = build_table(name, inputs)
+        (note,) = (note for note in table.notes if "next to nothing" in note)
+        assert note == f"odd (Demo, Ori.) finds next to nothing by exact matching: a; {why}."
+        assert table.answer.endswith(note)
+        assert "odd (Demo, Ori.): 3 of 20 triples have their relation by a map of 2 names." in table.notes
+        assert any("(4 of them but for case, blanks or punctuation)" in note for note in table.notes)
 
 
 @pytest.mark.parametrize("name", ["efficiency", "contamination", "end-to-end", "matching-rules"])

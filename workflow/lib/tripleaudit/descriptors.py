@@ -141,11 +141,13 @@ class MatchingRule(Descriptor):
 
     Attributes:
         reduce: ``(Span) -> Hashable``, what is compared of an entity.
+        relation: ``(name) -> str``, what is compared of a relation; by default all of it.
         note: under every table that is scored by it.
         typed: whether it compares types of entities; runs whose gold or predicted entities have none go without it.
     """
 
     reduce: Callable[[Any], Hashable]
+    relation: Callable[[str], str] = str
     note: str = ""
     typed: bool = False
 

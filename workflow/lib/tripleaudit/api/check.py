@@ -1,13 +1,12 @@
 """What is in corpora, what is odd about them, and what their splits share."""
 
-import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.api.results import Result
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers.common import SPLITS, named_split
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.corpora.readers.hub_datasets import splits
 from tripleaudit.errors import UserError
@@ -18,15 +17,6 @@ from tripleaudit.tables.render.escape import clean
 if TYPE_CHECKING:
     from tripleaudit.tables.cells import Table
 
-SPLITS = {
-    "train": "train",
-    "training": "train",
-    "valid": "valid",
-    "validation": "valid",
-    "val": "valid",
-    "dev": "valid",
-    "test": "test",
-}
 SHOWN = 3
 COUNTED = ("sentences", "zero_triple_sentences", "triples", "relations", "duplicates")
 
@@ -129,8 +119,7 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
     for file in files:
         names = splits(file)  # of a data set that has several
         for place in [f"{file}#{name}" for name in names] if len(names) > 1 else [file]:
-            parts = re.split(r"[^a-z]+", Path(place).name.lower())
-            split = next((SPLITS[part] for part in parts if part in SPLITS), place)
+            split = named_split(place) or place
             if split in found:
                 raise UserError(f"{place}: {found[split]} is the {split} set already; expected one file for each")
             found[split] = place

@@ -12,6 +12,7 @@ from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.parts import by_cardinality, by_relation, described
+from tripleaudit.scoring.relation_names import renamed
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.scoring.why import hints
 from tripleaudit.tables.render.escape import clean
@@ -88,6 +89,10 @@ class ScoreResult(Result):
             f"Matching: {value['matching']}; triples are sets within a sentence; 95 % intervals over sentences.",
             "",
         ]
+        if "map" in value:
+            lines[1:1] = [
+                f"{value['renamed']} predicted triples are renamed by a map of {len(value['map'])} relations."
+            ]
         lines += [*_part("", {"all": value["micro"]}), *(f"Note: {clean(hint)}" for hint in value["hints"])]
         if value["strata"]:
             lines += ["", *_part("Stratum", value["strata"])]
@@ -108,6 +113,7 @@ def score(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     predicted_columns: Mapping[str, str] | None = None,
+    relations: Mapping[str, str] | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> ScoreResult:
@@ -122,6 +128,7 @@ def score(
         format: of files; ``auto`` tells it from their content.
         columns: ``{role: column}`` where columns have other names than usual.
         predicted_columns: the same of ``predictions`` alone.
+        relations: predicted relation -> the one of the gold that it stands for; others stay as they are.
         bootstrap: resamples of the intervals; 0: none.
         seed: of the resampling.
 
@@ -130,6 +137,7 @@ def score(
     """
     matching = check_matching(matching)
     right, guess = load_pair(given(gold, "gold"), given(predictions, "predictions"), format, columns, predicted_columns)
+    guess, count = renamed(guess, relations or {})
     seen = None if train is None else read_corpus(given(train, "train"), format=format, columns=columns).sentences
     if matching not in applicable(right, guess):
         raise UserError(
@@ -145,13 +153,14 @@ def score(
     return ScoreResult(
         {
             "matching": matching,
+            **({"map": dict(relations), "renamed": count} if relations else {}),
             "sentences": len(right),
             "micro": described(counts, bootstrap, seed),
             **{
                 part: {name: described(rows, bootstrap, seed) for name, rows in found.items()}
                 for part, found in parts.items()
             },
-            "hints": hints(right, guess, micro(counts)),
+            "hints": hints(right, guess, micro(counts), matching),
         }
     )
 

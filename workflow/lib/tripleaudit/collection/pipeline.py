@@ -244,7 +244,7 @@ class AskedSystem:
             UserError: the system does not answer all of them.
         """
         from tripleaudit.descriptors import SYSTEM_KINDS
-        from tripleaudit.systems.asked import Asked
+        from tripleaudit.systems.asked import Asked, ask
 
         system, self.money = self.system, 0.0
         relations = dict.fromkeys(sorted({triple.relation for each in self.train for triple in each.triples}), "")
@@ -256,7 +256,7 @@ class AskedSystem:
             self.train,
             {**system.job, "files": list(system.files)},
         )
-        answered = SYSTEM_KINDS.need(system.kind).answer(asked)
+        answered = ask(SYSTEM_KINDS.need(system.kind), asked)
         self.money = float(answered.facts.get("money") or 0.0)
         found = {each.text: tuple(each.triples) for each in answered.sentences}
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]

@@ -35,6 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the same of PREDICTIONS alone, such as order=sor",
     )
     parser.add_argument(
+        "--relations",
+        action="append",
+        default=[],
+        metavar="FILE|NAME=RELATION",
+        help="name predicted relations as a map says (tripleaudit relations proposes one)",
+    )
+    parser.add_argument(
         "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
@@ -44,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.api.score import score
     from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.scoring.relation_names import given_map
 
     result = score(
         args.gold,
@@ -53,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
         format=args.format,
         columns=parse_columns(args.column),
         predicted_columns=parse_columns(args.predicted_column, "--predicted-column"),
+        relations=given_map(args.relations),
         bootstrap=args.bootstrap,
         seed=args.seed,
     )

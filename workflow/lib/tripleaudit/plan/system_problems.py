@@ -10,6 +10,7 @@ from tripleaudit.plan.probe import PROBED
 from tripleaudit.plan.system_section import FOR_ALL
 from tripleaudit.plan.training import CLASSIFIER
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.relation_names import load_map
 from tripleaudit.systems.facts import check_stored, training_fact
 
 if TYPE_CHECKING:
@@ -67,6 +68,13 @@ def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[
             yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
     if kind.name == "predictions":
         yield from _problems_of_stored(systems, where, name)
+    if given.get("relations") is True and "relations" not in kind.options:
+        yield f"{where}/relations: a system by '{kind.name}' cannot be told relations; expected a map of names"
+    if isinstance(given.get("relations"), str):
+        try:
+            load_map(systems.study.places.file(given["relations"]))
+        except UserError as error:
+            yield f"{where}/relations: {error}"
     for sentence in kind.problems(settings):
         yield f"{where}/{sentence}"
     for protocol in systems.given[name].protocols or ():

@@ -11,7 +11,7 @@ from tripleaudit.plan.corpora import format_names
 from tripleaudit.plan.training import Training
 
 WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
-FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit")
+FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit", "relations")
 
 
 def _paths(value: Any) -> bool:
@@ -22,6 +22,12 @@ def _stored(value: Any) -> bool:
     if not isinstance(value, dict):
         return _paths(value)
     return all(_paths(one) or (isinstance(one, dict) and all(map(_paths, one.values()))) for one in value.values())
+
+
+def _relations(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(part, str) and part for pair in value.items() for part in pair)
+    return isinstance(value, bool) or (isinstance(value, str) and bool(value))
 
 
 def _by_corpus(value: Any) -> bool:
@@ -94,8 +100,12 @@ class System(Section):
     """Keyword arguments of the class."""
     batch_size: Number = 1
     """Texts that the class gets at a time."""
-    relations: bool = False
-    """Tell it the relations of the corpus: those of the training set, with their descriptions."""
+    relations: Annotated[
+        Any,
+        form("true, false, a map of names, or a file with one", _relations, {"type": ["boolean", "object", "string"]}),
+    ] = False
+    """With true, tell it the relations of the corpus: those of the training set, with their descriptions. A map, or a
+    YAML or JSON file with one, says of a system's relations what the corpus calls them (`tripleaudit relations`)."""
     files: list[Text] = []
     """Further files that its answers depend on; a change of one asks it anew."""
     timeout: Positive = 60

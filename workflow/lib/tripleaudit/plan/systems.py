@@ -1,5 +1,6 @@
 """The systems of a study: what extracts without a training of it, on which test sets, from which files."""
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -13,6 +14,7 @@ from tripleaudit.plan.probe import Probe
 from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.relation_names import load_map
 from tripleaudit.systems.facts import history_of
 from tripleaudit.systems.language_model import identity
 
@@ -90,7 +92,11 @@ class Systems:
         """Return the keys of a system with their defaults, those of its kind alone."""
         kind = self.kinds[name]
         full = self.given[name].full()
-        return {key: full[key] for key in (kind.name, *kind.options, *FOR_ALL)}
+        found = {key: full[key] for key in dict.fromkeys((kind.name, *kind.options, *FOR_ALL))}
+        if isinstance(file := found["relations"], str):
+            with contextlib.suppress(UserError):  # which is a problem of the study
+                found["relations"] = load_map(self.study.places.file(file))
+        return found
 
     # what runs
 
@@ -123,7 +129,7 @@ class Systems:
     def can_be_told(self, name: str) -> bool:
         """Whether a system reads the names of relations that it is asked for; of stored outputs that is assumed."""
         kind, settings = self.kinds[name], self.given[name]
-        told = settings.relations or (kind.name == "endpoint" and settings.setting != "open")
+        told = settings.relations is True or (kind.name == "endpoint" and settings.setting != "open")
         return kind.name == "predictions" or (kind.told and told)
 
     @cached_property
@@ -240,7 +246,7 @@ class Systems:
         found = {key: value for key, value in settings.items() if key not in DECIDES_NOTHING}
         if self.kinds[name].name == "endpoint":
             found |= identity(self.study.language_models.section, settings)
-        if self.kinds[name].told and (settings.get("relations") or settings.get("setting") not in (None, "open")):
+        if self.kinds[name].told and (settings["relations"] is True or settings.get("setting") not in (None, "open")):
             found["described"] = self.described(corpus, trainset)
         return found
 

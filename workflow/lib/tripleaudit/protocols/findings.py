@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.spelling import bare
 from tripleaudit.protocols.leakage import Copies
 
 FEW: Final = 5  # examples of a relation below which nothing can be learned or measured
@@ -126,8 +127,8 @@ def _forms(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     )
     spelled: dict[str, set[str]] = defaultdict(set)
     for relation in {triple.relation for sentence in sentences for triple in sentence.triples}:
-        spelled["".join(char for char in relation.casefold() if char.isalnum())].add(relation)
-    several = [sorted(names) for key, names in sorted(spelled.items()) if len(names) > 1 and key]
+        spelled[bare(relation)].add(relation)
+    several = [sorted(names) for _, names in sorted(spelled.items()) if len(names) > 1]
     yield Finding(
         "spelling",
         len(several),

@@ -1,7 +1,8 @@
 """Per-sentence counts of one scored run, kept so that paired tests and error pages need no second scoring.
 
-A CSV file whose first line is a comment ``# {…}`` with the keys of the run; then one row a sentence with its id, its
-stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` under each matching rule.
+A CSV file whose first line is a comment ``# {…}`` with the keys of the run, and ``reasons`` where there are some; then
+one row a sentence with its id, its stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` under
+each matching rule.
 """
 
 import csv
@@ -17,6 +18,7 @@ from tripleaudit.files import atomic_write, open_text
 from tripleaudit.scoring.metrics import in_stratum
 
 COLUMNS = ("correct", "predicted", "gold")
+REASONS = "reasons"
 
 
 @dataclass
@@ -28,12 +30,14 @@ class SentenceCounts:
         ids: sentence ids.
         strata: stratum of each sentence, ``None`` for zero triples or where no training set was given.
         counts: matching rule -> integers ``[sentences, 3]`` (correct, predicted, gold).
+        reasons: sentences on why next to nothing is found, for another reason than the extractor.
     """
 
     keys: dict[str, str]
     ids: list[str]
     strata: Sequence[str | None]
     counts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    reasons: Sequence[str] = ()
 
     def of(self, matching: str, stratum: str = "all") -> np.ndarray:
         """Return the counts ``[sentences of the stratum, 3]`` under one matching rule."""
@@ -44,7 +48,8 @@ class SentenceCounts:
         header = ["id", "stratum", *(f"{matching}:{column}" for matching in self.counts for column in COLUMNS)]
         table = np.concatenate(list(self.counts.values()), axis=1).tolist() if self.counts else [[]] * len(self.ids)
         with atomic_write(path) as stream:
-            stream.write("# " + json.dumps(self.keys, ensure_ascii=True, sort_keys=True) + "\n")
+            first = {**self.keys, **({REASONS: list(self.reasons)} if self.reasons else {})}
+            stream.write("# " + json.dumps(first, ensure_ascii=True, sort_keys=True) + "\n")
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(header)
             for id_, stratum, numbers in zip(self.ids, self.strata, table, strict=True):
@@ -72,7 +77,8 @@ def load_counts(path: str | Path) -> SentenceCounts:
             raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
     if not isinstance(keys, dict):
         raise UserError(f"{path}: not a file of per-sentence counts (no keys in the first line)")
-    return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)})
+    reasons = keys.pop(REASONS, ())
+    return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)}, reasons)
 
 
 def read_keys(path: str | Path) -> dict[str, str]:
@@ -83,6 +89,7 @@ def read_keys(path: str | Path) -> dict[str, str]:
     """
     with open_text(path) as stream:
         try:
-            return dict(json.loads(stream.readline().removeprefix("# ")))
+            found = dict(json.loads(stream.readline().removeprefix("# ")))
+            return {name: value for name, value in found.items() if name != REASONS}
         except ValueError as error:
             raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error

@@ -7,7 +7,11 @@
 ``strict``         character spans, types of both entities and the relation are equal (Taillé et al., EMNLP 2020);
                    their ``boundaries``, which ask for no types, are ``exact-span``, and that name means it, too;
 ``partial-first``  entities are reduced to their first whitespace word before they are compared;
-``partial-last``   the same with the last word, the only word that the "star" corpora annotate (zero-cardinality 4.1).
+``partial-last``   the same with the last word, the only word that the "star" corpora annotate (zero-cardinality 4.1);
+``normalised``     entities and relations are compared without case, form of Unicode, punctuation, underscores and
+                   blanks, in which builders of knowledge graphs write them anew;
+``pairs``          the same of the entities alone, whatever the relation: for open extractors, whose names of relations
+                   are not the corpus's.
 
 Gold and predicted triples become sets after the reduction, so duplicates count once on both sides, and two triples
 that a partial rule makes equal count as one.
@@ -19,6 +23,7 @@ from typing import Final
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spelling import bare
 from tripleaudit.descriptors import MATCHINGS, MatchingRule
 from tripleaudit.errors import UserError
 
@@ -38,6 +43,14 @@ def _typed_place(span: Span) -> Hashable:
 
 def _first_word(span: Span) -> Hashable:
     return next(iter(span.text.split()), "")
+
+
+def _bare(span: Span) -> Hashable:
+    return bare(span.text)
+
+
+def _no_relation(name: str) -> str:
+    return ""
 
 
 def _last_word(span: Span) -> Hashable:
@@ -78,6 +91,22 @@ PARTIAL_LAST = MatchingRule(
     reduce=_last_word,
     note="Partial matching: entities are compared by their last word, relations exactly.",
 )
+NORMALISED = MatchingRule(
+    name="normalised",
+    order=4,
+    reduce=_bare,
+    relation=bare,
+    note="Normalised matching: entities and relations are compared without case, form of Unicode, punctuation, "
+    "underscores and blanks.",
+)
+PAIRS = MatchingRule(
+    name="pairs",
+    order=5,
+    reduce=_bare,
+    relation=_no_relation,
+    note="Pairs: entities are compared as by normalised matching, relations not at all; several triples of one pair "
+    "count once.",
+)
 PRIMARY: Final = "exact-string"
 ALIASES: Final = {"exact": PRIMARY, "boundaries": "exact-span"}  # in configurations and on the command line
 
@@ -106,8 +135,8 @@ def check_matching(matching: str) -> str:
 
 def reduced(triples: Sequence[Triple], matching: str = PRIMARY) -> set[tuple[Hashable, str, Hashable]]:
     """Return the triples as the set that ``matching`` compares."""
-    reduce = MATCHINGS[matching].reduce
-    return {(reduce(triple.subject), triple.relation, reduce(triple.object)) for triple in triples}
+    rule = MATCHINGS[matching]
+    return {(rule.reduce(t.subject), rule.relation(t.relation), rule.reduce(t.object)) for t in triples}
 
 
 def applicable(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[str]:

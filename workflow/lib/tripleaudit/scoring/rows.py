@@ -17,6 +17,7 @@ from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
 from tripleaudit.scoring.sides import align
+from tripleaudit.scoring.why import reasons
 
 TOTALS = ("correct", "predicted", "gold", "sentences")
 
@@ -139,6 +140,8 @@ def score_run(
         inputs["train"] = files.train
     settings["bootstrap"] = asdict(resampling)
     counts = count_run(right, guess, keys, load_sentences(files.train) if files.train is not None else None)
+    if files.report is not None and files.decisions is None:
+        counts.reasons = reasons(right, guess)
     rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
     rows += [Score(keys_of(keys), "all", "", name, value) for name, value in saved.items()]
     _write(files, rows, counts, provenance_of(inputs, settings))

@@ -1,72 +1,129 @@
-"""Why a score is low for another reason than the extractor: names, case, blanks, order, direction.
+"""Why a score is low for another reason than the extractor: names, case, blanks, form of Unicode, order, direction.
 
 Each hint comes from counting again with one difference forgiven, so that it says how many triples hang on it.
 """
 
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.scoring.metrics import Micro
+from tripleaudit.corpora.spelling import bare
+from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.scoring.matching import PRIMARY, reduced, sentence_counts
+from tripleaudit.scoring.metrics import Micro, micro
 
 SHARE: Final = 0.05  # of the gold triples: what fewer would gain is the extractor's own
+LITTLE: Final = 0.05  # F1 below which a system finds next to nothing
 SHOWN: Final = 3
 Strings = tuple[str, ...]  # subject, relation, object
+MAPPED: Final = "a map of names puts that right (tripleaudit relations proposes one)"
 
 
-def _bare(text: str) -> str:
-    return "".join(char for char in text.casefold() if char.isalnum())
+def _parts(write: Callable[[str], str]) -> Callable[[Strings], Strings]:
+    return lambda triple: tuple(map(write, triple))
 
 
 # what is forgiven -> how both sides are written then; the first that gains most is said
 FORGIVEN: Final[dict[str, Callable[[Strings], Strings]]] = {
-    "if case did not count": lambda triple: tuple(part.casefold() for part in triple),
-    "if blanks did not count": lambda triple: tuple("".join(part.split()) for part in triple),
-    "if relations were compared without case, blanks and punctuation": lambda t: (t[0], _bare(t[1]), t[2]),
-    "if case, blanks and punctuation did not count": lambda triple: tuple(_bare(part) for part in triple),
-    "if the relation did not count": lambda triple: (triple[0], "", triple[2]),
+    "if case did not count": _parts(str.casefold),
+    "if blanks did not count": _parts(lambda part: "".join(part.split())),
+    "if the form of Unicode did not count (NFC, NFD)": _parts(lambda part: unicodedata.normalize("NFC", part)),
+    "if relations were compared without case, blanks and punctuation": lambda t: (t[0], bare(t[1]), t[2]),
+    "if case, blanks and punctuation did not count (--matching normalised)": _parts(bare),
+    "if the relation did not count (--matching pairs)": lambda triple: (triple[0], "", triple[2]),
 }
 ORDERS: Final = {
-    "with subject and object exchanged": (2, 1, 0),
     "read as subject, object, relation (--predicted-column order=sor)": (0, 2, 1),
     "read as relation, subject, object (--predicted-column order=rso)": (1, 0, 2),
 }
+TURNED: Final = "with subject and object exchanged"
 
 
-def hints(gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro) -> list[str]:
+def hints(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str = PRIMARY
+) -> list[str]:
     """Return sentences about what may be wrong with the files rather than with the extractor; none where all is well.
 
     Args:
         gold, predictions: the same sentences in the same order.
-        total: their score.
+        total: their score by ``matching``.
     """
     if not total.gold:
         return ["the gold sentences have no triples, so that every score is 0 whatever is predicted"]
     if not total.predicted:
         return ["no triple is predicted for any sentence"]
-    right: list[set[Strings]] = [{triple.strings for triple in sentence.triples} for sentence in gold]
-    guess: list[set[Strings]] = [{triple.strings for triple in sentence.triples} for sentence in predictions]
-    found = _relations(right, guess)
+    found, gained = _differences(gold, predictions, total, matching)
+    if not found and total.correct == 0 and gained < max(1, SHARE * total.gold):
+        found.append("no predicted triple is correct, whatever difference is forgiven: are these the same sentences?")
+    return found
+
+
+def reasons(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[str]:
+    """Return :func:`hints` where a system finds next to nothing, or where most that it finds is written differently."""
+    total = micro(sentence_counts(gold, predictions))
+    if not total.gold:
+        return []
+    if not total.predicted:
+        return hints(gold, predictions, total)
+    found, gained = _differences(gold, predictions, total, PRIMARY)
+    return found if total.f1 < LITTLE or gained >= total.correct else []
+
+
+def _differences(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str
+) -> tuple[list[str], int]:
+    """Return what stands between the two sides, and how many triples most of it costs."""
+    right, guess = ([_strings(each, matching) for each in side] for side in (gold, predictions))
     plain = _correct(right, guess)
-    least = max(1, SHARE * total.gold)
     gains = {text: _correct(_written(right, write), _written(guess, write)) - plain for text, write in FORGIVEN.items()}
-    gains |= {
-        f"if predicted triples were {text}": _correct(
-            right, [{(t[o[0]], t[o[1]], t[o[2]]) for t in each} for each in guess]
-        )
-        - plain
-        for text, o in ORDERS.items()
-    }
-    best = max(gains.values())
-    said = 0
+    gains[TURNED] = _correct(right, [each | {_turned(triple) for triple in each} for each in guess]) - plain
+    for text, (s, r, o) in ORDERS.items():
+        other: list[set[Strings]] = [{(t[s], t[r], t[o]) for t in each} for each in guess]
+        gains[f"if predicted triples were {text}"] = _correct(right, other) - plain
+    least = max(1, SHARE * total.gold)
+    found, said = _relations(right, guess), 0
+    found += _places_and_types(gold, predictions, total, matching, plain)
     for text, gain in gains.items():  # a wider one is said only where it gains more than those before it
         if gain >= least and gain > said:
             found.append(f"{gain} more triples would be correct {text}{_example(right, guess, text)}")
             said = gain
-    if not found and total.correct == 0 and best < least:
-        found.append("no predicted triple is correct, whatever difference is forgiven: are these the same sentences?")
-    return found
+    return found, max(gains.values())
+
+
+def _strings(sentence: Sentence, matching: str) -> set[Strings]:
+    """Return the triples of a sentence as a rule writes them; of one that compares places, as they are."""
+    found = reduced(sentence.triples, matching)
+    if all(isinstance(part, str) for triple in found for part in triple):
+        return {tuple(map(str, triple)) for triple in found}
+    return {triple.strings for triple in sentence.triples}
+
+
+def _places_and_types(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str, plain: int
+) -> Iterator[str]:
+    """Say what a rule costs that compares types of entities, or their places, beside their strings."""
+    least, correct = max(1, SHARE * total.gold), total.correct
+    if MATCHINGS[matching].typed:
+        placed = micro(sentence_counts(gold, predictions, "exact-span")).correct
+        if placed - correct >= least:
+            yield f"{placed - correct} more triples would be correct if types did not count{_typed(gold, predictions)}"
+        correct = placed
+    if plain - correct >= least:
+        yield f"{plain - correct} more triples would be correct if entities were compared as strings, not by places"
+
+
+def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
+    """Return the first triple whose types alone are others."""
+    for right, guess in zip(gold, predictions, strict=True):
+        types = {triple: (triple.subject.type, triple.object.type) for triple in right.triples}
+        for triple in guess.triples:
+            own = triple.subject.type, triple.object.type
+            if types.get(triple, own) != own:
+                there, here = (" and ".join(map(str, pair)) for pair in (own, types[triple]))
+                return f": ({'; '.join(triple.strings)}) has the types {there}, in the gold {here}"
+    return ""
 
 
 def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> list[str]:
@@ -77,11 +134,12 @@ def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> list[str
         if count < SHARE * named.total():
             return []
         return [
-            f"{count} of {named.total()} predicted triples have a relation that the gold never has: {_list(unknown)}"
+            f"{count} of {named.total()} predicted triples have a relation that the gold never has: {_list(unknown)}; "
+            f"{MAPPED}"
         ]
     return [
         f"no predicted relation occurs in the gold: predicted are {_list(unknown)}; the gold has "
-        f"{_list(_frequent(known))}"
+        f"{_list(_frequent(known))}; {MAPPED}"
     ]
 
 
@@ -103,12 +161,18 @@ def _correct(right: list[set[Strings]], guess: list[set[Strings]]) -> int:
     return sum(len(one & other) for one, other in zip(right, guess, strict=True))
 
 
+def _turned(triple: Strings) -> Strings:
+    return triple[2], triple[1], triple[0]
+
+
 def _example(right: list[set[Strings]], guess: list[set[Strings]], text: str) -> str:
     """Return the first pair of triples that only the forgiven difference tells apart."""
-    if (write := FORGIVEN.get(text)) is None:
+    write = _turned if text == TURNED else FORGIVEN.get(text)
+    if write is None:
         return ""
     for expected, found in zip(right, guess, strict=True):
-        here = {write(triple): triple for triple in sorted(expected - found)}
+        missed = sorted(expected - found)
+        here = {triple if text == TURNED else write(triple): triple for triple in missed}
         for triple in sorted(found - expected):
             if write(triple) in here:
                 return f": ({'; '.join(triple)}) is ({'; '.join(here[write(triple)])}) in the gold"

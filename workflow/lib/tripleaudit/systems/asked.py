@@ -16,7 +16,10 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.own import raw_sentence
 from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.spelling import bare
+from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
+from tripleaudit.scoring.relation_names import renamed
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,13 @@ class Asked:
     @property
     def told(self) -> Mapping[str, str]:
         """The relations that the system wants to know of."""
-        return self.relations if self.settings.get("relations") else {}
+        return self.relations if self.settings.get("relations") is True else {}
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Relation as the system says it -> its name in the corpus; the others stay as they are."""
+        given = self.settings.get("relations")
+        return given if isinstance(given, Mapping) else {}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the texts as the JSON that programs and services read."""
@@ -64,6 +73,19 @@ class Answered:
 
     sentences: Sequence[Sentence]
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def ask(kind: SystemKind, asked: Asked) -> Answered:
+    """Return what a system answers, its relations named as the corpus does where a map says how.
+
+    Raises:
+        UserError: as the kind has it.
+    """
+    answered = kind.answer(asked)
+    if not asked.names:
+        return answered
+    sentences, count = renamed(answered.sentences, asked.names)
+    return Answered(sentences, {**answered.facts, "renamed": count, "names": len(asked.names)})
 
 
 class Answers:
@@ -138,12 +160,18 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
 
 
 def counts_of(sentences: Iterable[Sentence]) -> dict[str, int]:
-    """Count sentences, those with triples, triples, and triples that name an entity which is not in the text."""
+    """Count sentences, those with triples, triples, and triples that name an entity which is not in the text.
+
+    Of the last, ``written_otherwise`` are there but for case, blanks and punctuation.
+    """
     sentences = list(sentences)
-    triples = [triple for sentence in sentences for triple in sentence.triples]
+    away = [(each, triple) for each in sentences for triple in each.triples if not triple.located]
     return {
         "sentences": len(sentences),
         "with_triples": sum(bool(sentence.triples) for sentence in sentences),
-        "triples": len(triples),
-        "not_in_text": sum(not triple.located for triple in triples),
+        "triples": sum(len(sentence.triples) for sentence in sentences),
+        "not_in_text": len(away),
+        "written_otherwise": sum(
+            all(bare(part.text) in bare(each.text) for part in (triple.subject, triple.object)) for each, triple in away
+        ),
     }

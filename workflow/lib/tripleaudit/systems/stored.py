@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.common import Probe
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import first_row, read_rows
@@ -24,10 +25,13 @@ def answer(asked: Asked) -> Answered:
     files, settings = asked.job["files"], asked.settings
     if files and not settings.get("format") and not settings.get("columns") and all(map(without_texts, files)):
         return Answered(_by_id(asked, files))
+    format, columns = settings.get("format") or "auto", settings.get("columns")
     stored = [
         sentence
         for path in files
-        for sentence in load_side(path, "predict", settings.get("format") or "auto", settings.get("columns"))
+        for sentence in (
+            read_corpus(path, format, columns=columns).sentences if columns else load_side(path, "predict", format)
+        )
     ]
     return Answered(matched(asked.sentences, stored, ", ".join(Path(path).name for path in files)))
 

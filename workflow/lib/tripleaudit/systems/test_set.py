@@ -12,7 +12,8 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.systems.asked import Answered, Asked, counts_of
+from tripleaudit.machine import storage
+from tripleaudit.systems.asked import Answered, Asked, ask, counts_of
 
 logger = logging.getLogger(__name__)
 
@@ -95,10 +96,17 @@ def predict_system(
     asked, of = to_ask(name, settings, files.test, files.train, given, tell)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
-        answered = SYSTEM_KINDS[kind].answer(asked)
+        answered = ask(SYSTEM_KINDS[kind], asked)
     except UserError as error:
         failed = str(error)
         logger.error("%s: %s", name, failed)
+    except MemoryError:  # the job is tried again with more
+        raise
+    except Exception as error:  # of a reader, a plugin or a library: it costs the row, not the study
+        if storage.sentence(error):
+            raise
+        failed = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        logger.exception("%s: %s", name, failed)
     seconds = time.monotonic() - start
     counts = counts_of(answered.sentences)
     logger.info("%d sentences, %d triples, %.1f s", counts["sentences"], counts["triples"], seconds)

@@ -13,6 +13,7 @@ from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, Ta
 
 PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
+WHY = "finds next to nothing by exact matching"
 LAST_WORDS_ONLY = "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
 SETS_NOTE = (
     "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score whose "
@@ -197,10 +198,21 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
             )
         if fact["failed"]:
             found.append(f"{where} has no scores: {fact['failed']}.")
-        elif fact["not_in_text"]:
+            continue
+        key = fact["system"], fact["keys"]["corpus"], fact["keys"]["protocol"]
+        if key in inputs.reasons:
+            found.append(f"{where} {WHY}: {inputs.reasons[key]}.")
+        if fact.get("names"):
+            found.append(
+                f"{where}: {fact['renamed']} of {fact['triples']} triples have their relation by a map of "
+                f"{fact['names']} names."
+            )
+        if fact["not_in_text"]:
+            otherwise = fact.get("written_otherwise", 0)
             found.append(
                 f"{where}: {fact['not_in_text']} of {fact['triples']} triples name something that is not in the "
-                "sentence; they have no place there and count as predicted."
+                f"sentence{f' ({otherwise} of them but for case, blanks or punctuation)' * bool(otherwise)}; they have "
+                "no place there and count as predicted."
             )
     return found
 

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -81,6 +81,13 @@ class ScoreIndex:
             counts = load_counts(path)
             found[run_of(counts.keys)][counts.keys.get("seed", "")] = counts
         return found
+
+    def reasons(self, systems: Collection[str]) -> dict[RunKey, Sequence[str]]:
+        """Return why some systems find next to nothing, where that hangs on something else than the system."""
+        if not systems:  # files of counts are not read for trained ones
+            return {}
+        every = ((run, one) for run, seeds in self._counts.items() for one in seeds.values())
+        return {run: one.reasons for run, one in every if one.reasons and run.extractor in systems}
 
     def values(self, run: RunKey, stratum: str, matching: str, metric: str) -> dict[str, float]:
         """Return seed -> value, in the order of the seeds."""
@@ -272,6 +279,14 @@ class TableInputs:
     def untrained(self) -> set[str]:
         """Names of these systems."""
         return {fact["system"] for fact in self.systems}
+
+    @property
+    def reasons(self) -> dict[tuple[str, str, str], str]:
+        """``(system, corpus, protocol)`` -> why it finds next to nothing, for another reason than itself."""
+        found = {}
+        for run, reasons in self.scores.reasons(self.untrained).items():
+            found.setdefault((run.extractor, run.corpus, run.protocol), "; ".join(reasons))
+        return found
 
     @property
     def corpora(self) -> set[str]:

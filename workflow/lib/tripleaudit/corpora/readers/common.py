@@ -2,10 +2,11 @@
 
 import functools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tripleaudit.corpora.corpus import RawTriple
 from tripleaudit.errors import UserError
@@ -37,6 +38,24 @@ def split_of(path: str | Path) -> tuple[str, str | None]:
     if mark and split and not Path(path).exists() and (base.startswith("hub:") or Path(base).is_dir()):
         return base, split
     return str(path), None
+
+
+SPLITS: Final = {
+    "train": "train",
+    "training": "train",
+    "valid": "valid",
+    "validation": "valid",
+    "val": "valid",
+    "dev": "valid",
+    "test": "test",
+}
+
+
+def named_split(path: str | Path) -> str | None:
+    """Return the split that a file's name says, or that of a data set (``#test``); None where it says none."""
+    base, split = split_of(path)
+    parts = re.split(r"[^a-z]+", (split or Path(base).name).lower())
+    return next((SPLITS[part] for part in parts if part in SPLITS), None)
 
 
 class Probe:

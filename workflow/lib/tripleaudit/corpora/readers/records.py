@@ -142,7 +142,8 @@ class Mapped:
     none: tuple[str, ...] = NO_RELATION  # relations that say that there is none
 
     def __init__(self, columns: Mapping[str, str] | None = None, where: str = "columns") -> None:
-        self.given = dict(columns or {})
+        # of a study's section, roles that it says nothing of are null
+        self.given = {role: column for role, column in (columns or {}).items() if column is not None}
         Columns.checked(self.given, where)
         self.names = {role: (self.given[role],) if role in self.given else usual for role, usual in USUAL.items()}
         self.order = self.given.get("order", "sro")

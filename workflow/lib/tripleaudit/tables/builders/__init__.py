@@ -7,6 +7,8 @@ from typing import Any
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.tables.cells import Table
+from tripleaudit.tables.gates import sentences
+from tripleaudit.tables.grid import WHY
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import write_table
@@ -29,10 +31,15 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         name=name,
         style=inputs.options.get("style", ""),
         question=spec.question,
-        answer=spec.answer(table, inputs),
+        answer=sentences(spec.answer(table, inputs), *_reasons(table)),
         order=spec.order,
         glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
     )
+
+
+def _reasons(table: Table) -> list[str]:
+    """The notes on systems that find next to nothing for another reason than themselves; the answer says so, too."""
+    return [note for note in table.notes if WHY in note]
 
 
 def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:

@@ -1,0 +1,90 @@
+"""``tripleaudit relations``: a map from the relations that a system says to the corpus's, for people to look at."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tripleaudit.arguments import add_reading
+
+if TYPE_CHECKING:
+    from tripleaudit.scoring.relation_names import Proposed
+
+HELP = "propose which relation of the corpus each predicted relation stands for, by pairs that are right"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", metavar="GOLD", help="gold triples of training or validation sentences")
+    parser.add_argument("predictions", metavar="PREDICTIONS", help="what the system says of the same sentences")
+    add_reading(parser, "the corpus files")
+    parser.add_argument(
+        "--predicted-column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="the same of PREDICTIONS alone, such as order=sor",
+    )
+    parser.add_argument("--anyway", action="store_true", help="also from a test set; scores there are then too good")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of YAML")
+    parser.add_argument("--out", type=Path, metavar="FILE.yaml", help="write the map there, to be looked at and named")
+
+
+def run(args: argparse.Namespace) -> int:
+    import json
+
+    from tripleaudit.corpora.readers.common import named_split
+    from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.errors import UserError
+    from tripleaudit.files import atomic_write
+    from tripleaudit.scoring.relation_names import propose
+    from tripleaudit.scoring.sides import load_pair
+
+    if not args.anyway and (of := next((f for f in (args.gold, args.predictions) if named_split(f) == "test"), None)):
+        raise UserError(
+            f"{of}: a test set, by its name; names that are learned there make its scores too good. Expected training "
+            "or validation sentences (--anyway takes it as it is)"
+        )
+    columns = parse_columns(args.column), parse_columns(args.predicted_column, "--predicted-column")
+    gold, predictions = load_pair(args.gold, args.predictions, args.format, *columns)
+    found = propose(gold, predictions)
+    if not found:
+        raise UserError(f"{args.predictions}: no triple is predicted, so that there is no relation to name")
+    known = sorted({triple.relation for each in gold for triple in each.triples})
+    text = _yaml(found, known)
+    if args.out:
+        with atomic_write(args.out) as stream:
+            stream.write(text)
+    shown = {
+        "relations": {one.name: one.guess for one in found if one.guess},
+        "names": [one.to_json() for one in found],
+    }
+    print(json.dumps(shown, ensure_ascii=False, indent=2) if args.json else text, end="\n" if args.json else "")
+    return 0
+
+
+def _yaml(found: "Sequence[Proposed]", known: Sequence[str]) -> str:
+    """Return the map with what speaks for each name beside it; names without a guess stand in comments."""
+    from tripleaudit.tables.render.escape import clean
+
+    lines = [
+        "# The corpus's relation for each that the system says: look at every line, then name this file under",
+        "# `relations:` of the system, or with `tripleaudit score --relations`.",
+        f"# The corpus has {', '.join(map(clean, known[:20]))}{', …' * (len(known) > 20)}",
+    ]
+    for one in found:
+        turned = f", {one.turned} of them turned round" if one.turned else ""
+        why = f"{one.support} of {one.pairs} pairs that the gold joins{turned}" if one.support else "by its name"
+        reason = (
+            f"{one.count} triples; {why}" if one.guess else f"{one.count} triples, {one.pairs} of pairs of the gold"
+        )
+        entry = f"{_quoted(one.name)}: {_quoted(one.guess)}" if one.guess else f"# {_quoted(one.name)}: ?"
+        lines += [f"{entry}  # {reason}", *(f"#   {clean(example)}" for example in one.examples)]
+    if not any(one.guess for one in found):
+        lines.append("{}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(name: str) -> str:
+    import json
+
+    return json.dumps(name, ensure_ascii=False)
