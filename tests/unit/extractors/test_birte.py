@@ -33,10 +33,8 @@ from tripleaudit.extractors.birte import (
     draw_pairs,
     given_logits,
     mean_at,
-    relation_term,
-    tagger_term,
 )
-from tripleaudit.extractors.casrel import draw_subjects, tag_cells
+from tripleaudit.extractors.casrel import draw_subjects
 from tripleaudit.training import data
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -132,12 +130,6 @@ def test_worked_example(tiny_encoder):
     subject, object_, drawn = draw_pairs(triples, high, low, 1)
     assert [int(part[0]) for part in (*subject, *object_)] == [4, 4, 6, 8]
     assert drawn.tolist() == [False, True]
-    logits = torch.zeros(1, 11, 2, dtype=torch.float64)
-    labels = torch.zeros_like(logits)
-    labels[0, [1, 4], 0] = labels[0, [2, 4], 1] = 1
-    logits = labels * 60 - 30
-    cells = torch.from_numpy(tag_cells(11, triples[:, 0], triples[:, 1], triples[:, 2]))
-    assert tagger_term(logits, cells, torch.ones(4), batch["attention_mask"]) < 1e-9
     decoded, scores = oracle(batch, 4)
     assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
     assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 5)
@@ -256,10 +248,6 @@ def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
     assert {key: float(term) > 0 for key, term in terms.items()} == {
         "subject": True, "object": True, "object_given_subject": False, "subject_given_object": False, "relation": False
     }  # fmt: skip
-    logits = torch.randn(2, 3, dtype=torch.float64)
-    expected = (F.softplus(logits[0]).sum() - logits[0, 2]) / 3
-    term = relation_term(logits, torch.tensor([2]), torch.tensor([True]), torch.tensor([True, False]))
-    torch.testing.assert_close(term, expected)
 
 
 def test_whole_model(tiny_encoder, tmp_path):
@@ -340,12 +328,6 @@ def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
     model = build(BiRTE, tiny_encoder, dropout=0.0).double()
     batch = training_batch(model, one_word())
     check_loss(model, model(**batch).loss, naive_loss(model, batch))
-
-
-def test_a_term_of_one_token_is_the_mean_of_its_two_taggers():
-    logits, none = torch.randn(2, 3, 2, dtype=torch.float64), torch.zeros(0, dtype=torch.long)
-    mask = torch.tensor([[0, 1, 0], [0, 0, 0]])
-    torch.testing.assert_close(tagger_term(logits, none, none.bool(), mask), F.softplus(logits[0, 1]).mean())
 
 
 @pytest.mark.parametrize("forwards", [True, False])

@@ -27,8 +27,7 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.extractors import casrel
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.batches import last_rows
-from tripleaudit.extractors.casrel import CasRel, _fill_pseudo_subjects, decode, draw_subjects, tag_cells, tag_term
+from tripleaudit.extractors.casrel import CasRel, _fill_pseudo_subjects, decode, draw_subjects
 from tripleaudit.training import data
 
 
@@ -157,23 +156,6 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
     check_loss(model, fast, naive)
 
 
-def test_sentences_without_subjects_leave_the_object_term():
-    logits = torch.randn(2, 4, 2, 3, dtype=torch.float64)
-    mask = torch.ones(2, 4, dtype=torch.long)
-    cells = tag_cells(4, np.array([0]), np.array([2]), np.array([3])) * 3 + 2
-    cells, last = torch.from_numpy(cells), torch.from_numpy(last_rows(cells))
-    both = tag_term(logits, cells, last, mask * torch.tensor([[1], [0]]))
-    alone = tag_term(logits[:1], cells, last, mask[:1])
-    torch.testing.assert_close(both, alone)
-    expected = F.softplus(logits[0]).sum() - logits[0, 2, 0, 2] - logits[0, 3, 1, 2]
-    torch.testing.assert_close(alone, expected / 4)
-    nothing = tag_term(logits, cells[:0], last[:0], mask * 0)
-    assert nothing.item() == 0
-    subject = torch.randn(1, 4, 2, dtype=torch.float64)
-    expected = F.softplus(subject).sum() / 4
-    torch.testing.assert_close(tag_term(subject, cells[:0], last[:0], mask[:1]), expected)
-
-
 def test_pseudo_subjects_are_content_spans_and_train_empty_objects(tiny_encoder):
     model = build(CasRel, tiny_encoder, zero_subject="random").double()
     zero = [each for each in toy_sentences() if not each.triples]
@@ -280,12 +262,6 @@ def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
     model = build(CasRel, tiny_encoder).double()
     batch = training_batch(model, one_word())
     check_loss(model, model(**batch).loss, naive_loss(model, batch, {0: (1, 1)}))
-
-
-def test_a_term_of_one_token_is_the_sum_of_its_tags():
-    logits, none = torch.randn(2, 3, 2, dtype=torch.float64), torch.zeros(0, dtype=torch.long)
-    mask = torch.tensor([[0, 1, 0], [0, 0, 0]])
-    torch.testing.assert_close(tag_term(logits, none, none.bool(), mask), F.softplus(logits[0, 1]).sum())
 
 
 @pytest.mark.parametrize("which", range(4))

@@ -9,7 +9,7 @@ from tripleaudit.extractors import grte, maxima, onerel, padded, pairs, unirel
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
 from tripleaudit.extractors.formulation import VARIABLE
-from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written
+from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written, mean_bce, read_gold, write_gold
 from tripleaudit.extractors.ptrnet import run_whole, whole_lstm
 from tripleaudit.extractors.recurrence import partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
@@ -31,6 +31,31 @@ def test_binary_cells_equal_the_dense_loss(seed):
     sparse = binary_cells(logits, flat_cells(logits.shape, *rows), mask)
     torch.testing.assert_close(sparse, dense, rtol=0, atol=1e-10)
     torch.testing.assert_close(gradients(sparse, logits), gradients(dense, logits), rtol=0, atol=1e-10)
+
+
+TERMS = {  # logits, mask, further divisor
+    "tags of tokens": ((2, 4, 2, 3), [[1, 1, 1, 0], [0] * 4], 1),
+    "one token": ((2, 3, 2), [[0, 1, 0], [0] * 3], 2),
+    "relations of sentences, weighted": ((3, 5), [2, 1, 0], 5),
+    "pairs": ((2, 3, 3), [[[1, 1, 0], [1, 1, 0], [0] * 3], [[0] * 3] * 3], 1),
+    "present or not": ((2, 3), [True, False], 3),
+    "nothing": ((2, 3), [[0] * 3] * 2, 1),
+}
+
+
+@pytest.mark.parametrize("formulation", ["", "device"])
+@pytest.mark.parametrize("shape, mask, over", TERMS.values(), ids=list(TERMS))
+def test_a_term_of_a_loss_is_the_mean_over_its_mask_of_the_dense_one(monkeypatch, formulation, shape, mask, over):
+    monkeypatch.setenv(VARIABLE, formulation)
+    torch.manual_seed(0)
+    logits, mask = torch.randn(shape, dtype=torch.float64), torch.tensor(mask)
+    cells = torch.tensor([1, 3, 1, 5])  # one of them twice
+    targets = write_gold(Shape(2, 4, static=bool(formulation)), {"term": cells.numpy()})
+    labels = torch.zeros(shape, dtype=torch.float64).flatten().index_fill(0, cells, 1).view(shape)
+    weights = mask.double().view(*mask.shape, *[1] * (logits.dim() - mask.dim()))
+    dense = (F.binary_cross_entropy_with_logits(logits, labels, reduction="none") * weights).sum()
+    found = mean_bce(logits, read_gold({**targets, "other": mask})["term"], mask, over)
+    torch.testing.assert_close(found, dense / (max(1, int(mask.sum())) * over))
 
 
 @pytest.mark.parametrize("formulation", ["", "device"])

@@ -20,15 +20,14 @@ from support.extractors import (
     worked_example,
 )
 from support.webnlg import read_triple_list
-from tripleaudit.errors import UserError
+from tripleaudit.extractors import correspondence as kernel
 from tripleaudit.extractors import prgc
 from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.correspondence import _DeviceCorrespondence, correspondence
 from tripleaudit.extractors.dropping import exact_rate
 from tripleaudit.extractors.prgc import (
     PRGC,
     PRGCConfig,
-    _DeviceCorrespondence,
-    correspondence,
     decode,
     tag_labels,
 )
@@ -90,8 +89,6 @@ def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
     relation = pair = tags = 0.0
     tokens = pairs = 0
     repeated = [number for number, _ in copies]
-    if model.config.weighting == "uniform":
-        repeated = list(range(len(hidden)))
     for number in repeated:
         words = batch["content_mask"][number].bool()
         h = hidden[number, words]
@@ -202,10 +199,10 @@ def test_correspondence_in_blocks(monkeypatch, dropout):
     weights = torch.randn(2, 6, 6, dtype=torch.float64)
     inputs = [x, y, layer.weight, layer.bias]
     for cells in (1, 100, 10**6):
-        monkeypatch.setattr(prgc, "CELLS_AT_ONCE", cells)
+        monkeypatch.setattr(kernel, "CELLS_AT_ONCE", cells)
         keep = torch.ones(2, 6, 6, 4, dtype=torch.float64)
         if dropout:
-            blocks = list(prgc._blocks(x.detach(), y.detach(), dropout, 7))
+            blocks = list(kernel._blocks(x.detach(), y.detach(), dropout, 7))
             assert len(blocks) == {1: 6, 100: 3, 10**6: 1}[cells]
             keep = torch.cat([block[2] for block in blocks], dim=1).double()
             assert 0 < keep.mean() < 1
@@ -231,9 +228,8 @@ def test_dropout_of_pairs_has_the_right_rate_and_mean():
     assert correspondence(x, x, layer, 0.0).unique().tolist() == [16.0]
 
 
-@pytest.mark.parametrize("weighting", ["instances", "uniform"])
-def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
-    model = build(PRGC, tiny_encoder, dropout=0.0, weighting=weighting).double()
+def test_fast_loss_equals_the_naive_one(tiny_encoder):
+    model = build(PRGC, tiny_encoder, dropout=0.0).double()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if not name.startswith("encoder."):
@@ -251,11 +247,6 @@ def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tin
     assert all(each[:, 0].tolist() == [0, 1] for each in drawn)
     assert {relation for each in drawn for relation in each[:, 1].tolist()} == {0, 1, 2, 3}
     assert all(batch["subject_tags"].sum() == batch["object_tags"].sum() == 0 for batch in batches)
-
-
-def test_settings(tiny_encoder):
-    with pytest.raises(UserError, match="'weighting' is 'even', expected one of instances, uniform"):
-        build(PRGC, tiny_encoder, weighting="even")
 
 
 def test_whole_model(tiny_encoder, tmp_path):
@@ -306,9 +297,8 @@ def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept():
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("weighting", ["instances", "uniform"])
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder, weighting):
-    model = build(PRGC, tiny_encoder, dropout=0.0, weighting=weighting).double()
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
+    model = build(PRGC, tiny_encoder, dropout=0.0).double()
     batch = training_batch(model, one_word())
     check_loss(model, model(**batch).loss, naive_loss(model, batch))
 

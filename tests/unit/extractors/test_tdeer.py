@@ -21,9 +21,8 @@ from support.extractors import (
     worked_example,
 )
 from support.webnlg import read_triple_list
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances, object_term
+from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
 
 
 def oracle(batch: dict, relations: int, **limits):
@@ -74,8 +73,6 @@ def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
     copies = [each[:4] for each in instances_of(batch) for _ in range(each[4])]
     numbers = [each[0] for each in copies]
     numbers += [number for number in range(size) if number not in numbers]
-    if model.config.weighting == "uniform":
-        numbers = list(range(size))
     entity = relation = objects = 0.0
     for number in numbers:
         own = [row for row in rows if row[0] == number]
@@ -163,9 +160,8 @@ def test_an_eager_model_stays_within_its_limits():
     assert decode((-ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
 
 
-@pytest.mark.parametrize("weighting", ["instances", "uniform"])
-def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
-    model = build(TDEER, tiny_encoder, weighting=weighting).double()
+def test_fast_loss_equals_the_naive_one(tiny_encoder):
+    model = build(TDEER, tiny_encoder).double()
     several = sentence("tim cook leads apple .", ("tim cook", "C", "apple"), ("tim cook", "C", "leads"), id="several")
     batch = training_batch(model, [*toy_sentences(), several])
     assert batch["instances"][:, 2].max() == 2  # a subject with two objects
@@ -173,11 +169,6 @@ def test_fast_loss_equals_the_naive_one(tiny_encoder, weighting):
         model.attention_bias.fill_(0.1)
     fast, naive = model(**batch).loss, naive_loss(model, batch)
     check_loss(model, fast, naive)
-
-
-def test_weighting_is_checked(tiny_encoder):
-    with pytest.raises(UserError, match="'weighting' is 'even', expected one of instances, uniform"):
-        build(TDEER, tiny_encoder, weighting="even")
 
 
 def test_whole_model(tiny_encoder, tmp_path):
@@ -242,17 +233,10 @@ def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):
     assert 0.04 < weight.abs().max().item() <= 0.05 and weight.min() < -0.04
 
 
-@pytest.mark.parametrize("weighting", ["instances", "uniform"])
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder, weighting):
-    model = build(TDEER, tiny_encoder, weighting=weighting).double()
+def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
+    model = build(TDEER, tiny_encoder).double()
     batch = training_batch(model, one_word())
     check_loss(model, model(**batch).loss, naive_loss(model, batch))
-
-
-def test_the_object_term_of_one_token_is_that_tokens():
-    logits, mask = torch.randn(2, 3, dtype=torch.float64), torch.tensor([[0, 1, 0], [0, 0, 0]])
-    none = torch.zeros(0, dtype=torch.long)
-    torch.testing.assert_close(object_term(logits, none, none.bool(), mask), F.softplus(logits[0, 1]))
 
 
 @pytest.mark.parametrize("which", range(6))

@@ -5,6 +5,8 @@ See ``docs/extending.md`` for how to add one.
 
 import contextlib
 import difflib
+import functools
+import operator
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -101,6 +103,12 @@ class ExtractorOutput(ModelOutput):
     loss: Tensor | None = None
     terms: dict[str, Tensor] | None = None
     scores: dict[str, Tensor] | None = None
+
+    @classmethod
+    def of(cls, terms: Mapping[str, Tensor], scores: dict[str, Tensor] | None = None) -> "ExtractorOutput":
+        """The output whose loss is the sum of its terms."""
+        loss = functools.reduce(operator.add, terms.values())
+        return cls(loss=loss, terms={name: term.detach() for name, term in terms.items()}, scores=scores)
 
 
 class Extractor(PreTrainedModel):

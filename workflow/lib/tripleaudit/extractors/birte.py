@@ -15,16 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, span_mean, stack_triples
+from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
-from tripleaudit.extractors.decoding import first_rows, ranks, spans_from_tags
+from tripleaudit.extractors.decoding import Found, first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
-from tripleaudit.extractors.losses import binary_cells, raise_precision
+from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
 from tripleaudit.fields import Number, Rate
 
 CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
-ROWS_PER_SENTENCE = 1000
 SWAPPED = [0, 4, 5, 3, 1, 2]  # columns of a triple with subject and object exchanged
 
 Spans = tuple[Tensor, Tensor, Tensor]  # sentence, start, end
@@ -103,7 +102,7 @@ class BiRTE(Extractor):
 
         Returns:
             ``given_subject``, ``given_object``, ``pair_subject``, ``pair_object`` [B, 2] flat spans; ``present`` [B]
-            bool, whether the sentence has triples; and ``<term>_cells`` with ``<term>_last`` for the terms of the loss:
+            bool, whether the sentence has triples; and gold cells (:func:`losses.write_gold`) of the terms of the loss:
             ``subject``, ``object``, ``object_given_subject``, ``subject_given_object`` of [B, L, 2], ``relation`` of
             [B, R].
         """
@@ -124,8 +123,7 @@ class BiRTE(Extractor):
         return {
             "present": shape.sentences(present),
             **{name: shape.sentences(flat_spans(everyone, *span, shape.length)) for name, span in spans.items()},
-            **{f"{name}_cells": shape.padded(own) for name, own in cells.items()},
-            **{f"{name}_last": shape.padded(last_rows(own)) for name, own in cells.items()},
+            **write_gold(shape, cells),
         }
 
     def forward(
@@ -147,20 +145,17 @@ class BiRTE(Extractor):
         objects_given = (folded @ b.mT).mT + self.object_given_subject(pooled)[:, None]  # [B, L, 2]
         folded = self.subject_given_object.weight * span_mean(b, targets["given_object"])[:, None]
         subjects_given = (folded @ a.mT).mT + self.subject_given_object(pooled)[:, None]
-        valid = attention_mask * present[:, None]
-        terms = {}
-        for name, logits, mask in (
-            ("subject", subject, attention_mask),
-            ("object", object_, attention_mask),
-            ("object_given_subject", objects_given, valid),
-            ("subject_given_object", subjects_given, valid),
-        ):
-            terms[name] = tagger_term(logits, targets[f"{name}_cells"], targets[f"{name}_last"], mask)
+        gold, valid = read_gold(targets), attention_mask * present[:, None]
         pairs = span_mean(e, targets["pair_subject"]), span_mean(e, targets["pair_object"])
-        logits = self.relation_logits(*pairs)
-        terms["relation"] = relation_term(logits, targets["relation_cells"], targets["relation_last"], present)
-        loss = sum(terms.values())
-        return ExtractorOutput(loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores=scores)
+        relations = self.relation_logits(*pairs)
+        terms = {  # means over start and end, over tokens, over relations
+            "subject": mean_bce(subject, gold["subject"], attention_mask, 2),
+            "object": mean_bce(object_, gold["object"], attention_mask, 2),
+            "object_given_subject": mean_bce(objects_given, gold["object_given_subject"], valid, 2),
+            "subject_given_object": mean_bce(subjects_given, gold["subject_given_object"], valid, 2),
+            "relation": mean_bce(relations, gold["relation"], present, relations.shape[1]),
+        }
+        return ExtractorOutput.of(terms, scores)
 
     def relation_logits(self, subjects: Tensor, objects: Tensor, pairs: Tensor | None = None) -> Tensor:
         """Biaffine relation logits.
@@ -267,28 +262,6 @@ def draw_pairs(
     return (start, end), (object_start, object_end), drawn
 
 
-def tagger_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
-    """Mean over valid tokens of the mean of start and end BCE.
-
-    Args:
-        logits: [B, L, 2].
-        cells, last: [n] flat numbers of the positive ones, and which of them count.
-        mask: [B, L], 1 for valid tokens, specials included, of the sentences that take part.
-    """
-    return binary_cells(logits, cells, mask[..., None], last) / (2 * mask.sum().clamp(min=1))
-
-
-def relation_term(logits: Tensor, cells: Tensor, last: Tensor, present: Tensor) -> Tensor:
-    """Mean of the BCE over relations and the sentences that have a pair.
-
-    Args:
-        logits: [B, R] of the drawn pairs.
-        cells, last: [n] flat numbers of the positive ones, and which of them count.
-        present: [B] bool.
-    """
-    return binary_cells(logits, cells, present[:, None], last) / (present.sum().clamp(min=1) * logits.shape[1])
-
-
 def decode(
     forth: Direction,
     back: Direction,
@@ -318,18 +291,15 @@ def decode(
     support.scatter_reduce_(0, number, torch.cat([forth_scores, back_scores]), "amax")
     kept = torch.nonzero(first_rows(pairs[:, 0], candidates))[:, 0]
     pairs, support = pairs[kept], support[kept]
-    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
-    scores = [torch.zeros(0, device=content.device)]
+    found = Found(content.device)
     for at in range(0, len(pairs), pairs_at_once):
         chunk = pairs[at : at + pairs_at_once]
         logits = relation_logits(chunk)
         pair, relation = torch.nonzero(logits > 0, as_tuple=True)
-        found = chunk[pair]
-        rows.append(torch.cat([found[:, :3], relation[:, None], found[:, 3:]], dim=1))
-        scores.append(support[at + pair] * raise_precision(logits[pair, relation]).sigmoid())
-    triples = torch.cat(rows)
-    kept = torch.nonzero(first_rows(triples[:, 0], ROWS_PER_SENTENCE))[:, 0]
-    return triples[kept], torch.cat(scores)[kept]
+        sentence, start, end, *object_ = chunk[pair].unbind(1)
+        score = support[at + pair] * raise_precision(logits[pair, relation]).sigmoid()
+        found.add(sentence, start, end, relation, *object_, score)
+    return found.first()
 
 
 def distinct(pairs: Tensor, length: int) -> tuple[Tensor, Tensor]:

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, span_mean, stack_triples
-from tripleaudit.extractors.decoding import nearest_tail, spans_from_tags
+from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
+from tripleaudit.extractors.decoding import Found, nearest_tail, spans_from_tags
 from tripleaudit.extractors.formulation import at_once
-from tripleaudit.extractors.losses import binary_cells
+from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold
 from tripleaudit.fields import among
 
 ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
@@ -77,8 +77,8 @@ class CasRel(Extractor):
 
         Returns:
             ``subject`` [B, 2] flat span (see :func:`tripleaudit.extractors.batches.flat_spans`) and ``present`` [B]
-            bool, whether there is one; ``subject_cells`` of [B, L, 2] and ``object_cells`` of [B, L, 2, R], each with
-            ``…_last``, the rows that count; ``draws`` [B, 2] for a pseudo-subject, where there are such.
+            bool, whether there is one; gold cells (:func:`losses.write_gold`) ``subject`` of [B, L, 2] and ``object``
+            of [B, L, 2, R]; ``draws`` [B, 2] for a pseudo-subject, where there are such.
         """
         draws = np.array([rng.random(3, dtype=np.float32) for rng in rngs])
         triples = stack_triples(rows).numpy()
@@ -91,10 +91,7 @@ class CasRel(Extractor):
         targets = {
             "subject": shape.sentences(flat_spans(np.arange(len(rows)), start, end, shape.length)),
             "present": shape.sentences(present),
-            "subject_cells": shape.padded(subjects),
-            "subject_last": shape.padded(last_rows(subjects)),
-            "object_cells": shape.padded(objects),
-            "object_last": shape.padded(last_rows(objects)),
+            **write_gold(shape, {"subject": subjects, "object": objects}),
         }
         if config.zero_subject == "random":
             targets["draws"] = shape.sentences(draws[:, 1:])
@@ -116,18 +113,12 @@ class CasRel(Extractor):
         subject, present = targets["subject"], targets["present"]
         if self.config.zero_subject == "random":
             subject, present = _fill_pseudo_subjects(subject, present, targets["draws"], content_mask)
-        # sums over all cells become means over the valid tokens of the sentences that take part
-        valid = attention_mask * present[:, None]
-        object_logits = self.object_logits(hidden, subject)
-        terms = {
-            "subject": tag_term(subject_logits, targets["subject_cells"], targets["subject_last"], attention_mask),
-            "object": tag_term(object_logits, targets["object_cells"], targets["object_last"], valid),
+        gold, valid = read_gold(targets), attention_mask * present[:, None]
+        terms = {  # sums over the tags of a token, means over the tokens of the sentences that take part
+            "subject": mean_bce(subject_logits, gold["subject"], attention_mask),
+            "object": mean_bce(self.object_logits(hidden, subject), gold["object"], valid),
         }
-        return ExtractorOutput(
-            loss=terms["subject"] + terms["object"],
-            terms={name: term.detach() for name, term in terms.items()},
-            scores={"subject": subject_logits},
-        )
+        return ExtractorOutput.of(terms, scores={"subject": subject_logits})
 
     def object_logits(self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None) -> Tensor:
         """Object head and tail logits for one subject per row.
@@ -207,18 +198,6 @@ def _fill_pseudo_subjects(subject: Tensor, present: Tensor, draws: Tensor, conte
     return torch.where(filled[:, None], pseudo, subject), present | filled
 
 
-def tag_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
-    """Mean over valid tokens of the BCE, summed over the tags of a token.
-
-    Args:
-        logits: [B, L, …], such as [B, L, 2] for heads and tails of subjects, [B, L, 2, R] for objects.
-        cells, last: [n] flat numbers of the positive ones, and which of them count.
-        mask: [B, L], 1 for valid tokens, specials included, of sentences that take part.
-    """
-    tags = mask.view(*mask.shape, *[1] * (logits.dim() - 2))  # [B, L, 1, …]
-    return binary_cells(logits, cells, tags, last) / mask.sum().clamp(min=1)
-
-
 def decode(
     subject_logits: Tensor,
     object_logits: Callable[[Tensor, Tensor, Tensor], Tensor],
@@ -238,8 +217,7 @@ def decode(
     """
     subject = torch.where(content[..., None], subject_logits, -torch.inf)
     sentence, start, end = spans_from_tags(subject[..., 0] > 0, subject[..., 1] > 0)  # [N]
-    found = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
-    scores = [torch.zeros(0, device=content.device)]
+    found = Found(content.device)
     step = at_once(content.device, content.shape[1] * relations, ROWS_AT_ONCE)
     for at in range(0, len(sentence), step):
         s, a, b = sentence[at : at + step], start[at : at + step], end[at : at + step]
@@ -249,12 +227,12 @@ def decode(
         stops = nearest_tail(tails > 0, dim=1)  # [N, L, R]
         row, first, relation = torch.nonzero((heads > 0) & (stops < heads.shape[1]), as_tuple=True)
         last = stops[row, first, relation]  # [n]
-        found.append(torch.stack([s[row], a[row], b[row], relation, first, last], dim=1))
         evidence = (
             subject[s[row], a[row], 0],
             subject[s[row], b[row], 1],
             heads[row, first, relation],
             tails[row, last, relation],
         )
-        scores.append(torch.stack(evidence).float().sigmoid().prod(dim=0))
-    return torch.cat(found), torch.cat(scores)
+        score = torch.stack(evidence).float().sigmoid().prod(dim=0)
+        found.add(s[row], a[row], b[row], relation, first, last, score)
+    return found.all()

@@ -3,6 +3,37 @@
 import torch
 from torch import Tensor
 
+ROWS_PER_SENTENCE = 1000  # that an untrained model is let find
+
+
+class Found:
+    """The triples that a decoder finds, one part after the other.
+
+    Args:
+        device: where they are.
+    """
+
+    def __init__(self, device: torch.device):
+        self.rows = [torch.zeros(0, 6, dtype=torch.long, device=device)]
+        self.scores = [torch.zeros(0, device=device)]
+
+    def add(
+        self, sentence: Tensor, start: Tensor, end: Tensor, relation: Tensor, head: Tensor, tail: Tensor, score: Tensor
+    ) -> None:
+        """Take [n] each: sentence, subject, relation, object (first and last token) and score."""
+        self.rows.append(torch.stack([sentence, start, end, relation, head, tail], dim=1))
+        self.scores.append(score.float())
+
+    def all(self) -> tuple[Tensor, Tensor]:
+        """Rows [n, 6] and scores [n]."""
+        return torch.cat(self.rows), torch.cat(self.scores)
+
+    def first(self) -> tuple[Tensor, Tensor]:
+        """The first ``ROWS_PER_SENTENCE`` of each sentence, where sentences rise."""
+        rows, scores = self.all()
+        kept = torch.nonzero(first_rows(rows[:, 0], ROWS_PER_SENTENCE))[:, 0]
+        return rows[kept], scores[kept]
+
 
 def nearest_tail(tails: Tensor, dim: int = -1) -> Tensor:
     """Return, for each position, the first position at or after it that is a tail, or L where there is none.

@@ -9,10 +9,15 @@ Both equal the usual dense losses exactly. All functions return sums; callers di
 float32 first; float64 stays float64.
 """
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tripleaudit.extractors.batches import Shape, last_rows
 from tripleaudit.extractors.formulation import on_device
 
 
@@ -43,6 +48,44 @@ def flat_cells(shape: torch.Size | tuple[int, ...], *indices: Tensor) -> Tensor:
     for size, index in zip(shape[1:], indices[1:], strict=True):
         flat = flat * size + index
     return flat
+
+
+class Gold(NamedTuple):
+    """The positive cells of a table of logits.
+
+    Attributes:
+        cells: [n] int64, their flat numbers; repeats count once.
+        last: [n] bool, the rows of ``cells`` that count.
+    """
+
+    cells: Tensor
+    last: Tensor
+
+
+def write_gold(shape: Shape, cells: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    """Put the positive cells of each table, by name, into a training batch, in the data loader."""
+    padded = {f"{name}_cells": shape.padded(own) for name, own in cells.items()}
+    return padded | {f"{name}_last": shape.padded(last_rows(own), fill=False) for name, own in cells.items()}
+
+
+def read_gold(targets: Mapping[str, Tensor]) -> dict[str, Gold]:
+    """What :func:`write_gold` put into a batch."""
+    names = [name.removesuffix("_cells") for name in targets if name.endswith("_cells")]
+    return {name: Gold(targets[f"{name}_cells"], targets[f"{name}_last"]) for name in names}
+
+
+def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
+    """Mean binary cross-entropy over the cells of a mask, summed over what dimensions logits have beyond it.
+
+    Args:
+        logits: any shape; one logit per cell.
+        gold: the positive ones.
+        mask: the first dimensions of ``logits``, or all: weights of cells, 0 leaves one out.
+        over: further number that the sum is divided by, such as that of the dimensions beyond, for their mean.
+    """
+    weights = mask.view(*mask.shape, *[1] * (logits.dim() - mask.dim()))
+    count = mask.sum().clamp(min=1)
+    return binary_cells(logits, gold.cells, weights, gold.last) / (count if over == 1 else count * over)
 
 
 def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None, last: Tensor | None = None) -> Tensor:

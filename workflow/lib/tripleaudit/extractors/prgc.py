@@ -7,27 +7,23 @@ decoding scores only the pairs that two tagged chunks ask for.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, last_rows, sentences_of, stack_triples
-from tripleaudit.extractors.decoding import first_rows, nearest_tail
-from tripleaudit.extractors.dropping import Dropout, exact_rate, kept
-from tripleaudit.extractors.formulation import at_once, cells_at_once, on_device
-from tripleaudit.extractors.losses import binary_cells, raise_precision
-from tripleaudit.extractors.tdeer import WEIGHTINGS, relation_term
-from tripleaudit.fields import Number, Rate, Share, among
+from tripleaudit.extractors.batches import Shape, sentences_of, stack_triples
+from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
+from tripleaudit.extractors.decoding import Found, nearest_tail
+from tripleaudit.extractors.dropping import Dropout
+from tripleaudit.extractors.formulation import at_once, on_device
+from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
+from tripleaudit.fields import Number, Rate, Share
 
 OUTSIDE, BEGIN, INSIDE = range(3)
-CELLS_AT_ONCE = 2**20  # numbers of [B, rows, L, H] held at a time: bounds memory, changes nothing else
 PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU
-ROWS_PER_SENTENCE = 1000
 
 
 class PRGCConfig(ExtractorConfig):
@@ -37,8 +33,6 @@ class PRGCConfig(ExtractorConfig):
         dropout: after each hidden layer of the heads.
         relation_threshold, pair_threshold: probabilities above which a relation, a pair of heads counts.
         fallback: decode the likeliest relation where none is above the threshold, as the official code does.
-        weighting: ``instances`` weights a sentence's relation and pair terms by its number of relations, which is what
-            repeating the sentence for each relation amounts to; ``uniform`` weights all sentences alike.
         max_candidates: at most this many relations of a sentence are followed up when decoding, the first ones; far
             beyond what a trained model finds.
     """
@@ -48,7 +42,6 @@ class PRGCConfig(ExtractorConfig):
     relation_threshold: Share = 0.1
     pair_threshold: Share = 0.5
     fallback: bool = True
-    weighting: Annotated[str, among(WEIGHTINGS)] = "instances"
     max_candidates: Number = 100
 
 
@@ -78,10 +71,6 @@ class PRGC(Extractor):
     }
 
     def __init__(self, config: PRGCConfig, encoder=None):
-        if config.weighting not in WEIGHTINGS:
-            raise UserError(
-                f"prgc setting 'weighting' is {config.weighting!r}, expected one of {', '.join(WEIGHTINGS)}"
-            )
         super().__init__(config, encoder)
         width, relations = self.hidden_size, len(config.relations)
         self.relation_hidden = nn.Linear(width, width // 2)
@@ -120,8 +109,8 @@ class PRGC(Extractor):
             ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a random one for a
             sentence with zero triples, which then trains tags that are all outside; ``real`` [m], 1 for instances that
             are no padding; ``subject_tags`` and ``object_tags`` [m, L] (see :func:`tag_labels`); ``weights`` [B], how
-            much a sentence counts in the relation and pair terms; ``relation_cells`` of [B, R] and ``pair_cells`` of
-            [B, L, L] with ``…_last``, the rows that count.
+            much a sentence counts in the relation and pair terms: by its instances, as if it was repeated for each of
+            them; gold cells (:func:`losses.write_gold`) ``relation`` of [B, R] and ``pair`` of [B, L, L].
         """
         instances = []
         for number, (own, rng) in enumerate(zip(rows, rngs, strict=True)):
@@ -129,9 +118,7 @@ class PRGC(Extractor):
             relations = relations if chosen is None else [relations[chosen[number] % len(relations)]]
             instances += [(number, relation) for relation in relations]
         triples, length = stack_triples(rows).numpy(), shape.length
-        weights = np.ones(len(rows), dtype=np.int64)
-        if config.weighting == "instances":
-            weights = np.bincount([number for number, _ in instances], minlength=len(rows))
+        weights = np.bincount([number for number, _ in instances], minlength=len(rows))
         cells = {
             "relation": triples[:, 0] * len(config.relations) + triples[:, 3],
             "pair": (triples[:, 0] * length + triples[:, 1]) * length + triples[:, 4],
@@ -142,8 +129,7 @@ class PRGC(Extractor):
             "subject_tags": shape.padded(tag_labels(triples, (1, 2), instances, length)),
             "object_tags": shape.padded(tag_labels(triples, (4, 5), instances, length)),
             "weights": shape.sentences(weights),
-            **{f"{name}_cells": shape.padded(own) for name, own in cells.items()},
-            **{f"{name}_last": shape.padded(last_rows(own)) for name, own in cells.items()},
+            **write_gold(shape, cells),
         }
 
     def forward(
@@ -159,19 +145,18 @@ class PRGC(Extractor):
         relation = self.relation_logits(hidden, content_mask)
         if triples is None:
             return ExtractorOutput(scores={"relation": relation})
-        weights, instances = targets["weights"], targets["instances"]
-        terms = {"relation": relation_term(relation, targets["relation_cells"], targets["relation_last"], weights)}
-        rows, columns = self.pair_parts(hidden)
-        pairs = correspondence(rows, columns, self.pair, self.config.dropout if self.training else 0.0)
-        terms["pair"] = pair_term(pairs, targets["pair_cells"], targets["pair_last"], content_mask, weights)
+        gold, weights, instances = read_gold(targets), targets["weights"], targets["instances"]
+        pairs = correspondence(*self.pair_parts(hidden), self.pair, self.config.dropout if self.training else 0.0)
+        subject, object_ = self.tag_logits(self.tag_parts(hidden), instances)
+        both = content_mask[:, :, None] * content_mask[:, None] * weights[:, None, None]  # [B, L, L]
         valid = content_mask[instances[:, 0]] * targets["real"][:, None]
-        tags = self.tag_logits(self.tag_parts(hidden), instances)
-        for name, logits in zip(("subject", "object"), tags, strict=True):
-            terms[name] = tag_term(logits, targets[f"{name}_tags"], valid) / 2
-        loss = sum(terms.values())
-        return ExtractorOutput(
-            loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores={"relation": relation}
-        )
+        terms = {  # means over relations, over pairs of tokens, over the tokens of instances
+            "relation": mean_bce(relation, gold["relation"], weights, relation.shape[1]),
+            "pair": mean_bce(pairs, gold["pair"], both),
+            "subject": tag_term(subject, targets["subject_tags"], valid) / 2,
+            "object": tag_term(object_, targets["object_tags"], valid) / 2,
+        }
+        return ExtractorOutput.of(terms, scores={"relation": relation})
 
     def relation_logits(self, hidden: Tensor, content_mask: Tensor) -> Tensor:
         """Relation logits [B, R] of the mean over content tokens of hidden [B, L, H]."""
@@ -221,96 +206,6 @@ class PRGC(Extractor):
         )
 
 
-class _Correspondence(torch.autograd.Function):
-    """``dropout(relu(x_i + y_j)) @ w`` for all pairs, a few rows i at a time, computed again in the backward pass."""
-
-    @staticmethod
-    def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float, seed: int) -> Tensor:
-        ctx.save_for_backward(x, y, w)
-        ctx.dropout, ctx.seed = dropout, seed
-        out = x.new_empty(*x.shape[:2], y.shape[1])
-        for block, pre, keep in _blocks(x, y, dropout, seed):
-            pre = pre.relu_()
-            out[:, block] = (pre if keep is None else pre.mul_(keep)) @ w
-        return out / (1 - dropout)
-
-    @staticmethod
-    def backward(ctx, grad: Tensor):
-        x, y, w = ctx.saved_tensors
-        by_row, by_column = torch.empty_like(x), torch.zeros_like(y)
-        for block, pre, keep in _blocks(x, y, ctx.dropout, ctx.seed):
-            active = pre > 0 if keep is None else (pre > 0).logical_and_(keep)
-            flow = torch.mul(active, grad[:, block, :, None], out=pre)
-            by_row[:, block] = flow.sum(dim=2)
-            by_column += flow.sum(dim=1)
-        scale = 1 / (1 - ctx.dropout)
-        # relu(x + y) is x + y wherever it is active, so w's gradient needs only the two sums
-        by_weight = (x * by_row).sum(dim=(0, 1)) + (y * by_column).sum(dim=(0, 1))
-        return by_row * w * scale, by_column * w * scale, by_weight * scale, None, None
-
-
-class _DeviceCorrespondence(torch.autograd.Function):
-    """The same for a captured step: all rows of as many sentences as fit, and what dropout kept stays in memory."""
-
-    @staticmethod
-    def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float) -> Tensor:
-        active, out = [], []
-        step = max(1, cells_at_once(x.device) // max(1, x[0].numel() * x.shape[1]))
-        for x_block, y_block in zip(x.split(step), y.split(step), strict=True):
-            pre = (x_block[:, :, None] + y_block[:, None]).relu_()  # [b, L, L, H]
-            pre = torch.native_dropout(pre, dropout, dropout > 0)[0]
-            active.append(pre > 0)
-            out.append(pre @ w)
-        ctx.save_for_backward(x, y, w, *active)
-        ctx.scale, ctx.step = 1 / (1 - dropout), step
-        return torch.cat(out)
-
-    @staticmethod
-    def backward(ctx, grad: Tensor):
-        x, y, w, *active = ctx.saved_tensors
-        flows = [own * part[..., None] for own, part in zip(active, grad.split(ctx.step), strict=True)]
-        by_row = torch.cat([flow.sum(dim=2) for flow in flows])  # [B, L, H]
-        by_column = torch.cat([flow.sum(dim=1) for flow in flows])
-        by_weight = (x * by_row + y * by_column).sum(dim=(0, 1))
-        w = w * ctx.scale
-        return by_row * w, by_column * w, by_weight * ctx.scale, None
-
-
-def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
-    """Yield (rows, x_i + y_j [B, rows, L, H], what dropout keeps or None); the same ones for the same seed."""
-    draws = torch.Generator().manual_seed(seed) if dropout else None
-    step = max(1, CELLS_AT_ONCE // max(1, y.numel()))
-    for at in range(0, x.shape[1], step):
-        block = slice(at, at + step)
-        pre = x[:, block, None] + y[:, None]
-        keep = None
-        if draws is not None:
-            keep = kept(pre.shape, dropout, draws)
-        yield block, pre, keep
-
-
-def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None) -> Tensor:
-    """Logits of all pairs of heads.
-
-    Args:
-        rows, columns: [B, L, H] from :meth:`PRGC.pair_parts`.
-        layer: Linear H -> 1.
-        dropout: share of hidden units dropped, 0 for none.
-        seed: of dropout; drawn from PyTorch's generator if None.
-
-    Returns:
-        [B, L, L]; row: subject head, column: object head.
-    """
-    if on_device(rows):
-        logits = _DeviceCorrespondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout)
-        return raise_precision(logits) + layer.bias
-    dropout = exact_rate(dropout)
-    if dropout and seed is None:
-        seed = int(torch.randint(2**62, ()))
-    logits = _Correspondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout, seed or 0)
-    return raise_precision(logits) + layer.bias
-
-
 def tag_labels(
     triples: np.ndarray, places: tuple[int, int], instances: Sequence[tuple[int, int]], length: int
 ) -> np.ndarray:
@@ -339,19 +234,6 @@ def tag_term(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     """Mean cross-entropy over the valid tokens of all instances; logits [m, L, 3], labels and mask [m, L]."""
     losses = F.cross_entropy(raise_precision(logits).flatten(0, 1), labels.flatten(), reduction="none")
     return (losses * mask.flatten()).sum() / mask.sum().clamp(min=1)
-
-
-def pair_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor, weights: Tensor) -> Tensor:
-    """Mean BCE over pairs of valid tokens.
-
-    Args:
-        logits: [B, L, L].
-        cells, last: [n] flat numbers of the positive ones, and which of them count.
-        mask: [B, L].
-        weights: [B].
-    """
-    pairs = mask[:, :, None] * mask[:, None] * weights[:, None, None]  # [B, L, L]
-    return binary_cells(logits, cells, pairs, last) / pairs.sum().clamp(min=1)
 
 
 def decode(
@@ -384,9 +266,7 @@ def decode(
         best = F.one_hot(relation_scores.argmax(dim=1), relation_scores.shape[1]).bool()
         wanted |= best & ~wanted.any(dim=1, keepdim=True)
     instances = torch.nonzero(wanted & (wanted.cumsum(dim=1) <= config.max_candidates))  # [n, 2]
-    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
-    scores = [torch.zeros(0, device=content.device)]
-    length, device = content.shape[1], on_device(content)
+    found, length, device = Found(content.device), content.shape[1], on_device(content)
     for part in instances.split(at_once(content.device, length**2, CELLS_AT_ONCE)):
         sentence, relation = part.unbind(1)
         starts, stops, sums = _chunks(torch.stack(tag_logits(part)), content[sentence])  # subjects, objects
@@ -402,11 +282,9 @@ def decode(
         tags = sums[0][row, subject_end + 1] - sums[0][row, i]
         tags = tags + sums[1][row, object_end + 1] - sums[1][row, j]
         mean = (tags / (subject_end - i + object_end - j + 2)).exp()  # [p]
-        rows.append(torch.stack([sentence[row], i, subject_end, relation[row], j, object_end], dim=1))
-        scores.append((relation_scores[sentence[row], relation[row]] * pair_scores * mean).float())
-    triples = torch.cat(rows)
-    kept = torch.nonzero(first_rows(triples[:, 0], ROWS_PER_SENTENCE))[:, 0]
-    return triples[kept], torch.cat(scores)[kept]
+        score = relation_scores[sentence[row], relation[row]] * pair_scores * mean
+        found.add(sentence[row], i, subject_end, relation[row], j, object_end, score)
+    return found.first()
 
 
 def _chunks(logits: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -8,23 +8,19 @@ needs one number for each position instead of a vector.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, flat_spans, last_rows, sentences_of, span_mean, stack_triples
-from tripleaudit.extractors.decoding import first_rows, nearest_tail
+from tripleaudit.extractors.batches import Shape, flat_spans, sentences_of, span_mean, stack_triples
+from tripleaudit.extractors.decoding import Found, first_rows, nearest_tail
 from tripleaudit.extractors.formulation import at_once
-from tripleaudit.extractors.losses import binary_cells, raise_precision
-from tripleaudit.fields import Count, NotNegative, Number, among
+from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
+from tripleaudit.fields import Count, NotNegative, Number
 
 CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
-ROWS_PER_SENTENCE = 1000
-WEIGHTINGS = ("instances", "uniform")
 
 
 class TDEERConfig(ExtractorConfig):
@@ -33,8 +29,6 @@ class TDEERConfig(ExtractorConfig):
     Attributes:
         neg_samples: the most negative instances for each positive one.
         max_sample_triples: the most positive instances of a sentence and visit, a random choice; 0 for all.
-        weighting: ``instances`` weights a sentence's entity and relation terms by its number of instances, which is
-            what repeating the sentence for each instance amounts to; ``uniform`` weights all sentences alike.
         translation_weight: of the object term.
         max_candidates: at most this many (subject, relation) pairs of a sentence are followed up when decoding, the
             first ones; far beyond what a trained model finds.
@@ -43,7 +37,6 @@ class TDEERConfig(ExtractorConfig):
     model_type = "tripleaudit-tdeer"
     neg_samples: Count = 2
     max_sample_triples: Count = 0
-    weighting: Annotated[str, among(WEIGHTINGS)] = "instances"
     translation_weight: NotNegative = 5.0
     max_candidates: Number = 100
 
@@ -67,10 +60,6 @@ class TDEER(Extractor):
     }
 
     def __init__(self, config: TDEERConfig, encoder=None):
-        if config.weighting not in WEIGHTINGS:
-            raise UserError(
-                f"tdeer setting 'weighting' is {config.weighting!r}, expected one of {', '.join(WEIGHTINGS)}"
-            )
         super().__init__(config, encoder)
         width, relations = self.hidden_size, len(config.relations)
         self.relation = nn.Linear(width, relations)
@@ -108,9 +97,9 @@ class TDEER(Extractor):
         Returns:
             ``instances`` [m, 3] int64 (sentence, relation, how often the instance counts: a subject and relation with
             two objects are two positive instances with the same labels) with the flat ``subjects`` [m, 2]; ``weights``
-            [B], how much each sentence counts in the entity and relation terms (one without an instance counts once);
-            ``head_cells`` and ``tail_cells`` of [B, L, 2], ``relation_cells`` of [B, R] and ``object_cells`` of [m, L],
-            each with ``…_last``, the rows that count.
+            [B], how much each sentence counts in the entity and relation terms: by its instances, as if it was repeated
+            for each of them, and once where it has none; gold cells (:func:`losses.write_gold`) ``heads`` and ``tails``
+            of [B, L, 2], ``relation`` of [B, R] and ``object`` of [m, L].
         """
         drawn = [
             (number, *instance)
@@ -129,21 +118,17 @@ class TDEER(Extractor):
         number, triple = np.nonzero((instances[:, None, :4] == triples[None, :, :4]).all(axis=-1))
         first = sentence * length
         cells = {
-            "head": np.concatenate([(first + triples[:, 1]) * 2, (first + triples[:, 4]) * 2 + 1]),
-            "tail": np.concatenate([(first + triples[:, 2]) * 2, (first + triples[:, 5]) * 2 + 1]),
+            "heads": np.concatenate([(first + triples[:, 1]) * 2, (first + triples[:, 4]) * 2 + 1]),
+            "tails": np.concatenate([(first + triples[:, 2]) * 2, (first + triples[:, 5]) * 2 + 1]),
             "relation": sentence * len(config.relations) + triples[:, 3],
             "object": number * length + triples[triple, 4],
         }
-        weights = np.ones(len(rows), dtype=np.int64)
-        if config.weighting == "instances":
-            counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(rows))
-            weights = np.maximum(counts.astype(np.int64), 1)
+        counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(rows)).astype(np.int64)
         return {
             "instances": shape.padded(instances[:, [0, 3, 4]]),
             "subjects": shape.padded(flat_spans(instances[:, 0], instances[:, 1], instances[:, 2], length)),
-            "weights": shape.sentences(weights),
-            **{f"{name}_cells": shape.padded(own) for name, own in cells.items()},
-            **{f"{name}_last": shape.padded(last_rows(own)) for name, own in cells.items()},
+            "weights": shape.sentences(np.maximum(counts, 1)),
+            **write_gold(shape, cells),
         }
 
     def forward(
@@ -160,20 +145,17 @@ class TDEER(Extractor):
         scores = {"heads": heads, "tails": tails, "relation": relation}
         if triples is None:
             return ExtractorOutput(scores=scores)
-        weights = targets["weights"]
+        gold, weights = read_gold(targets), targets["weights"]
         sentence, relation_id, count = targets["instances"].unbind(1)
-        valid = attention_mask * weights[:, None]
-        terms = {
-            "heads": entity_term(heads, targets["head_cells"], targets["head_last"], valid),
-            "tails": entity_term(tails, targets["tail_cells"], targets["tail_last"], valid),
-            "relation": relation_term(relation, targets["relation_cells"], targets["relation_last"], weights),
-        }
         objects = self.object_logits(hidden, attention_mask, sentence, targets["subjects"], relation_id)
-        own = attention_mask[sentence] * count[:, None]
-        object_ = object_term(objects, targets["object_cells"], targets["object_last"], own)
-        terms["object"] = self.config.translation_weight * object_
-        loss = sum(terms.values())
-        return ExtractorOutput(loss=loss, terms={key: term.detach() for key, term in terms.items()}, scores=scores)
+        tokens, own_tokens = attention_mask * weights[:, None], attention_mask[sentence] * count[:, None]
+        terms = {  # means over tokens, summed over subject and object; over relations; over the tokens of instances
+            "heads": mean_bce(heads, gold["heads"], tokens),
+            "tails": mean_bce(tails, gold["tails"], tokens),
+            "relation": mean_bce(relation, gold["relation"], weights, relation.shape[1]),
+            "object": self.config.translation_weight * mean_bce(objects, gold["object"], own_tokens),
+        }
+        return ExtractorOutput.of(terms, scores)
 
     def object_logits(
         self,
@@ -268,33 +250,6 @@ def draw_instances(
     return [(*key, count) for key, count in counts.items()]
 
 
-def entity_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
-    """Mean over valid tokens of the BCE summed over both types of entities.
-
-    Args:
-        logits: [B, L, 2], subject and object heads (or tails).
-        cells, last: [n] flat numbers of the positive ones, and which of them count.
-        mask: [B, L], weights of the tokens, 0 for padding.
-    """
-    return binary_cells(logits, cells, mask[..., None], last) / mask.sum()
-
-
-def relation_term(logits: Tensor, cells: Tensor, last: Tensor, weights: Tensor) -> Tensor:
-    """Mean BCE over sentences and relations; logits [B, R], positive cells of it [n], weights [B] of the sentences."""
-    return binary_cells(logits, cells, weights[:, None], last) / (weights.sum() * logits.shape[1])
-
-
-def object_term(logits: Tensor, cells: Tensor, last: Tensor, mask: Tensor) -> Tensor:
-    """Mean over valid tokens of all instances of the object-head BCE; 0 without instances.
-
-    Args:
-        logits: [m, L].
-        cells, last: [n] flat numbers of the positive ones, and which of them count.
-        mask: [m, L], weights of the tokens, 0 for padding.
-    """
-    return binary_cells(logits, cells, mask, last) / mask.sum().clamp(min=1)
-
-
 def decode(
     entity_logits: tuple[Tensor, Tensor],
     relation_logits: Tensor,
@@ -327,15 +282,13 @@ def decode(
     sentence, relation = sentence[row], relation[row]
     instances = torch.stack([sentence, start, ends[sentence, start, 0], relation], dim=1)
     instances = instances[first_rows(instances[:, 0], candidates)]
-    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
-    scores = [torch.zeros(0, device=content.device)]
+    found = Found(content.device)
     for at in range(0, len(instances), instances_at_once):
         chunk = instances[at : at + instances_at_once]
         logits = raise_precision(object_logits(chunk))
         row, head = torch.nonzero((logits > 0) & entity[chunk[:, 0]][..., 1], as_tuple=True)
         sentence, start, end, relation = chunk[row].unbind(1)
         tail = ends[sentence, head, 1]
-        rows.append(torch.stack([sentence, start, end, relation, head, tail], dim=1))
         evidence = (
             heads[sentence, start, 0],
             tails[sentence, end, 0],
@@ -344,7 +297,5 @@ def decode(
             heads[sentence, head, 1],
             tails[sentence, tail, 1],
         )
-        scores.append(torch.stack(evidence).sigmoid().prod(dim=0).float())
-    triples = torch.cat(rows)
-    kept = torch.nonzero(first_rows(triples[:, 0], ROWS_PER_SENTENCE))[:, 0]
-    return triples[kept], torch.cat(scores)[kept]
+        found.add(sentence, start, end, relation, head, tail, torch.stack(evidence).sigmoid().prod(dim=0))
+    return found.first()

@@ -28,9 +28,9 @@ from transformers import PreTrainedTokenizerBase
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
-from tripleaudit.extractors.batches import Shape, last_rows, stack_triples
+from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.decoding import first_rows, pairs_within
-from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision, read_gold, write_gold
 
 HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
 MOST_SPANS = 64  # of a sentence that are decoded, and
@@ -178,39 +178,25 @@ class UniRel(Extractor):
         return self.maps(query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5))
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, triples: Tensor | None = None
+        self, input_ids: Tensor, attention_mask: Tensor, triples: Tensor | None = None, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`."""
+        """See :meth:`Extractor.forward`; the loss is the mean over cells of tokens and relations, summed over maps."""
         scores = self.interactions(self.represent(input_ids, attention_mask))
         if triples is None:
             return ExtractorOutput(scores={"interactions": scores})
-        return self._loss(scores, attention_mask, targets(triples, input_ids.shape[1], scores.shape))
+        relations = attention_mask[:, :1].expand(-1, len(self.config.relations))  # of sentences that are no dummies
+        there = torch.cat([attention_mask, relations], dim=1)  # [B, L + R]
+        valid = there[:, None, :, None] * there[:, None, None, :]
+        return ExtractorOutput.of({"interactions": mean_bce(scores, read_gold(targets)["interactions"], valid)})
 
     @classmethod
     def collate_targets(
         cls, config: UniRelConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
-        """Return ``cells`` [n] of a static batch, and ``cells_last`` [n] bool (see :func:`losses.binary_cells`)."""
-        if not shape.static:
-            return {}
+        """Return the gold cells (:func:`losses.write_gold`) ``interactions`` of [B, 3, L + R, L + R]."""
         size = shape.length + len(config.relations)
-        cells = targets(stack_triples(rows), shape.length, (shape.batch, 3, size, size)).numpy()
-        return {"cells": shape.padded(cells), "cells_last": shape.padded(last_rows(cells), fill=False)}
-
-    def device_loss(
-        self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, cells_last: Tensor, **_: Tensor
-    ) -> ExtractorOutput:
-        """See :meth:`Extractor.device_loss`; ``cells`` as in :meth:`collate_targets`."""
-        scores = self.interactions(self.represent(input_ids, attention_mask))
-        return self._loss(scores, attention_mask, cells, cells_last)
-
-    def _loss(self, scores: Tensor, mask: Tensor, cells: Tensor, last: Tensor | None = None) -> ExtractorOutput:
-        """The sum over maps of the mean binary cross-entropy over the cells of tokens and relations."""
-        there = torch.cat([mask, mask[:, :1].expand(-1, scores.shape[-1] - mask.shape[1])], dim=1)  # [B, L + R]
-        count = there.sum(dim=1).square().sum()
-        valid = there[:, None, :, None] * there[:, None, None, :]
-        loss = binary_cells(scores, cells, valid, last) / count
-        return ExtractorOutput(loss=loss, terms={"interactions": loss.detach()})
+        cells = targets(stack_triples(rows), shape.length, (shape.batch, 3, size, size))
+        return write_gold(shape, {"interactions": cells.numpy()})
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         scores = self.interactions(self.represent(input_ids, attention_mask))
