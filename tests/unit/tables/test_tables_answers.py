@@ -7,7 +7,7 @@ from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.builders.generalisation import BEYOND
+from tripleaudit.tables.builders.seen_triples import BEYOND
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import Pair, contrast, leader
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs

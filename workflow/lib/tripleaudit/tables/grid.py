@@ -19,6 +19,11 @@ SETS_NOTE = (
     "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score whose "
     "denominator is zero is 0."
 )
+STRATA_NOTE = (
+    "Entire, Partial and Unseen are type F1: F1 over the test sentences whose triples are all entirely seen, partially "
+    "seen or unseen in training."
+)
+NOISE_NOTE = "+EN: trained with Entity Noising."
 PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
 
 
@@ -265,3 +270,34 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             "system may differ by more."
         )
     return chosen(*found, *more, reported_note(cells), gaps_note(cells))
+
+
+# scores by kind of triple, which several tables show
+
+
+def strata_columns(group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run, full: bool = True) -> list:
+    """Return the columns Prec., Rec. (with ``full``), F1, Entire, Partial and Unseen."""
+    metrics = PRF if full else [("f1", "F1")]
+    columns = [ScoreColumn(label, metric, group=group, of=of) for metric, label in metrics]
+    return columns + [ScoreColumn(label, "f1", stratum, group, of) for stratum, label in labels.SHORT_TYPES.items()]
+
+
+def compared(
+    inputs: TableInputs,
+    name: str,
+    caption: str,
+    columns: Sequence[ScoreColumn],
+    printed: Reported,
+    only: str = "original",
+) -> Table:
+    """One row for each corpus, extractor and noise setting, of the corpora that have scores on the protocol ``only``.
+
+    Rows are runs on the original split, which columns may replace; the augmented test set has no strata.
+    """
+    base, strata = ("augmented", False) if only == "augmented" else ("original", True)
+    rows = extractor_rows(inputs, (only,), base)
+    grid = score_grid(inputs, rows, columns, reported=printed, **PERCENT)
+    noised = any(row.run.noise == "noising" for row in rows)
+    more = [STRATA_NOTE if strata else "", NOISE_NOTE if noised else "", *row_notes(inputs, rows, "original", only)]
+    heads = ("Method", "Corpus")
+    return score_table(name, inputs.caption(caption), rows, columns, grid, inputs.matching, *more, heads=heads)

@@ -3,7 +3,7 @@
 import statistics
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 
 from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY, check_matching
@@ -148,6 +149,14 @@ class ScoreIndex:
             full=100,
         )
 
+    def elsewhere(self, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:
+        """Return the F1 of the systems of some cells, and of baselines beside them, under another condition."""
+        found: dict[RunKey, str] = {}
+        for cell in cells:
+            run = run_of(cell.of)._replace(**elsewhere)
+            found |= {run._replace(extractor=name): cell.of["matching"] for name in (run.extractor, *BASELINES)}
+        return [self.cell(run, "f1", matching=matching) for run, matching in found.items()]
+
     def cases(self, run: RunKey, stratum: str, matching: str) -> int | None:
         """Return the number of sentences that a run's scores rest on, ``None`` where the scores do not say it."""
         counted = [self.values(run, stratum, rule, name) for name in CASES for rule in dict.fromkeys((matching, ""))]
@@ -155,25 +164,26 @@ class ScoreIndex:
         return int(min(found)) if found else None
 
     def difference(
-        self,
-        first: RunKey,
-        second: RunKey,
-        metric: str = "f1",
-        *,
-        stratum: str = "all",
-        matching: str,
-        digits: int = 1,
+        self, first: RunKey, second: RunKey, metric: str = "f1", *, stratum: str = "all", matching: str, digits: int = 1
     ) -> Cell:
-        """Return the mean over shared seeds of one run minus another, marked with what is said of either's training."""
-        values = (self.values(run, stratum, matching, metric) for run in (first, second))
-        cell = mean_difference(*values, digits=digits)
-        if cell.value is None:
-            return cell
+        """Return the mean over shared seeds of one run minus another, in points, a gap without shared seeds.
+
+        What is not trained has the empty seed and is the same for every seed. The mark is what is said of either's
+        training.
+        """
+        ours, theirs = (self.values(run, stratum, matching, metric) for run in (first, second))
+        both = {seed: theirs.get(seed, theirs.get("")) for seed in ours if seed in theirs or "" in theirs}
+        differences = [ours[seed] - value for seed, value in both.items()]
+        if not differences:
+            return Cell(digits=digits)
         marks = self.mark(first) + (self.mark(second) if _training(first) != _training(second) else "")
         if _training(first) == _training(second):  # one training on two test sets: its budget is the same
             marks = marks.replace(UNEQUAL, "")
-        return replace(
-            cell,
+        return Cell(
+            value=statistics.fmean(differences) * 100,
+            digits=digits,
+            sd=statistics.stdev(differences) * 100 if len(differences) > 1 else None,
+            seeds=_trained(both),
             mark="".join(dict.fromkeys(marks)),
             of={**first._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
             cases=self.cases(first, stratum, matching),
@@ -304,23 +314,6 @@ class TableInputs:
 
     def caption(self, default: str) -> str:
         return self.options.get("caption") or default
-
-
-def mean_difference(first: dict[str, float], second: dict[str, float], *, scale: float = 100, digits: int = 1) -> Cell:
-    """Return the mean over shared seeds of ``first - second``, with its deviation; a gap without shared seeds.
-
-    What is not trained has the empty seed and is the same for every seed.
-    """
-    second = {seed: second.get(seed, second.get("")) for seed in first if seed in second or "" in second}
-    differences = [first[seed] - second[seed] for seed in second]
-    if not differences:
-        return Cell(digits=digits)
-    return Cell(
-        value=statistics.fmean(differences) * scale,
-        digits=digits,
-        sd=statistics.stdev(differences) * scale if len(differences) > 1 else None,
-        seeds=_trained(seed for seed in first if seed in second),
-    )
 
 
 def _trainings(run: RunKey) -> set[RunKey]:

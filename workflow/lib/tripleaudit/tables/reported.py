@@ -5,13 +5,17 @@ The files in ``data/reported`` keep every value as printed; their README says ho
 
 import csv
 import functools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 from tripleaudit.shipped import DATA
+
+if TYPE_CHECKING:
+    from tripleaudit.tables.grid import ScoreColumn, ScoreRow
 
 FOLDER: Final = DATA / "reported"
 KEY: Final = ("table", "dataset", "setting", "model", "variant", "metric")
@@ -62,6 +66,19 @@ def rte(table: int, corpus: str, setting: str, metric: str, *, model: str = "", 
         variant: the file's variant, such as ``entity noising``.
     """
     return _printed("rte_eval", RTE_DATASETS.get(corpus), table, setting, model, variant, metric)
+
+
+def in_rte(table: int) -> "Callable[[ScoreRow, ScoreColumn], str | None]":
+    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization (exact matching only)."""
+
+    def look_up(row: "ScoreRow", column: "ScoreColumn") -> str | None:
+        run = column.of(row.run)
+        if row.matching != "exact-string" or run.noise not in EN_VARIANTS:
+            return None
+        metric = METRICS.get(column.metric if column.stratum == "all" else column.stratum, "")
+        return rte(table, run.corpus, run.protocol, metric, model=run.extractor, variant=EN_VARIANTS[run.noise])
+
+    return look_up
 
 
 def cardinality(

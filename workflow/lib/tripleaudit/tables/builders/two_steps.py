@@ -9,7 +9,6 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.generalisation import f1_elsewhere
 from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, printed, rows_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.gates import (
@@ -226,7 +225,7 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
         pair._replace(name=f"{pair.name} behind {labels.extractor(gate)}")
         for gate, cells in behind.items()
         for pair in pairs_of(
-            [*f1_elsewhere(inputs, cells, training="wz"), *cells], {"training": "wz"}, {"training": "nz"}
+            [*inputs.scores.elsewhere(cells, training="wz"), *cells], {"training": "wz"}, {"training": "nz"}
         )
     ]
     trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
