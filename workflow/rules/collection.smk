@@ -22,8 +22,8 @@ rule extract_collection:
         addresses=of(COLLECTIONS.addresses, "collection"),
         deciding=of(COLLECTIONS.deciding_options, "collection"),
         speed=aside(COLLECTIONS.speed_options, "collection"),
-        who=COLLECTIONS.who_param,
-        gate=COLLECTIONS.gate_options,
+        who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
+        gate=lambda wildcards, input: ["--gate", str(Path(input.gate[0]).parent)] if input.gate else [],
         system=of(COLLECTIONS.identity, "collection"),
         code=of(collection_code, "collection"),
     shell:

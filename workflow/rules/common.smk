@@ -32,6 +32,11 @@ def of(method, *names):
     return lambda wildcards: method(*(wildcards[name] for name in names))
 
 
+def json_of(method, *names):
+    """The same as JSON, for options that take it."""
+    return lambda wildcards: json.dumps(method(*(wildcards[name] for name in names)))
+
+
 def aside(method, *names):
     """The same of what decides no result: Snakemake does not compare params that are made from the input, so that a new
     price, address or time-out reruns nothing."""

@@ -55,13 +55,3 @@ def collection_code(name):
 def plot_code(plot):
     """The code of a plot beyond that of the command that draws it."""
     return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
-
-
-def training_keys(wildcards):
-    """The keys of all trainings as the scores file names them, as JSON."""
-    return json.dumps(STUDY.report.training_keys)
-
-
-def audit_keys(wildcards):
-    """Those of an audit."""
-    return json.dumps({"study": STUDY.name, "corpus": wildcards.corpus, "protocol": wildcards.protocol})

@@ -53,7 +53,7 @@ rule select_texts:
         "<logs>/select_texts/{dataset}.log",
     localrule: True
     params:
-        dataset=of(STUDY.language_models.dataset_json, "dataset"),
+        dataset=json_of(config["generative"]["datasets"].get, "dataset"),
     shell:
         "python -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
         "--texts {output.texts:q} --reference-out {output.reference:q} > {log:q} 2>&1"
@@ -63,7 +63,7 @@ rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
-        model=of(STUDY.language_models.served_to, "system"),
+        model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
         examples=of(STUDY.language_models.examples, "dataset", "system"),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",

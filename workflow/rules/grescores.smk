@@ -25,7 +25,7 @@ rule train_topics:
 rule judge_triples:
     """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
-        triples=of(GRE.judged_triples, "dataset", "system"),
+        triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
         texts=of(GRE.texts, "dataset", "system"),
         model=of(STUDY.language_models.served, "judge"),
     output:
@@ -45,7 +45,7 @@ rule judge_triples:
     params:
         prompts=GRE.judge_options(),
         answering=of(GRE.judge_identity, "judge"),
-        kinds=of(GRE.judged_kinds, "dataset", "system", "judge"),
+        kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
         section=section_for_job,
         study=STUDY.name,
     shell:
@@ -58,7 +58,7 @@ rule judge_triples:
 rule score_triples:
     """All GREScores of one system of a data set; every distinct string of it and of the gold triples is embedded once."""
     input:
-        files=of(GRE.spec_files, "dataset", "system"),
+        files=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[1],
         topics=of(GRE.topic_model, "dataset"),
         encoder=GRE.encoder(),
         before=ancient(of(GRE.embedded_before, "dataset", "system")),
@@ -72,7 +72,7 @@ rule score_triples:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        spec=of(GRE.spec_json, "dataset", "system"),
+        spec=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[0],
         embedding=GRE.embedding_options(),
         answering=GRE.embedding_identity(),
         section=section_for_job,

@@ -30,13 +30,13 @@ rule make_needles:
     params:
         made=NEEDLES.made_json,
         code=NEEDLE_SCHEMA,
-        plan=NEEDLES.plan_for_job,
+        plan=aside(lambda: NEEDLES.plan_json),
         options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
         generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
         identity=STUDY.language_models.sampling(NEEDLES.config.generator),
         section=section_for_job,
         study=STUDY.name,
-        own=NEEDLES.own_needles,
+        own=lambda wildcards, input: ["--needle-file", *input.needles] if input.needles else [],
     shell:
         "python -m tripleaudit make-needles --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
@@ -73,11 +73,11 @@ rule extract_needles:
     params:
         made=NEEDLES.made_json,
         code=NEEDLE_SCHEMA,
-        plan=NEEDLES.plan_for_job,
+        plan=aside(lambda: NEEDLES.plan_json),
         judge=of(NEEDLES.judge_options, "lm"),
         identity=of(NEEDLES.identity, "lm"),
         run=of(NEEDLES.runs.get, "lm"),
-        tokenizer=NEEDLES.own_tokenizer,
+        tokenizer=lambda wildcards, input: ["--tokenizer", *input.tokenizer] if input.tokenizer else [],
         section=section_for_job,
         study=STUDY.name,
     shell:

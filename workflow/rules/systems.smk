@@ -20,7 +20,7 @@ rule predict_system:
     threads: chosen("threads")
     resources:
         gpu=chosen("gpus"),
-        llm_requests=of(STUDY.systems.asks_a_model, "extractor"),
+        llm_requests=lambda wildcards: int(STUDY.systems.kinds[wildcards.extractor].name == "endpoint"),
         mem_mb=growing(STUDY.systems.setting("mem_mb"), "extractor"),
         runtime=chosen("runtime"),
     params:
@@ -28,7 +28,7 @@ rule predict_system:
         attempt=attempt_of(STUDY.systems.report),
         settings=aside(STUDY.systems.json, "extractor"),
         job=STUDY.systems.job_param,
-        tell=STUDY.systems.tell_options,
+        tell=lambda wildcards: ["--tell"] * STUDY.systems.tells(wildcards),
         code=of(system_code, "extractor"),
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
@@ -73,7 +73,7 @@ rule complete_halves:
         attempt=attempt_of(STUDY.systems.probe.path),
         settings=aside(STUDY.systems.json, "extractor"),
         job=STUDY.systems.job_param,
-        run_keys=of(STUDY.systems.probe.keys_json, "corpus", "extractor"),
+        run_keys=json_of(STUDY.systems.probe.keys, "corpus", "extractor"),
     shell:
         "python -m tripleaudit complete-halves --name {wildcards.extractor:q} --settings {params.settings:q} "
         "--job {params.job:q} --run-keys {params.run_keys:q} --test {input.test:q} --augmented {input.augmented:q} "
@@ -85,15 +85,15 @@ rule system_facts:
     """What every system took for its answers, and which of them failed."""
     input:
         reports=STUDY.systems.reports(),
-        predictions=[path for path, _ in STUDY.systems.timed],
+        predictions=[*STUDY.systems.timed],
     output:
         "<study>/systems.json",
     log:
         "<logs>/system_facts.log",
     localrule: True
     params:
-        run_keys=of(STUDY.systems.keys_json),
-        trained=of(STUDY.systems.timed_json),
+        run_keys=json_of(STUDY.systems.keys),
+        trained=lambda wildcards: json.dumps([*STUDY.systems.timed.values()]),
     shell:
         "python -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "
         "--predictions {input.predictions:q} --trained {params.trained:q} --out {output:q} "

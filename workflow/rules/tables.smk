@@ -12,7 +12,7 @@ rule training_facts:
         "<logs>/training_facts.log",
     localrule: True
     params:
-        run_keys=training_keys,
+        run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
     shell:
         "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} --out {output:q} "
         "> {log:q} 2>&1"
@@ -28,7 +28,7 @@ rule audit:
         "<logs>/audit/{corpus}/{protocol}.log",
     localrule: True
     params:
-        run_keys=audit_keys,
+        run_keys=lambda wildcards: json.dumps({"study": STUDY.name, **wildcards}),
     shell:
         "python -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
         "{input.test:q} --with-zero {input.zero:q} --out {output:q} > {log:q} 2>&1"

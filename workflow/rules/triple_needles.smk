@@ -67,7 +67,7 @@ rule extract_triple_needles:
 rule score_triple_needles:
     """MINEA of triples of one extractor, language model or system, by relation and by position."""
     input:
-        unpack(NEEDLES.scored_inputs),
+        unpack(lambda wildcards: NEEDLES.scored[wildcards.who][0]),
     output:
         "<study>/needles/triples/{who}/scores.csv",
     log:
@@ -78,7 +78,7 @@ rule score_triple_needles:
     params:
         files=as_options,
         options=NEEDLES.triples_json,
-        run_keys=of(NEEDLES.scored_keys, "who"),
+        run_keys=lambda wildcards: json.dumps(NEEDLES.scored[wildcards.who][1]),
     shell:
         "python -m tripleaudit score-triple-needles --options {params.options:q} {params.files:q} "
         "--keys {params.run_keys:q} --out {output:q} > {log:q} 2>&1"

@@ -201,14 +201,6 @@ class Collections:
         }
         return ["--system", json.dumps(said, sort_keys=True)]
 
-    def who_param(self, wildcards: Any, input: Any, threads: int) -> list[str]:
-        """Return :meth:`who_options` of wildcards; ``input`` keeps Snakemake from comparing them."""
-        return self.who_options(wildcards.collection, threads)
-
-    def gate_options(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the option that names the classifier before the extractor, given the rule's input files."""
-        return ["--gate", str(Path(str(input.gate)).parent)] if input.gate else []
-
     def identity(self, name: str) -> dict[str, Any]:
         """Return what decides the answers of a collection's system, if it has one."""
         system = self.system(name)

@@ -207,25 +207,9 @@ class GreScores:
         """Return the systems that judges are asked about, by name."""
         return {name: system for name, system in self.planned[dataset].items() if system.asked or system.others}
 
-    def judged_triples(self, dataset: str, system: str) -> str:
-        """Return the file of triples that judges are asked about."""
-        return self.asked(dataset)[system].files["triples"]
-
-    def judged_kinds(self, dataset: str, system: str, judge: str) -> tuple[str, ...]:
-        """Return what a judge is asked about them."""
-        return self.asked(dataset)[system].kinds(judge)
-
     def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
         """Return where what a judge says about a system lies."""
         return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
-
-    def spec_json(self, dataset: str, name: str) -> str:
-        """Return the JSON of :meth:`spec`."""
-        return self.spec(dataset, name)[0]
-
-    def spec_files(self, dataset: str, name: str) -> list[str]:
-        """Return the files of :meth:`spec`."""
-        return self.spec(dataset, name)[1]
 
     def spec(self, dataset: str, name: str) -> tuple[str, list[str]]:
         """Return what decides the scores of a system, as canonical JSON, and the files that it refers to by number.

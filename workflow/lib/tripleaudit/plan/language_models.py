@@ -311,14 +311,6 @@ class LanguageModels:
             [f"{self.study.places.study}/corpora/{corpus}/train.jsonl"] if self.runs[system][2].get("examples") else []
         )
 
-    def dataset_json(self, name: str) -> str:
-        """Return the section of a data set, as canonical JSON."""
-        return json.dumps(self.study.config["generative"]["datasets"][name], sort_keys=True)
-
-    def served_to(self, system: str) -> list[str]:
-        """Return the model of :meth:`served` that a system asks."""
-        return self.served(self.endpoint_of(system))
-
     def served(self, *endpoints: str | None) -> list[str]:
         """Return the configuration files of the models that endpoints serve themselves."""
         servers = [self.config.endpoints[name].serve for name in endpoints if name]

@@ -245,18 +245,6 @@ class NeedleStudies:
         judge = self.judge_of(run)
         return judge if judge != self.endpoint_of(run) else None
 
-    def plan_for_job(self, wildcards: Any, input: Any) -> str:
-        """Return :attr:`plan_json`, which Snakemake does not compare for its ``input``; what decides is beside it."""
-        return self.plan_json
-
-    def own_needles(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the option that names a file of needles, where the study has one."""
-        return ["--needle-file", str(input.needles)] if input.needles else []
-
-    def own_tokenizer(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the option that names a tokenizer to count with, where the study has one."""
-        return ["--tokenizer", str(input.tokenizer)] if input.tokenizer else []
-
     def judge_options(self, run: str) -> list[str]:
         """Return the option that names the judge of a run, where it is another model."""
         judge = self.other_judge(run)
@@ -344,14 +332,6 @@ class NeedleStudies:
             of = {"needles": f"{folder}/sentences-needles.jsonl", "predictions": self.answers(system)}
             found[f"systems/{system}"] = of, {**name, "extractor": system}
         return found
-
-    def scored_inputs(self, wildcards: Any) -> dict[str, str]:
-        """Return the files of one of :attr:`scored`."""
-        return self.scored[wildcards.who][0]
-
-    def scored_keys(self, who: str) -> str:
-        """Return the keys of one of :attr:`scored`, as JSON."""
-        return json.dumps(self.scored[who][1])
 
     def files(self) -> list[str]:
         """Return every scores file about needles."""

@@ -1,6 +1,5 @@
 """The completion probe in a study: which language models are shown halves of which sentences, and where that lies."""
 
-import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +28,9 @@ class Probe:
         """Return where the outcome of the completion probe lies."""
         return f"{self.study.places.study}/completion/{corpus}/{name}.json"
 
-    def keys_json(self, corpus: str, name: str) -> str:
-        """Return the keys of an outcome as the scores file names them, as JSON."""
-        keys = {"study": self.study.name, "corpus": corpus, "extractor": name, "noise": "none", "seed": ""}
-        return json.dumps({**keys, "protocol": "original", "training": "nz", "testing": "nz"})
+    def keys(self, corpus: str, name: str) -> dict[str, str]:
+        """Return the keys of an outcome as the scores file names them."""
+        return {**self.study.keys(corpus, name), "testing": "nz"}
 
     def files(self) -> list[str]:
         """Return all outcomes of the completion probe."""

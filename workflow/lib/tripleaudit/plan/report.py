@@ -143,7 +143,7 @@ class Report:
     def training_keys(self) -> list[dict[str, Any]]:
         """The keys of each of :attr:`trainings` as the scores file names them."""
         own = [*self.study.runs, *self.study.classifier_runs]
-        return self.study.run_keys(own) + [keys for _, keys in self.study.systems.trainings()]
+        return [*map(self.study.run_keys, own), *(keys for _, keys in self.study.systems.trainings())]
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""

@@ -1,7 +1,7 @@
 """A study as a plan: which trainings, test sets, scores, tables and files follow from a configuration."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -260,20 +260,15 @@ class Study:
         """Whether there is anything that extracts and is scored: a trained extractor, or a system without training."""
         return bool(self.extractors or self.systems.runs)
 
-    def run_keys(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
-        """Return the keys of each training as the scores file names them."""
-        return [
-            {
-                "study": self.name,
-                "corpus": run.corpus,
-                "protocol": run.protocol,
-                "training": run.setting,
-                "extractor": run.extractor,
-                "noise": run.noise,
-                "seed": run.seed,
-            }
-            for run in runs
-        ]
+    def keys(self, corpus: str, extractor: str, protocol: str = "original") -> dict[str, Any]:
+        """Return the keys of a system that the study does not train, as the scores file names them."""
+        keys = {"study": self.name, "corpus": corpus, "protocol": protocol, "training": "nz", "extractor": extractor}
+        return {**keys, "noise": "none", "seed": ""}
+
+    def run_keys(self, run: Run) -> dict[str, Any]:
+        """Return those of a training."""
+        own = {"training": run.setting, "noise": run.noise, "seed": run.seed}
+        return {**self.keys(run.corpus, run.extractor, run.protocol), **own}
 
     def testsets(self, trainset: str) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs that a training on a training set is scored on.

@@ -74,12 +74,8 @@ class Systems:
 
     def trainings(self) -> list[tuple[str, dict[str, Any]]]:
         """Return ``(provenance, keys)`` of the trainings behind stored predictions, one for each row."""
-        keys = {"study": self.study.name, "training": "nz", "noise": "none", "seed": ""}
         return [
-            (
-                self.study.places.file(self.training(name)[corpus]),
-                {**keys, "corpus": corpus, "protocol": "original", "extractor": name},
-            )
+            (self.study.places.file(self.training(name)[corpus]), self.study.keys(corpus, name))
             for corpus, trainset, name in self.runs
             if trainset == "original-nz" and corpus in self.training(name)
         ]
@@ -158,45 +154,22 @@ class Systems:
         """Return what says one setting of a system, such as its ``threads``."""
         return lambda name: getattr(self.given[name], key)
 
-    def asks_a_model(self, name: str) -> int:
-        """Return 1 for a language model, whose requests at a time are counted."""
-        return int(self.kinds[name].name == "endpoint")
-
     @cached_property
-    def timed(self) -> list[tuple[str, dict[str, Any]]]:
-        """``(prediction file, keys)`` of trainings and baselines that are compared with systems in what they take."""
+    def timed(self) -> dict[str, dict[str, Any]]:
+        """Prediction file -> keys, of trainings and baselines that are compared with systems in what they take."""
         study = self.study
         runs = [run for run in study.runs if run.protocol == "original" and run.noise == "none"]
-        trained = [
-            (f"{study.places.study}/predictions/{run.path}/test.jsonl", study.run_keys([run])[0]) for run in runs
-        ]
-        keys = {"study": study.name, "protocol": "original", "training": "nz", "noise": "none", "seed": ""}
-        return trained + [
-            (f"{self.path(corpus, trainset, name)}.jsonl", {**keys, "corpus": corpus, "extractor": name})
+        trained = {f"{study.places.study}/predictions/{run.path}/test.jsonl": study.run_keys(run) for run in runs}
+        return trained | {
+            f"{self.path(corpus, trainset, name)}.jsonl": study.keys(corpus, name)
             for corpus, trainset, name in study.baseline_runs
             if trainset == "original-nz" and not BASELINES[name].classifier
-        ]
-
-    def timed_json(self) -> str:
-        """Return the keys of :attr:`timed`, as JSON."""
-        return json.dumps([keys for _, keys in self.timed])
-
-    def keys_json(self) -> str:
-        """Return :meth:`keys` as JSON."""
-        return json.dumps(self.keys())
+        }
 
     def keys(self) -> list[dict[str, Any]]:
         """Return the keys of each of :meth:`reports` as the scores file names them."""
         return [
-            {
-                "study": self.study.name,
-                "corpus": corpus,
-                "protocol": trainset.removesuffix("-nz") if testset == "test" else testset,
-                "training": "nz",
-                "extractor": name,
-                "noise": "none",
-                "seed": "",
-            }
+            self.study.keys(corpus, name, trainset.removesuffix("-nz") if testset == "test" else testset)
             for corpus, trainset, name, testset in self.predicted
         ]
 
@@ -225,10 +198,6 @@ class Systems:
     def tells(self, wildcards: Any) -> bool:
         """Return whether a system is given the relations of a test set, and not those of training."""
         return wildcards.testset != INFUSED and self.study.tells(wildcards.trainset, wildcards.testset)
-
-    def tell_options(self, wildcards: Any) -> list[str]:
-        """Return the option that says so."""
-        return ["--tell"] if self.tells(wildcards) else []
 
     def files(self, wildcards: Any) -> list[str]:
         """Return the stored outputs for one test set."""
