@@ -298,3 +298,18 @@ def test_the_masked_model_of_an_augmented_set_has_one_default_of_steps():
 
     parsed = build_parser().parse_args(["train-mlm", "--encoder", "e", "--train", "t", "--out", "o"])
     assert Augmented().mlm_steps == MaskedLm().steps == parsed.steps
+
+
+def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys_them():
+    from tripleaudit.descriptors import TABLES
+    from tripleaudit.plan.report import Table
+    from tripleaudit.tables.builders import build_table
+    from tripleaudit.tables.inputs import OPTIONS, TableInputs
+
+    assert set(OPTIONS) == set(Table.model_fields)
+    given = {"caption": "Mine.", "style": "paper"}
+    for name in TABLES:
+        table = build_table(name, TableInputs(options=given))
+        assert (table.caption, table.style) == ("Mine.", "paper"), name
+    with pytest.raises(UserError, match="tables/triple-types/matching: has no meaning"):
+        study(tables={"triple-types": {"matching": "exact"}})

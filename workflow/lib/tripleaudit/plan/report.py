@@ -66,6 +66,8 @@ class Report:
                 yield f"tables: unknown table '{name}'{hint(name, TABLES)}"
             elif name not in possible:
                 yield f"tables: this study cannot fill {name}; it can fill {', '.join(possible) or 'none'}"
+            elif "matching" in self.asked[name] and TABLES[name].needs != "scores":
+                yield f"tables/{name}/matching: has no meaning, the table is not made from scores of triples"
 
     @cached_property
     def possible(self) -> list[str]:
