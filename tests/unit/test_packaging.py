@@ -55,6 +55,18 @@ def test_all_is_everything_but_what_developers_need():
 def test_the_changelog_begins_with_this_version():
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## (\S+)", text, re.MULTILINE)[1] == __version__
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == __version__
+
+
+def test_the_catalog_is_promised_what_is_there():
+    """The keys are those that the Snakemake workflow catalog reads; a container that must be built is not promised."""
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    deployment = usage["software-stack-deployment"]
+    snakefile = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
+    image = re.search(r'^container: "(.*)"$', snakefile, re.MULTILINE)[1]
+    assert deployment["apptainer"] == ("://" in image) and deployment["report"] == ("\nreport: " in snakefile)
+    assert deployment["conda"] and (ROOT / "envs" / "light.yaml").is_file()
 
 
 @pytest.mark.parametrize(
