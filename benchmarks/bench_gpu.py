@@ -114,7 +114,7 @@ class Encoder(nn.Module):
     def schedule(self, step: int) -> dict[str, float]:
         return {}
 
-    def device_loss(self, input_ids: Tensor, attention_mask: Tensor) -> ExtractorOutput:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> ExtractorOutput:
         return ExtractorOutput(loss=self.encode(input_ids, attention_mask).float().square().mean())
 
 

@@ -172,7 +172,7 @@ def without_values(model: Extractor, batch: dict[str, torch.Tensor]) -> Counted 
         try:
             fake = {key: mode.from_tensor(value) for key, value in inputs.items()}
             with Counted() as counted:
-                model.device_loss(**fake).loss.backward()
+                model(**fake).loss.backward()
         except Exception as error:
             print(f"{model.name}: {type(error).__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
             return None

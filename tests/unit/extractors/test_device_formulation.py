@@ -58,7 +58,7 @@ def test_loss_and_gradients_equal_those_of_the_cpu_formulation(name, dummies, en
     assert static["input_ids"].shape[1] > tight["input_ids"].shape[1]
     with device_formulation():
         schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
-        own = model.device_loss(**static, **schedule).loss
+        own = model(**static, **schedule).loss
         found = gradients(model, own)
     torch.testing.assert_close(own, plain, rtol=1e-10, atol=1e-12)
     assert any(value.abs().sum() > 0 for value in expected.values())
@@ -86,7 +86,7 @@ def test_no_tensor_of_a_step_is_made_on_the_processor(name, encoder, monkeypatch
         batch = Collator(kind, model.config, model.aligner.pad_id, 0, static=len(examples) + 1)(examples)
     batch |= {key: torch.tensor(value) for key, value in model.schedule(0).items()}
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: contextlib.nullcontext())  # which meta has not
-    loss = model.to("meta").device_loss(**{key: value.to("meta") for key, value in batch.items()}).loss
+    loss = model.to("meta")(**{key: value.to("meta") for key, value in batch.items()}).loss
     loss.backward()
     assert {each.device.type for each in (loss, *(value.grad for value in model.parameters()))} == {"meta"}
 

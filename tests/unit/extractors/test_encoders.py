@@ -46,7 +46,7 @@ def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(mp
     static = Collator(*collator, static=len(examples) + 2)(examples)
     assert static["input_ids"][-1].tolist() == [1] * static["input_ids"].shape[1]
     schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
-    torch.testing.assert_close(model.device_loss(**static, **schedule).loss, expected, rtol=1e-9, atol=0)
+    torch.testing.assert_close(model(**static, **schedule).loss, expected, rtol=1e-9, atol=0)
     monkeypatch.delenv(formulation.VARIABLE)
     if model.kind == "extractor":
         check_zero_triple_batch(model.train())

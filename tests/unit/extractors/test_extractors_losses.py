@@ -10,7 +10,7 @@ from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written, mean_bce, read_gold, write_gold
-from tripleaudit.extractors.ptrnet import run_whole, whole_lstm
+from tripleaudit.extractors.pointers import run_whole, whole_lstm
 from tripleaudit.extractors.recurrence import partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
 

@@ -29,9 +29,9 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.formulation import VARIABLE
+from tripleaudit.extractors.pointers import run, split_lstm, whole_lstm
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
-    IGNORED,
     NONE,
     PAD,
     PtrNet,
@@ -39,13 +39,8 @@ from tripleaudit.extractors.ptrnet import (
     best_relation,
     best_spans,
     plain_step,
-    run_split,
-    run_whole,
     same_text,
-    split_lstm,
-    step_targets,
     token_rows,
-    whole_lstm,
 )
 from tripleaudit.extractors.recurrence import partition_filter, two_way
 from tripleaudit.randomness import generator
@@ -69,9 +64,14 @@ def with_words(batch: dict, size: int = 1) -> dict:
 def oracle(batch: dict, relations: int, skip_equal: bool = True):
     """Decode distributions that put all their weight on the targets; order of the triples as they stand."""
     triples, word_ids = batch["triples"], batch["word_ids"]
-    counts = torch.bincount(triples[:, 0], minlength=len(word_ids)).tolist()
-    steps = torch.tensor([step for count in counts for step in range(count)], dtype=torch.long)
-    classes, pointers, _ = step_targets(triples, steps, word_ids, len(word_ids), 10)
+    classes = torch.full((len(word_ids), 11), PAD)
+    pointers = torch.zeros(len(word_ids), 11, 4, dtype=torch.long)
+    for number in range(len(word_ids)):
+        own = triples[triples[:, 0] == number]
+        steps = min(10, len(own))
+        classes[number, :steps] = own[:10, 3] + FIRST_RELATION
+        classes[number, steps] = NONE
+        pointers[number, :steps] = word_ids[number, own[:10][:, [1, 2, 4, 5]]]
     mask = batch["word_first"] >= 0
     rows, scores = [torch.zeros(0, 6, dtype=torch.long)], [torch.zeros(0)]
     for step in range(10):
@@ -124,7 +124,7 @@ def plain_loss(model: PtrNet, batch: dict) -> torch.Tensor:
         first = batch["word_first"][number]
         u = model.project(tokens[number, first[first >= 0]])
         own = batch["triples"][:, 0] == number
-        rows = batch["triples"][own][torch.argsort(batch["steps"][own])]
+        rows = torch.tensor(sorted(batch["triples"][own].tolist(), key=lambda row: [row[at] for at in (1, 4, 2, 3, 5)]))
         h = c = torch.zeros(config.width, dtype=u.dtype)
         written = torch.zeros(9 * config.width, dtype=u.dtype)
         for row in [*rows, None]:
@@ -141,23 +141,19 @@ def plain_loss(model: PtrNet, batch: dict) -> torch.Tensor:
 def test_worked_example(tiny_encoder):
     model = build(PtrNet, tiny_encoder, width=8)
     batch = training_batch(model, [worked_example()])
-    classes, pointers, counts = step_targets(batch["triples"], torch.tensor([0, 1]), batch["word_ids"], 1, 10)
-    assert classes[0, :4].tolist() == [FIRST_RELATION, FIRST_RELATION + 1, NONE, PAD]
-    assert pointers[0, :3].tolist() == [[0, 1, 3, 3], [3, 3, 5, 5], [IGNORED] * 4]
-    assert counts.tolist() == [3]
+    assert batch["classes"].tolist() == [[FIRST_RELATION, FIRST_RELATION + 1, NONE]]
+    words = batch["word_ids"][0, batch["places"][0]]
+    assert words[:2].tolist() == [[0, 1, 3, 3], [3, 3, 5, 5]]
     decoded, scores = oracle(batch, 4)
     assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
     assert ((scores > 0.99) & (scores <= 1)).all()
 
 
 def test_zero_triples_are_none_first_and_surplus_triples_have_none_after_them():
-    triples = torch.tensor([[1, 1, 1, 0, 2, 2], [1, 2, 2, 1, 1, 1], [1, 1, 1, 2, 3, 3]])
-    word_ids = torch.tensor([[-1, 0, 1, 2, -1]] * 2)
-    classes, pointers, counts = step_targets(triples, torch.tensor([2, 0, 1]), word_ids, 2, 2)
-    assert classes.tolist() == [[NONE, PAD, PAD], [1 + FIRST_RELATION, 2 + FIRST_RELATION, PAD]]
-    assert counts.tolist() == [1, 2]
-    assert (pointers[0] == IGNORED).all()
-    assert pointers[1, 0].tolist() == [1, 1, 0, 0]
+    rows = np.array([[1, 1, 0, 2, 2], [2, 2, 1, 1, 1], [1, 1, 2, 3, 3]])
+    made = PtrNet.collate_targets(PtrNetConfig(max_triples=2), [rows[:0], rows], [None] * 2, Shape(2, 5))
+    assert made["classes"].tolist() == [[NONE, PAD], [FIRST_RELATION, 2 + FIRST_RELATION]]
+    assert made["places"].tolist() == [[[0] * 4] * 2, [[1, 1, 2, 2], [1, 1, 3, 3]]]
 
 
 def test_spans_inside_words_become_the_words_that_cover_them():
@@ -171,25 +167,22 @@ def test_spans_inside_words_become_the_words_that_cover_them():
 def test_triples_are_shuffled_by_the_generator_of_the_sentence():
     rows = [np.arange(5 * count).reshape(count, 5) for count in (6, 0, 8)]
 
-    def steps(order: str, epoch: int) -> list[int]:
+    def steps(epoch: int) -> list[list[int]]:
         rngs = [generator(0, epoch, str(number)) for number in range(3)]
-        return PtrNet.collate_targets(PtrNetConfig(order=order), rows, rngs, Shape(3, 20))["steps"].tolist()
+        return PtrNet.collate_targets(PtrNetConfig(order="epoch"), rows, rngs, Shape(3, 20))["places"][..., 0].tolist()
 
-    for order in ("epoch", "once"):
-        assert sorted(steps(order, 0)[:6]) == list(range(6))
-        assert sorted(steps(order, 0)[6:]) == list(range(8))
-        assert steps(order, 0) == steps(order, 0)
-        assert steps(order, 0) != [*range(6), *range(8)]
-    assert steps("epoch", 0) != steps("epoch", 1)
-    assert steps("once", 0) == steps("once", 1)
+    assert [sorted(each) for each in steps(0)] == [[0] * 3 + [*range(0, 30, 5)], [0] * 9, [0, *range(0, 40, 5)]]
+    assert steps(0) == steps(0) != steps(1)
+    assert steps(0)[2][:8] != sorted(steps(0)[2][:8])
 
 
 def test_triples_are_written_as_they_come_in_the_text():
     """By subject start, object start, then what is left; a sentence's order is that of no random number."""
     rows = np.array([[9, 9, 0, 1, 1], [2, 3, 1, 7, 7], [2, 2, 0, 7, 7], [2, 3, 0, 4, 4]])
     for config in (PtrNetConfig(), PtrNetConfig(order="text")):  # the default
-        steps = PtrNet.collate_targets(config, [rows, rows[:0], rows[::-1]], [None] * 3, Shape(3, 20))
-        assert steps["steps"].tolist() == [3, 2, 1, 0, 0, 1, 2, 3]
+        made = PtrNet.collate_targets(config, [rows, rows[:0], rows[::-1]], [None] * 3, Shape(3, 20))
+        wanted = [[each[place] for place in (0, 1, 3, 4)] for each in rows[::-1].tolist()]
+        assert made["places"][:, :4].tolist() == [wanted, [[0] * 4] * 4, wanted]
 
 
 @pytest.mark.parametrize(("most", "written"), [(2, [2, 3, PAD]), (3, [2, 3, 4, NONE]), (4, [2, 3, 4, NONE, PAD])])
@@ -274,8 +267,8 @@ def test_split_and_whole_lstms_equal_packed_ones(tiny_encoder):
         parts = [words.vectors, hidden.expand(len(words.vectors), -1, -1), *([] if part is None else [part])]
         packed = pack_padded_sequence(torch.cat(parts, dim=-1), words.mask.sum(dim=0), enforce_sorted=False)
         packed = pad_packed_sequence(lstm(packed)[0], total_length=len(words.vectors))[0]
-        split = run_split(split_lstm(lstm, words.vectors, words.back), words.back, hidden, part)
-        whole = run_whole(whole_lstm(lstm, words.mask, torch.float64), words.vectors, hidden, part)
+        split = run(split_lstm(lstm, words.vectors, words.back), words.vectors, words.back, hidden, part)
+        whole = run(whole_lstm(lstm, words.mask, torch.float64), words.vectors, words.back, hidden, part)
         assert torch.allclose(packed[words.mask], split[words.mask], atol=1e-12)
         assert torch.allclose(packed[words.mask], whole[words.mask], atol=1e-12)
 
@@ -302,7 +295,7 @@ def test_an_untrained_model_writes_at_most_ten_triples_and_none_for_no_words(tin
 
 
 def test_settings(tiny_encoder):
-    with pytest.raises(UserError, match="'order' is 'never', expected one of text, once, epoch"):
+    with pytest.raises(UserError, match="'order' is 'never', expected one of text, epoch"):
         build(PtrNet, tiny_encoder, order="never")
     with pytest.raises(UserError, match="'max_words' is 0, expected at least 1"):
         build(PtrNet, tiny_encoder, max_words=0)
@@ -352,8 +345,9 @@ def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder)
 def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end_relation_object_end(seed):
     rows = np.unique(np.random.default_rng(seed).integers(0, 3, (40, 5)), axis=0)
     np.random.default_rng(seed).shuffle(rows)
-    steps = PtrNet.collate_targets(PtrNetConfig(order="text"), [rows], [None], Shape(1, 20))["steps"]
-    written = rows[steps.argsort().numpy()].tolist()
+    made = PtrNet.collate_targets(PtrNetConfig(max_triples=40), [rows], [None], Shape(1, 20))
+    classes, places = made["classes"][0, : len(rows)] - FIRST_RELATION, made["places"][0, : len(rows)]
+    written = torch.cat([places[:, :2], classes[:, None], places[:, 2:]], dim=1).tolist()
     assert written == sorted(rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4]))
 
 

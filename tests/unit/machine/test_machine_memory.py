@@ -100,8 +100,7 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monk
     model = build(TPLinker, tiny_encoder)
     dataset = TrainingSentences(toy_sentences(), model)
     settings = TrainingSettings(epochs=1, batch_size=4, evaluation_batch_size=6)
-    loss = "device_loss" if formulation else "forward"
-    forward = getattr(model, loss)
+    forward = model.forward
 
     def fails(*arguments, **inputs):
         forward(*arguments, **inputs)
@@ -113,7 +112,7 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monk
     advice = "even with a single sentence.*; try a smaller encoder" if formulation else "try evaluation_batch_size: 3$"
     with pytest.raises(UserError, match=f"validation ran out of .* memory .*{advice}"):
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "a", validate=validate)
-    setattr(model, loss, fails)
+    model.forward = fails
     with pytest.raises(UserError) as caught:
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "b")
     assert "try batch_size: 2 with accumulation: 2 (the same optimiser step), or relation_chunk: " in str(caught.value)
@@ -131,11 +130,10 @@ def test_relations_in_smaller_chunks_change_nothing_but_rounding(tiny_encoder, m
     batch = collator([examples[0, number] for number in range(len(examples))])
     if formulation:
         batch |= {name: torch.tensor(value) for name, value in model.schedule(0).items()}
-    score = model.device_loss if formulation else model
-    whole = score(**batch).loss.item()
+    whole = model(**batch).loss.item()
     assert model.chunks.largest > 2
     model.chunks = Chunks(2)
-    assert score(**batch).loss.item() == pytest.approx(whole, rel=1e-9)
+    assert model(**batch).loss.item() == pytest.approx(whole, rel=1e-9)
     assert model.chunks.largest == 2
 
 

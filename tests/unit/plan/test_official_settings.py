@@ -34,7 +34,7 @@ OFFICIAL = {
             **ADAM, "precision": "float32", "group_by_length": True, "batch_size": 32, "epochs": 30, "patience": 5,
             "clip": "global", "clip_norm": 10.0, "schedule": "linear", "head_schedule": "constant", "accumulation": 1,
         },
-        "model": {"width": 300, "dropout": 0.3, "max_words": 5, "max_triples": 10, "drop_above": 10, "order": "once"},
+        "model": {"width": 300, "dropout": 0.3, "max_words": 5, "max_triples": 10, "drop_above": 10, "order": "epoch"},
         "webnlg": {},
     },
     "casrel": {  # lines 284-287, markers 296

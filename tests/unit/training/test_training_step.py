@@ -164,8 +164,6 @@ def trained(name, encoder, kind, accumulation=1, **options):
     """The weights after some steps in the device's formulation."""
     extractor, implied = resolve(name)
     model = build(extractor, encoder, **implied).train()
-    loss = model.device_loss
-    model.device_loss = lambda unused, **batch: loss(**batch)
     settings = TrainingSettings(
         encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global", accumulation=accumulation
     )
@@ -260,7 +258,7 @@ def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
             batch = Collator(kind, model.config, model.aligner.pad_id, 0, static=len(examples))(chosen)
             schedule = {key: torch.tensor(value) for key, value in model.schedule(0).items()}
             model.zero_grad(set_to_none=True)
-            model.device_loss(**batch, **schedule).loss.backward()
+            model(**batch, **schedule).loss.backward()
             reached.append([own for own, parameter in model.named_parameters() if parameter.grad is not None])
     assert reached[0] == reached[1]
     assert reached[0] == [own for own, _ in model.named_parameters()]
@@ -302,8 +300,6 @@ def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monk
 def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
     """A graph writes the sum of losses and the norm of gradients to where they were when it was captured."""
     model = build(CasRel, tiny_encoder).train()
-    loss = model.device_loss
-    model.device_loss = lambda unused, **batch: loss(**batch)
     settings = TrainingSettings(clip="global", clip_norm=1e-3)
     with device_formulation():
         optimizer = make_optimizer(model, settings)

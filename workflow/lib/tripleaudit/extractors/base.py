@@ -121,7 +121,7 @@ class Extractor(PreTrainedModel):
         name: the registry's name.
         kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
             ``evaluate`` instead of ``predict_rows``.
-        static: whether ``forward`` (or ``device_loss``) keeps to the rules of a captured step: see :meth:`device_loss`.
+        static: whether :meth:`forward` keeps to the rules of a captured step.
         told: whether relations are an input and no weights, so that a trained one can be told others (:meth:`tell`).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
@@ -194,7 +194,13 @@ class Extractor(PreTrainedModel):
         return {}
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ExtractorOutput:
-        """Score a batch and, given ``triples``, compute the loss.
+        """Score a batch and, given gold triples, compute the loss: the same in a tight batch and in a static one.
+
+        A class that says ``static = True`` keeps to the rules of a step that is captured once and replayed, wherever
+        :func:`formulation.on_device` is true: no look at a value (``item``, ``nonzero``, indexing by a mask, branches),
+        no numbers from the host, as many operators for a large batch as for a small one, and numbers that change from
+        step to step come from :meth:`schedule`. A sentence whose ``attention_mask`` is 0 everywhere counts in no term.
+        ``triples`` is then padded with rows whose ``valid`` is False.
 
         Args:
             input_ids, attention_mask, content_mask: [B, L] (see :func:`tripleaudit.extractors.batches.pad_batch`).
@@ -203,16 +209,6 @@ class Extractor(PreTrainedModel):
             inputs: what :meth:`collate_targets` returns.
         """
         raise TypeError(f"{type(self).__name__} defines no forward")
-
-    def device_loss(self, **batch: Tensor) -> ExtractorOutput:
-        """The loss of a static batch, as a training step that is captured once and replayed computes it.
-
-        Rules (a class that keeps them says ``static = True``): no look at a value (``item``, ``nonzero``, indexing by a
-        mask, branches), no numbers from the host, as many operators for a large batch as for a small one, and numbers
-        that change from step to step come from :meth:`schedule`. A sentence whose ``attention_mask`` is 0 everywhere
-        counts in no term. ``triples`` is padded with rows whose ``valid`` is False.
-        """
-        return self(**batch)
 
     def schedule(self, step: int) -> dict[str, float]:
         """Numbers that depend on the optimiser step; static batches carry them as scalars of these names."""

@@ -88,6 +88,24 @@ def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
     return binary_cells(logits, gold.cells, weights, gold.last) / (count if over == 1 else count * over)
 
 
+def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
+    """Sum of binary cross-entropies over the cells of a mask, for gold cells that only the model can number.
+
+    Args:
+        logits: any shape.
+        cells: [n] int64, flat numbers of the positive cells; repeats count once.
+        mask: weights that broadcast to ``logits``.
+        valid: [n] bool, rows of ``cells`` that are no padding; all if None.
+    """
+    if not on_device(logits):
+        return binary_cells(logits, cells if valid is None else cells[valid], mask)
+    logits = raise_precision(logits)
+    beyond = logits.numel()
+    places = cells if valid is None else torch.where(valid, cells, beyond)
+    labels = logits.new_zeros(beyond + 1).scatter_(0, places, 1.0)[:beyond].view(logits.shape)
+    return F.binary_cross_entropy_with_logits(logits, labels, weight=mask.to(logits.dtype), reduction="sum")
+
+
 def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None, last: Tensor | None = None) -> Tensor:
     """Sum of binary cross-entropies over all cells (logit form).
 

@@ -14,15 +14,14 @@ from torch import Tensor, nn
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
-from tripleaudit.extractors.decoding import first_rows
+from tripleaudit.extractors.decoding import Found, first_rows
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import cells_at_once, on_device
-from tripleaudit.extractors.losses import binary_cells, flat_cells, raise_precision
+from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bce
 from tripleaudit.extractors.recurrence import partition_filter
 from tripleaudit.fields import Number, Rate, among
 
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
-ROWS_PER_SENTENCE = 1000
 ENDS = ("word", "token")
 ENTITIES = ("full", "last_word")
 
@@ -37,7 +36,6 @@ class PFNConfig(ExtractorConfig):
         ends: where a span ends in its table: ``word`` is the first piece of the last whitespace word, as the official
             code has it; ``token`` is the last piece, for texts whose punctuation is not set off by blanks.
         entities: ``full`` spans, or ``last_word``, which trains and predicts the last word of each entity (PFN*).
-        pool_padding: let the pooled vector see padding, as the official code does.
         max_starts: at most this many entity starts of a sentence are followed up when decoding, the first ones; far
             beyond what a trained model finds.
     """
@@ -48,7 +46,6 @@ class PFNConfig(ExtractorConfig):
     drop_connect: Rate = 0.1
     ends: Annotated[str, among(ENDS)] = "word"
     entities: Annotated[str, among(ENTITIES)] = "full"
-    pool_padding: bool = False
     max_starts: Number = 60
 
 
@@ -96,49 +93,27 @@ class PFN(Extractor):
         word_ids: Tensor,
         word_first: Tensor,
         triples: Tensor | None = None,
+        valid: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; both tables have valid cells at specials, too."""
         entity, relation = self.features(input_ids, attention_mask)
         if triples is None:
             return ExtractorOutput()
-        mask = attention_mask
-        entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]
-        relation_logits = self.relation_out(self._joined(relation, self.relation_norm))
-        starts, ends = table_spans(triples, word_ids, word_first, self.config)
-        pairs = mask[:, :, None] * mask[:, None]
-        longest = mask.sum(dim=1).max()
-        terms = {
-            "entity": entity_term(entity_logits, triples[:, 0], starts, ends, pairs.triu()) / longest,
-            "relation": relation_term(relation_logits, triples, starts, pairs) / longest,
-        }
-        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
-
-    def device_loss(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        word_ids: Tensor,
-        word_first: Tensor,
-        triples: Tensor,
-        valid: Tensor,
-        **_: Tensor,
-    ) -> ExtractorOutput:
-        """See :meth:`Extractor.device_loss`; labels are dense, padding of ``triples`` writes beyond their end."""
-        entity, relation = self.features(input_ids, attention_mask)
         entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]  # [B, L, L]
         relation_logits = self.relation_out(self._joined(relation, self.relation_norm))  # [B, L, L, R]
         sentence, label = triples[:, 0], triples[:, 3]
         starts, ends = table_spans(triples, word_ids, word_first, self.config)
-        pairs = attention_mask[:, :, None] * attention_mask[:, None]
         entities = [flat_cells(entity_logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
         relations = flat_cells(relation_logits.shape, sentence, starts[:, 0], starts[:, 1], label)
+        pairs = attention_mask[:, :, None] * attention_mask[:, None]
         longest = attention_mask.sum(dim=1).max()
+        twice = None if valid is None else valid.repeat(2)
         terms = {
-            "entity": dense_term(entity_logits, torch.cat(entities), valid.repeat(2), pairs.triu()) / longest,
-            "relation": dense_term(relation_logits, relations, valid, pairs[..., None]) / longest,
+            "entity": summed_bce(entity_logits, torch.cat(entities), pairs.triu(), twice) / longest,
+            "relation": summed_bce(relation_logits, relations, pairs[..., None], valid) / longest,
         }
-        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
+        return ExtractorOutput.of(terms)
 
     def features(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the relation table."""
@@ -173,8 +148,7 @@ class PFN(Extractor):
 
     def _parts(self, own: Tensor, share: Tensor, mask: Tensor, pool: nn.Linear, pair: nn.Linear) -> tuple[Tensor, ...]:
         pooled = pool(torch.cat([share, own], dim=-1)).tanh()
-        if not self.config.pool_padding:
-            pooled = pooled.masked_fill(mask[..., None] == 0, -1.0)  # tanh is never below
+        pooled = pooled.masked_fill(mask[..., None] == 0, -1.0)  # tanh is never below
         rows, columns, whole = pair.weight.chunk(3, dim=1)
         return F.linear(own, rows), F.linear(own, columns), F.linear(pooled.amax(dim=1), whole, pair.bias)
 
@@ -277,35 +251,6 @@ def last_of_word(word_ids: Tensor, word_first: Tensor, word_last: Tensor) -> Ten
     return torch.where(begins, word_last[sentence, word], place)
 
 
-def entity_term(logits: Tensor, sentence: Tensor, starts: Tensor, ends: Tensor, cells: Tensor) -> Tensor:
-    """Sum of BCE over valid cells; logits and ``cells`` [B, L, L], starts and ends [n, 2]."""
-    gold = [flat_cells(logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
-    return binary_cells(logits, torch.cat(gold), cells)
-
-
-def dense_term(logits: Tensor, gold: Tensor, valid: Tensor, cells: Tensor) -> Tensor:
-    """Sum of BCE over valid cells, with dense labels.
-
-    Args:
-        logits: any shape.
-        gold: [n] int64, flat numbers of the positive cells.
-        valid: [n] bool, rows of ``gold`` that count.
-        cells: weights that broadcast to ``logits``.
-    """
-    logits = raise_precision(logits)
-    beyond = logits.numel()
-    labels = logits.new_zeros(beyond + 1).scatter_(0, torch.where(valid, gold, beyond), 1.0)[:beyond]
-    return F.binary_cross_entropy_with_logits(
-        logits, labels.view(logits.shape), weight=cells.to(logits.dtype), reduction="sum"
-    )
-
-
-def relation_term(logits: Tensor, triples: Tensor, starts: Tensor, cells: Tensor) -> Tensor:
-    """Sum of BCE over valid cells and relations; logits [B, L, L, R], ``cells`` [B, L, L]."""
-    gold = flat_cells(logits.shape, triples[:, 0], starts[:, 0], starts[:, 1], triples[:, 3])
-    return binary_cells(logits, gold, cells[..., None])
-
-
 def decode(
     entity_logits: Tensor,
     relation_logits: Callable[[Tensor], Tensor],
@@ -335,8 +280,7 @@ def decode(
     same = starts[:, None, 0] == starts[None, :, 0]
     a, b = torch.nonzero(same, as_tuple=True)
     cells = torch.cat([starts[a], starts[b, 1:]], dim=1)
-    rows = [torch.zeros(0, 6, dtype=torch.long, device=content.device)]
-    scores = [torch.zeros(0, device=content.device)]
+    found = Found(content.device)
     for part in cells.split(at_once):
         if not len(part):
             continue
@@ -346,8 +290,6 @@ def decode(
         ends = [best.indices[sentence, start] for start in (i, j)]
         if last is not None:
             ends = [last[sentence, end] for end in ends]
-        rows.append(torch.stack([sentence, i, ends[0], relation, j, ends[1]], dim=1))
-        scores.append((probability[row, relation] * best.values[sentence, i] * best.values[sentence, j]).float())
-    triples = torch.cat(rows)
-    kept = first_rows(triples[:, 0], ROWS_PER_SENTENCE)
-    return triples[kept], torch.cat(scores)[kept]
+        score = probability[row, relation] * best.values[sentence, i] * best.values[sentence, j]
+        found.add(sentence, i, ends[0], relation, j, ends[1], score)
+    return found.first()

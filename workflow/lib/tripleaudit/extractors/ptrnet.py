@@ -3,10 +3,8 @@
 The encoder is a pre-trained one; the first piece of each whitespace word stands for the word. Entities are runs of
 whole words: a span that begins or ends inside a word is trained and predicted as the words that cover it.
 
-Shortcuts, none of which changes the mathematics: what both two-way LSTMs read from the words is one matrix product for
-all steps; their two directions run side by side, the second over each sentence reversed, so padding always comes last;
-and a sentence leaves the batch after its last step. In the device formulation every sentence takes all steps, and the
-LSTMs are PyTorch's own (cuDNN's on a GPU) over the padded batch, where padding cannot enter a cell.
+Shortcuts, none of which changes the mathematics: what the two-way LSTMs over words read from them is computed once for
+all steps (:mod:`tripleaudit.extractors.pointers`); and on a CPU a sentence leaves the batch after its last step.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,20 +18,18 @@ from torch import Tensor, nn
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.decoding import Found
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.recurrence import two_way
+from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM, prepare, run
 from tripleaudit.fields import Number, Rate, among
-from tripleaudit.randomness import generator
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
 STEPS_OF = 3  # static batches have a multiple of so many steps
-TILE = 8
-SHUT = -1e4  # to an input gate: nothing enters the cell
 POINTERS = "subject_start", "subject_end", "object_start", "object_end"
-ORDERS = ("text", "once", "epoch")
+ORDERS = ("text", "epoch")
 
 
 class PtrNetConfig(ExtractorConfig):
@@ -47,8 +43,7 @@ class PtrNetConfig(ExtractorConfig):
             ``order``, without the NONE that would follow (the official code drops such sentences).
         skip_equal: drop predictions whose subject and object are the same text, as the official code does.
         order: ``text`` writes the triples of a sentence as their subjects, then their objects begin in the text, so
-            that there is one right answer at each step; ``once`` keeps one shuffled order for all epochs and runs, as
-            the official loader does; ``epoch`` shuffles them anew in every epoch.
+            that there is one right answer at each step; ``epoch`` shuffles them anew in every epoch.
     """
 
     model_type = "tripleaudit-ptrnet"
@@ -58,38 +53,6 @@ class PtrNetConfig(ExtractorConfig):
     max_triples: Number = 10
     skip_equal: bool = True
     order: Annotated[str, among(ORDERS)] = "text"
-
-
-class SplitLSTM(NamedTuple):
-    """Weights of a two-way LSTM by what they read, directions first, and the gates' part that the words decide.
-
-    Attributes:
-        gates: [W, 2, B, 4 D] with all biases, for the second direction with every sentence reversed.
-        hidden: [2, D, 4 D], from the decoder's state.
-        before: [2, 2 D, 4 D], from the features of the LSTM before it; None for the first.
-        recurrent: [2, 4 D, D].
-    """
-
-    gates: Tensor
-    hidden: Tensor
-    before: Tensor | None
-    recurrent: Tensor
-
-
-class WholeLSTM(NamedTuple):
-    """A two-way LSTM over padded batches, with one more input, which is 1 at padding and shuts the input gates.
-
-    The direction that begins in the padding arrives at the last word with empty cell and state, as if it began there.
-
-    Attributes:
-        weights: of both directions, as PyTorch's LSTM wants them.
-        padding: [W, B, …], 1 at padding and 0 elsewhere in the first column.
-        zero: [2, B, at least D], the first state.
-    """
-
-    weights: list[Tensor]
-    padding: Tensor
-    zero: Tensor
 
 
 class Words(NamedTuple):
@@ -176,22 +139,20 @@ class PtrNet(Extractor):
     def collate_targets(
         cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
-        """Return ``steps`` [n], the decoder step that writes each triple, in the order of the setting.
+        """Return what each step of the decoder writes: a sentence's triples in the order of the setting, then none.
 
-        Of a static batch instead what each step writes: ``classes`` [B, T], and ``places`` [B, T, 4], the tokens of
-        subject start, subject end, object start and object end, 0 where there is no triple.
+        Returns:
+            ``classes`` [B, T], ``PAD`` after the last step, and ``places`` [B, T, 4], the tokens of subject start,
+            subject end, object start and object end, 0 where there is no triple.
         """
-        if config.order == "once":
-            rngs = [generator(0, each.tobytes().hex(), "order") for each in rows]
         if config.order == "text":
             steps = [np.lexsort(each[:, [4, 2, 1, 3, 0]].T).argsort() for each in rows]
         else:
             steps = [rng.permutation(len(each)) for each, rng in zip(rows, rngs, strict=True)]
-        if not shape.static:
-            return {"steps": torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *steps]))}
         most = config.max_triples
-        longest = max((len(each) + (len(each) <= most) for each in rows), default=1)
-        longest = min(most + 1, -(-min(longest, most + 1) // STEPS_OF) * STEPS_OF)
+        longest = max((min(len(each) + 1, most + (len(each) <= most)) for each in rows), default=1)
+        if shape.static:
+            longest = min(most + 1, -(-longest // STEPS_OF) * STEPS_OF)
         classes = np.full((len(rows), longest), PAD, dtype=np.int64)
         places = np.zeros((len(rows), longest, 4), dtype=np.int64)
         for number, (each, order) in enumerate(zip(rows, steps, strict=True)):
@@ -208,71 +169,53 @@ class PtrNet(Extractor):
         attention_mask: Tensor,
         word_ids: Tensor,
         word_first: Tensor,
-        triples: Tensor | None = None,
-        steps: Tensor | None = None,
+        classes: Tensor | None = None,
+        places: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; ``steps`` [n] is the step of each triple."""
-        if triples is None:
+        """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``places`` [B, T, 4] of :meth:`collate_targets`."""
+        if classes is None:
             return ExtractorOutput()
-        words = self.read(input_ids, attention_mask, word_first)
-        relations, pointers, counts = step_targets(triples, steps, word_ids, len(input_ids), self.config.max_triples)
-        order = torch.argsort(counts, descending=True, stable=True)
-        words, relations, pointers = words.take(order), relations[order], pointers[order]
-        state = self.start(words)
-        logits = []
-        for step, active in enumerate((relations != PAD).sum(dim=0).tolist()):
+        writes = classes >= FIRST_RELATION  # [B, T]
+        pointers = word_ids.gather(1, places.flatten(1)).view_as(places).masked_fill(~writes[..., None], IGNORED)
+        relation_logits, pointer_logits, classes, pointers = self.teach(
+            self.read(input_ids, attention_mask, word_first), classes, pointers
+        )
+        terms = {"relation": F.cross_entropy(raise_precision(relation_logits), classes, ignore_index=PAD)}
+        losses = F.cross_entropy(
+            pointer_logits.flatten(0, 1), pointers.flatten(), ignore_index=IGNORED, reduction="none"
+        ).view_as(pointers)
+        written = writes.sum().clamp(min=1)  # no triple in the batch: the pointer terms are 0
+        for name, loss in zip(POINTERS, losses.sum(dim=0).unbind(), strict=True):
+            terms[name] = loss / written
+        return ExtractorOutput.of(terms)
+
+    def teach(self, words: Words, classes: Tensor, pointers: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Let the decoder write the gold triples.
+
+        Args:
+            words: of the batch.
+            classes, pointers: [B, T] and [B, T, 4], what each step is to write.
+
+        Returns:
+            relation logits [n, R + 2] and pointer logits [n, 4, W] of the steps of all sentences, with their classes
+            [n] and pointers [n, 4].
+        """
+        steps = [len(classes)] * classes.shape[1]  # sentences that take part in each
+        if not on_device(classes):
+            order = torch.argsort((classes != PAD).sum(dim=1), descending=True, stable=True)
+            words, classes, pointers = words.take(order), classes[order], pointers[order]
+            steps = (classes != PAD).sum(dim=0).tolist()
+        state, scored = self.start(words), []
+        for active, wanted, places in zip(steps, classes.unbind(1), pointers.unbind(1), strict=True):
             if not active:
                 break
             if active < len(state.hidden):
                 words, state = words.take(slice(active)), state.take(slice(active))
             state, relation_logits, pointer_logits, arguments = self.advance(words, state)
-            logits.append((relation_logits, pointer_logits))
-            state = self.write(state, arguments, relations[:active, step])
-        targets = [(relations[: len(each), step], pointers[: len(each), step]) for step, (each, _) in enumerate(logits)]
-        relation_logits, pointer_logits = (torch.cat(each) for each in zip(*logits, strict=True))
-        relations, pointers = (torch.cat(each) for each in zip(*targets, strict=True))
-        terms = {"relation": F.cross_entropy(raise_precision(relation_logits), relations)}
-        written = (relations != NONE).sum().clamp(min=1)  # no triple in the batch: the pointer terms are 0
-        for number, name in enumerate(POINTERS):
-            loss = F.cross_entropy(
-                pointer_logits[:, number], pointers[:, number], ignore_index=IGNORED, reduction="sum"
-            )
-            terms[name] = loss / written
-        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
-
-    def device_loss(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        word_ids: Tensor,
-        word_first: Tensor,
-        classes: Tensor,
-        places: Tensor,
-        **_: Tensor,
-    ) -> ExtractorOutput:
-        """See :meth:`Extractor.device_loss`; ``classes`` [B, T] and ``places`` [B, T, 4] of :meth:`collate_targets`."""
-        words = self.read(input_ids, attention_mask, word_first)
-        state, logits = self.start(words), []
-        for relations in classes.unbind(1):
-            state, *scores, arguments = self.advance(words, state)
-            logits.append(scores)
-            state = self.write(state, arguments, relations)
-        relation_logits, pointer_logits = (torch.stack(each, dim=1) for each in zip(*logits, strict=True))
-        writes = classes >= FIRST_RELATION  # [B, T]
-        pointers = word_ids.gather(1, places.flatten(1)).view_as(places).masked_fill(~writes[..., None], IGNORED)
-        terms = {
-            "relation": F.cross_entropy(
-                raise_precision(relation_logits).flatten(0, 1), classes.flatten(), ignore_index=PAD
-            )
-        }
-        losses = F.cross_entropy(
-            pointer_logits.flatten(0, 2), pointers.flatten(), ignore_index=IGNORED, reduction="none"
-        ).view_as(places)
-        written = writes.sum().clamp(min=1)  # no triple in the batch: the pointer terms are 0
-        for name, loss in zip(POINTERS, losses.sum(dim=(0, 1)).unbind(), strict=True):
-            terms[name] = loss / written
-        return ExtractorOutput(loss=sum(terms.values()), terms={key: term.detach() for key, term in terms.items()})
+            scored.append((relation_logits, pointer_logits, wanted[:active], places[:active]))
+            state = self.write(state, arguments, wanted[:active])
+        return tuple(torch.cat(each) for each in zip(*scored, strict=True))
 
     # The decoder
 
@@ -289,10 +232,7 @@ class PtrNet(Extractor):
         places = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
         back = torch.where(mask, lengths - 1 - places, places)
         pointers = self.subject_lstm, self.object_lstm
-        if on_device(vectors):
-            lstms = tuple(whole_lstm(lstm, mask, vectors.dtype) for lstm in pointers)
-        else:
-            lstms = tuple(split_lstm(lstm, vectors, back) for lstm in pointers)
+        lstms = tuple(prepare(lstm, vectors, mask, back) for lstm in pointers)
         return Words(mask, vectors, self.attention_keys(vectors), lstms, back)
 
     def start(self, words: Words) -> State:
@@ -315,11 +255,7 @@ class PtrNet(Extractor):
         hidden = self.dropout(hidden)
         pointers, arguments, before = [], [], None
         for lstm, out in zip(words.lstms, (self.subject_pointers, self.object_pointers), strict=True):
-            if isinstance(lstm, WholeLSTM):
-                features = run_whole(lstm, words.vectors, hidden, before)
-            else:
-                features = run_split(lstm, words.back, hidden, before)
-            features = self.dropout(features)
+            features = self.dropout(run(lstm, words.vectors, words.back, hidden, before))
             logits = masked(out(features), words.mask[..., None])  # [W, B, 2]
             ends = logits.softmax(dim=0).flip(-1).to(features.dtype)  # the end-weighted half comes first
             arguments.append(self.dropout(torch.einsum("wbk,wbd->bkd", ends, features).flatten(1)))
@@ -351,7 +287,7 @@ class PtrNet(Extractor):
             rows, score = self.write_all(words, state)
             return self.rows_of_text(rows.cpu(), score.cpu(), input_ids.cpu(), word_first.cpu(), word_last.cpu())
         sentence = torch.arange(len(input_ids), device=input_ids.device)
-        found, scores = [torch.zeros(0, 6, dtype=torch.long, device=input_ids.device)], [words.vectors.new_zeros(0)]
+        found = Found(input_ids.device)
         for _ in range(self.config.max_triples):
             state, relation_logits, pointer_logits, arguments = self.advance(words, state)
             probability, relation = best_relation(relation_logits)
@@ -364,11 +300,10 @@ class PtrNet(Extractor):
                 pointer_logits, probability, relation = pointer_logits[going], probability[going], relation[going]
             spans, likelihood = best_spans(pointer_logits, words.mask.T, self.config.max_words)
             kept = torch.isfinite(likelihood)
-            rows = torch.stack([sentence, *spans[:, :2].T, relation - FIRST_RELATION, *spans[:, 2:].T], dim=1)[kept]
-            found.append(rows)
-            scores.append((likelihood.exp() * probability)[kept])
-        scores = torch.cat([each.float() for each in scores])
-        return self.rows_of_text(torch.cat(found), scores, input_ids, word_first, word_last)
+            subject, object_ = spans[kept, :2].T, spans[kept, 2:].T
+            score = (likelihood.exp() * probability)[kept]
+            found.add(sentence[kept], *subject, relation[kept] - FIRST_RELATION, *object_, score)
+        return self.rows_of_text(*found.all(), input_ids, word_first, word_last)
 
     def write_all(self, words: Words, state: State) -> tuple[Tensor, Tensor]:
         """Let every sentence take as many steps as the longest one; rows [n, 6] of words and scores [n].
@@ -434,102 +369,6 @@ def masked(logits: Tensor, mask: Tensor) -> Tensor:
     """Logits in float32 or better, the least finite number where there is no word, so that no words give no NaN."""
     logits = raise_precision(logits)
     return logits.masked_fill(~mask, torch.finfo(logits.dtype).min)
-
-
-def reverse(values: Tensor, back: Tensor) -> Tensor:
-    """Reverse [W, B, …] along the words of each sentence; padding stays where it is."""
-    return values[back, torch.arange(back.shape[1], device=back.device)]
-
-
-def run_whole(lstm: WholeLSTM, vectors: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
-    """A pointer LSTM over ``[words; hidden; before]`` of a padded batch; returns [W, B, 2 D]."""
-    parts = [vectors, hidden.expand(len(vectors), -1, -1), *([] if before is None else [before]), lstm.padding]
-    with torch.autocast(vectors.device.type, enabled=False):
-        inputs = torch.cat([part.to(lstm.zero.dtype) for part in parts], dim=-1)
-        keep = torch.is_grad_enabled()  # what the backward pass needs
-        states = torch.lstm(inputs, (lstm.zero, lstm.zero), lstm.weights, True, 1, 0.0, keep, True, False)[0]
-        return states.unflatten(-1, (2, -1))[..., : hidden.shape[-1]].flatten(-2)
-
-
-def whole_lstm(lstm: nn.LSTM, mask: Tensor, dtype: torch.dtype) -> WholeLSTM:
-    """Prepare a pointer LSTM for :func:`run_whole` in a precision; mask [W, B] of the words.
-
-    Inputs and states are padded to whole tiles of matrix units; a unit whose weights are 0 stays 0.
-    """
-    width = lstm.hidden_size
-    columns, units = TILE - lstm.input_size % TILE, -width % TILE  # at least one column
-    shut = F.pad(lstm.weight_ih_l0.new_full((width, 1), SHUT), (0, columns - 1, 0, 3 * width))  # of the input gate
-    weights = []
-    for way in ("", "_reverse"):
-        inputs, states, *biases = (
-            getattr(lstm, f"{name}_l0{way}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        inputs = F.pad(torch.cat([inputs, shut], dim=1).unflatten(0, (4, width)), (0, 0, 0, units))
-        states = F.pad(states.unflatten(0, (4, width)), (0, units, 0, units))
-        biases = [F.pad(bias.unflatten(0, (4, width)), (0, units)) for bias in biases]
-        weights += [each.flatten(0, 1).to(dtype) for each in (inputs, states, *biases)]
-    padding = F.pad((~mask)[..., None].to(dtype), (0, columns - 1))
-    return WholeLSTM(weights, padding, padding.new_zeros(2, mask.shape[1], width + units))
-
-
-def run_split(lstm: SplitLSTM, back: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
-    """The same as :func:`run_whole`, with the word part of the gates computed beforehand."""
-    gates = lstm.gates + torch.matmul(hidden, lstm.hidden)
-    if before is not None:
-        gates = gates + by_direction(before, back, lstm.before)
-    ahead, behind = two_way(gates, lstm.recurrent).unbind(1)
-    return torch.cat([ahead, reverse(behind, back)], dim=-1)
-
-
-def split_lstm(lstm: nn.LSTM, vectors: Tensor, back: Tensor) -> SplitLSTM:
-    """Split a pointer LSTM for :func:`run_split`; vectors [W, B, D]."""
-    width = vectors.shape[-1]
-    inputs = torch.stack([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse]).mT
-    bias = torch.stack([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
-    own, hidden, before = inputs.split([width, width, inputs.shape[1] - 2 * width], dim=1)
-    return SplitLSTM(
-        by_direction(vectors, back, own) + bias[:, None],
-        hidden,
-        before if before.shape[1] else None,
-        torch.stack([lstm.weight_hh_l0, lstm.weight_hh_l0_reverse]),
-    )
-
-
-def by_direction(values: Tensor, back: Tensor, weight: Tensor) -> Tensor:
-    """Multiply [W, B, I], as it is and reversed, by the weights [2, I, O] of the directions; returns [W, 2, B, O]."""
-    both = torch.stack([values, reverse(values, back)])
-    product = torch.bmm(both.flatten(1, 2), weight)
-    return product.unflatten(1, values.shape[:2]).transpose(0, 1)
-
-
-def step_targets(
-    triples: Tensor, steps: Tensor, word_ids: Tensor, sentences: int, max_triples: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Targets of the decoder: the triples of a sentence at their steps, then NONE, then PAD.
-
-    Args:
-        triples: [n, 6].
-        steps: [n], distinct within a sentence, from 0 on.
-        word_ids: [B, L].
-        sentences: B.
-        max_triples: later steps are left out; a sentence with more triples has no NONE.
-
-    Returns:
-        classes [B, T], pointers [B, T, 4] (words; subject start, subject end, object start, object end; ``IGNORED``
-        where there is no triple), and the number of steps of each sentence [B].
-    """
-    sentence = triples[:, 0]
-    counts = torch.bincount(sentence, minlength=sentences)
-    longest = max_triples + 1
-    relations = torch.full((sentences, longest), PAD, device=triples.device)
-    pointers = torch.full((sentences, longest, 4), IGNORED, device=triples.device)
-    ending = torch.nonzero(counts <= max_triples)[:, 0]
-    relations[ending, counts[ending]] = NONE
-    early = steps < max_triples
-    sentence, steps, triples = sentence[early], steps[early], triples[early]
-    relations[sentence, steps] = triples[:, 3] + FIRST_RELATION
-    pointers[sentence, steps] = word_ids[sentence[:, None], triples[:, [1, 2, 4, 5]]]
-    return relations, pointers, (relations != PAD).sum(dim=1)
 
 
 def best_relation(logits: Tensor) -> tuple[Tensor, Tensor]:

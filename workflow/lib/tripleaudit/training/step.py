@@ -118,7 +118,7 @@ class Step:
             for group, rate in zip(self.optimizer.param_groups, rates.unbind(), strict=True):
                 group["lr"] = rate
         with self.autocast():
-            loss = (self.model.device_loss if self.static else self.model)(**batch).loss
+            loss = self.model(**batch).loss
             loss = loss if share == 1 else loss / share
         loss.backward()
         self.total += loss.detach()
