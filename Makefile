@@ -28,6 +28,7 @@ $(READY): pyproject.toml envs/constraints.txt
 demo: $(READY) ## run the demo study from its corpus to tables and report (at most 10 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
+	@echo "Real sentences in about ten minutes: $(BIN)/tripleaudit run config/conll04-quick.yaml"
 
 report: $(READY) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
