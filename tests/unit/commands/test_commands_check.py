@@ -54,6 +54,10 @@ FAULTS = {
         [*CLEAN, {"text": "Anna Lindt left Rome", "triples": [["Anna Lints", "left", "Rome"]]}],
         1, "nearest is 'Anna Lindt'",
     ),
+    "not-words": (
+        [*CLEAN, {"text": "Ann left `` Rome", "triples": [["``", "left", "Rome"], ["Ann", "left", "Rom"]]}],
+        2, "cut inside a word 10: 'Rom' 10: '``'",
+    ),
     "blanks": ([*CLEAN, {"text": "Ann left Rome", "triples": [["Ann ", "left", "Rome"]]}], 1, "'Ann '"),
     "spelling": (
         [*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "Employer", "Rome"]]}], 1, "Employer / employer",

@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -42,6 +43,7 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
     found = itertools.chain(
         _order(sentences),
         _missing(sentences),
+        _not_words(sentences),
         _forms(sentences),
         _copies(sentences),
         _ids(corpus),
@@ -98,6 +100,22 @@ def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
                 for entity, text in itertools.islice(places, SHOWN)
             )
             yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {text}", tuple(shown))
+
+
+def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    """Entities of the text that are none of its words: marks alone, or a string that begins or ends inside a word."""
+    places = []
+    for sentence in sentences:
+        for entity in sorted({part.text for triple in sentence.triples for part in (triple.subject, triple.object)}):
+            inside = entity in sentence.text and not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", sentence.text)
+            if not any(char.isalnum() for char in entity) or inside:
+                places.append(f"{sentence.id}: {entity!r}")
+    yield Finding(
+        "not-words",
+        len(places),
+        f"{len(places)} entities are no words of their sentence: marks alone, or cut inside a word",
+        tuple(places[:SHOWN]),
+    )
 
 
 def nearest(entity: str, text: str) -> str:

@@ -1,0 +1,273 @@
+"""How far errors of gold move a system's scores: a person judges a sample of what gold and systems disagree on.
+
+Where gold and a system agree, the triple is taken as right. What they disagree on is either a gold triple that a system
+misses, which may be wrong, or a triple that a system adds, which may be right. A random sample of both, which does not
+say which is which, is judged; its shares, with their uncertainty, give bounds of the corrected scores. Triples that
+neither gold nor any of the systems has stay unknown; with them, a corrected recall would be lower.
+"""
+
+import csv
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers.common import first_character, load_json
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write, open_text, write_json
+
+LABELS: Final = ("yes", "no", "unsure")
+COLUMNS: Final = ("id", "text", "subject", "relation", "object", "label")
+QUESTION: Final = "Does the text state this triple?"
+VIEW: Final = f"""<View>
+  <Header value="{QUESTION}"/>
+  <Text name="text" value="$text"/>
+  <Text name="triple" value="$triple"/>
+  <Choices name="label" toName="text" choice="single" required="true">
+{"".join(f'    <Choice value="{label}"/>' + chr(10) for label in LABELS)}  </Choices>
+</View>
+"""
+DRAWS: Final = 20_000
+
+
+class Item(NamedTuple):
+    """A triple of a sentence, by strings."""
+
+    id: str
+    subject: str
+    relation: str
+    object: str
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """What gold and systems have, as sets of items.
+
+    Attributes:
+        gold: all gold triples.
+        systems: system -> all its triples.
+        texts: id -> text.
+    """
+
+    gold: frozenset[Item]
+    systems: Mapping[str, frozenset[Item]]
+    texts: Mapping[str, str]
+
+    @property
+    def missed(self) -> list[Item]:
+        """Gold triples that some system misses, in a fixed order."""
+        return sorted(item for item in self.gold if any(item not in found for found in self.systems.values()))
+
+    @property
+    def added(self) -> list[Item]:
+        """Triples that some system has and gold has not, in a fixed order."""
+        return sorted(frozenset().union(*self.systems.values()) - self.gold)
+
+
+def disagreements(gold: Sequence[Sentence], systems: Mapping[str, Sequence[Sentence]]) -> Disagreements:
+    """Return what gold sentences and the same sentences by systems disagree on."""
+    return Disagreements(
+        _items(gold), {name: _items(each) for name, each in systems.items()}, {each.id: each.text for each in gold}
+    )
+
+
+def _items(sentences: Sequence[Sentence]) -> frozenset[Item]:
+    return frozenset(Item(each.id, *triple.strings) for each in sentences for triple in each.triples)
+
+
+def drawn(found: Disagreements, size: int, seed: int) -> list[Item]:
+    """Return a random sample, half of it missed gold triples and half added ones, in random order.
+
+    Each beginning of it is such a sample, too, so that who stops early loses precision alone.
+
+    Raises:
+        UserError: there are not so many of a kind.
+    """
+    chooser, halves = random.Random(seed), (found.missed, found.added)
+    for half, what in zip(halves, ("gold triples that a system misses", "triples that a system adds"), strict=True):
+        if len(half) < size // 2:
+            raise UserError(f"--sample {size}: there are {len(half)} {what}; expected at most {2 * len(half)}")
+    missed, added = (chooser.sample(half, size // 2) for half in halves)
+    pairs = [chooser.sample(pair, 2) for pair in zip(missed, added, strict=True)]
+    return [item for pair in pairs for item in pair]
+
+
+# files for people
+
+
+def write_items(path: str | Path, items: Sequence[Item], texts: Mapping[str, str]) -> None:
+    """Write a sample to be judged: CSV, or where the name ends in .json tasks of Label Studio and their view."""
+    path = Path(path)
+    if path.suffix == ".json":
+        rows = [{**item._asdict(), "text": texts[item.id], "triple": " ; ".join(item[1:])} for item in items]
+        write_json(path, [{"data": row} for row in rows])
+        with atomic_write(path.with_suffix(".xml")) as stream:
+            stream.write(VIEW)
+        return
+    with atomic_write(path) as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(COLUMNS)
+        table.writerows((item.id, texts[item.id], *item[1:], "") for item in items)
+
+
+def read_labels(path: str | Path) -> tuple[dict[Item, str], dict[str, int]]:
+    """Return item -> label of a judged file (CSV or Label Studio's export), and how many rows are left out, by reason.
+
+    Raises:
+        UserError: a row has another form or label, or an item has two labels.
+    """
+    labels: dict[Item, str] = {}
+    left = dict.fromkeys(("without a label", "cancelled"), 0)
+    for where, item, label in _tasks(path) if first_character(path) == "[" else _rows(path):
+        if label in ("", "cancelled"):
+            left["cancelled" if label else "without a label"] += 1
+            continue
+        if label not in LABELS:
+            raise UserError(f"{where}: the label is {label!r}, expected one of {', '.join(LABELS)}")
+        if labels.setdefault(item, label) != label:
+            raise UserError(f"{where}: {' ; '.join(item[1:])} of sentence {item.id!r} has two labels; expected one")
+    if not labels:
+        raise UserError(f"{path}: no row has a label, expected {', '.join(LABELS)} in the column 'label'")
+    return labels, {reason: count for reason, count in left.items() if count}
+
+
+def _rows(path: str | Path) -> Iterator[tuple[str, Item, str]]:
+    with open_text(path) as stream:
+        table = csv.DictReader(stream)
+        missing = [name for name in (*Item._fields, "label") if name not in (table.fieldnames or ())]
+        if missing:
+            raise UserError(f"{path}: has no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
+        for row in table:
+            yield f"{path} line {table.line_num}", _item(row), (row["label"] or "").strip().lower()
+
+
+def _tasks(path: str | Path) -> Iterator[tuple[str, Item, str]]:
+    for number, task in enumerate(load_json(path), 1):
+        where = f"{path} item {number}"
+        data = task.get("data") if isinstance(task, dict) else None
+        if not isinstance(data, dict) or not all(name in data for name in Item._fields):
+            raise UserError(f"{where}: expected a task of Label Studio with {', '.join(Item._fields)} under 'data'")
+        judged = [one for one in task.get("annotations") or () if not one.get("was_cancelled")]
+        if not judged:
+            yield where, _item(data), "cancelled" if task.get("annotations") else ""
+        for one in judged:
+            chosen = [name for part in one.get("result") or () for name in part.get("value", {}).get("choices", ())]
+            yield where, _item(data), chosen[0] if chosen else ""
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    return Item(*(str(row[name]) for name in Item._fields))
+
+
+# what follows
+
+
+class Bounds(NamedTuple):
+    """A score with unsure items against the system and for it, and the 95 % interval around both."""
+
+    least: float
+    most: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Scores of one system against gold as it is, and bounds of what they would be against what the texts state.
+
+    Attributes:
+        system: its name.
+        precision, recall: against gold as it is.
+        corrected_precision, corrected_recall: their bounds.
+        judged: judged items by kind, (right, wrong, unsure): ``missed`` of gold and ``added`` by the system.
+    """
+
+    system: str
+    precision: float
+    recall: float
+    corrected_precision: Bounds
+    corrected_recall: Bounds
+    judged: Mapping[str, tuple[int, int, int]]
+
+
+def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int = 0) -> list[Corrected]:
+    """Return bounds of each system's scores from judged items.
+
+    The share of right ones is drawn from its posterior (Jeffreys' prior) for three kinds: gold triples that the system
+    misses, triples that it adds, and triples that another system adds. An interval reaches from the 2.5 % quantile with
+    unsure items against the system to the 97.5 % quantile with them for it.
+
+    Raises:
+        UserError: a judged item is none of the disagreements, or a kind of a system has none that was judged.
+    """
+    missed, added = frozenset(found.missed), frozenset(found.added)
+    for item in labels:
+        if item not in missed and item not in added:
+            raise UserError(
+                f"{' ; '.join(item[1:])} of sentence {item.id!r} was judged, but gold and systems do not disagree on "
+                "it; expected the files that the sample was drawn from"
+            )
+    result = []
+    for name, own in sorted(found.systems.items()):
+        kinds = {"missed": found.gold - own, "added": own - found.gold, "others": added - own}
+        judged = {kind: _counted(items, labels) for kind, items in kinds.items()}
+        for kind in ("missed", "added"):
+            if kinds[kind] and not sum(judged[kind]):
+                raise UserError(f"{name}: none of its {len(kinds[kind])} triples of the kind '{kind}' was judged")
+        sizes = {kind: len(items) for kind, items in kinds.items()}
+        agreed = len(own & found.gold)
+        # unsure: an added triple that is right helps, a missed gold triple or another system's that is right hurts
+        (p_least, r_least), (p_most, r_most) = (
+            _scores(np.random.default_rng(seed), agreed, sizes, judged, helps) for helps in (False, True)
+        )
+        result.append(
+            Corrected(
+                name,
+                agreed / len(own) if own else 0.0,
+                agreed / len(found.gold) if found.gold else 0.0,
+                _bounds(p_least, p_most),
+                _bounds(r_least, r_most),
+                {kind: judged[kind] for kind in ("missed", "added")},
+            )
+        )
+    return result
+
+
+def _counted(items: frozenset[Item], labels: Mapping[Item, str]) -> tuple[int, int, int]:
+    said = [label for item, label in labels.items() if item in items]
+    right, wrong, unsure = (said.count(label) for label in LABELS)
+    return right, wrong, unsure
+
+
+def _scores(
+    chance: np.random.Generator,
+    agreed: int,
+    sizes: Mapping[str, int],
+    judged: Mapping[str, tuple[int, int, int]],
+    helps: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return corrected precision and recall ``[1 + draws]``; the first of each is that of the shares themselves."""
+    share = {}
+    for kind, (right, wrong, unsure) in judged.items():
+        as_right = helps == (kind == "added")
+        right, wrong = (right + unsure, wrong) if as_right else (right, wrong + unsure)
+        plain = right / (right + wrong) if right + wrong else 0.5
+        share[kind] = np.concatenate([[plain], chance.beta(right + 0.5, wrong + 0.5, DRAWS)]) * sizes[kind]
+    true = agreed + share["added"]
+    precision = true / max(agreed + sizes["added"], 1)
+    return precision, true / np.maximum(true + share["missed"] + share["others"], 1)
+
+
+def _bounds(least: np.ndarray, most: np.ndarray) -> Bounds:
+    low, high = float(np.quantile(least[1:], 0.025)), float(np.quantile(most[1:], 0.975))
+    return Bounds(float(least[0]), float(most[0]), low, high)
+
+
+def to_json(rows: Sequence[Corrected]) -> list[dict[str, Any]]:
+    """Return rows as JSON values."""
+    return json.loads(json.dumps([{**row.__dict__} for row in rows], default=list))
