@@ -1,9 +1,13 @@
 """``tripleaudit gre-score``: the GREScores of a file of extracted triples."""
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.arguments import MONEY, NUMBER, SEED, SHARE, Real, Whole
 from tripleaudit.llm.cache import DEFAULT_CACHE
+
+if TYPE_CHECKING:
+    from tripleaudit.llm.client import Endpoint
 
 READS = ("data/prompts/judge.yaml", "data/prompts/split.yaml")
 
@@ -40,8 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
     parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
-    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="stored answers of the endpoint")
-    parser.add_argument("--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)")
     parser.add_argument(
         "--samples",
         type=NUMBER,
@@ -49,8 +51,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="times that the judge is asked; more show its FS each time, and how far it agrees with itself",
     )
-    parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
-    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument(
         "--most-unreadable",
         type=SHARE,
@@ -58,10 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the judge's answers; more is an error (default: %(default)s)",
     )
-    parser.add_argument(
-        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
-    )
-    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; needs --prices")
+    add_asking(parser)
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=Real(-1, 1), metavar="X", help="similarity threshold (default: the embedder's)")
     parser.add_argument("--combine", choices=("sum", "concat", "sentence"), default="sum", help="triple vectors")
@@ -78,6 +75,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of resampling and topic model (default: 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """Add how a model at an endpoint is asked, and what that may cost."""
+    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
+    parser.add_argument("--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)")
+    parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
+    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
+    parser.add_argument(
+        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+    )
+    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; needs --prices")
+
+
+def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **more: Any) -> "Endpoint":
+    """Return the endpoint that these options describe.
+
+    Raises:
+        UserError: there is a budget, and no prices.
+    """
+    from tripleaudit.errors import UserError
+    from tripleaudit.llm.client import Endpoint, Prices
+    from tripleaudit.llm.listed import listed
+
+    prices = Prices(*args.prices) if args.prices else listed(url, args.model)
+    if args.budget is not None and not prices:
+        raise UserError("--budget needs --prices: without prices nothing can be charged")
+    sampling = {"temperature": args.temperature, "reasoning_effort": args.reasoning_effort}
+    return Endpoint(url, args.model, api_key_env=key, concurrency=args.concurrency, prices=prices, **sampling, **more)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -167,23 +193,11 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     """Ask the endpoint for the judgements that are not given as files."""
     import sys
 
-    from tripleaudit.errors import UserError
     from tripleaudit.grescores.judging import judge, split
-    from tripleaudit.llm.client import Client, Endpoint, Prices
-    from tripleaudit.llm.listed import listed
+    from tripleaudit.llm.client import Client
     from tripleaudit.llm.prompts import load_prompt
 
-    endpoint = Endpoint(
-        args.endpoint,
-        args.model,
-        api_key_env=args.api_key_env,
-        concurrency=args.concurrency,
-        temperature=args.temperature,
-        reasoning_effort=args.reasoning_effort,
-        prices=Prices(*args.prices) if args.prices else listed(args.endpoint, args.model),
-    )
-    if args.budget is not None and not endpoint.prices:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
+    endpoint = endpoint_of(args, args.endpoint, args.api_key_env)
     reports = {}
     with Client(endpoint, args.cache, budget=args.budget) as client:
         if verdicts is None:

@@ -2,8 +2,8 @@
 
 import argparse
 
-from tripleaudit.arguments import MONEY, NUMBER, POSITIVE, SEED, Real, Whole, add_force, check_folder
-from tripleaudit.llm.cache import DEFAULT_CACHE
+from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole, add_force, check_folder
+from tripleaudit.commands.gre_score import add_asking, endpoint_of
 
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
 
@@ -37,21 +37,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--casefold", action="store_true", help="compare names and keywords without case")
     parser.add_argument("--seed", type=SEED, default=0, help="of needles and their places (default: 0)")
     parser.add_argument(
-        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
-    )
-    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; needs --prices")
-    parser.add_argument(
         "--samples", type=NUMBER, default=1, metavar="N", help="extractions; more show mean and deviation"
     )
-    parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
-    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
-    parser.add_argument("--concurrency", type=NUMBER, default=4, help="most requests in flight (default: 4)")
     parser.add_argument(
         "--timeout", type=POSITIVE, default=600, metavar="S", help="seconds for one answer (default: 600)"
     )
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
     add_force(parser)
-    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
+    add_asking(parser)
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
@@ -117,8 +110,6 @@ def run(args: argparse.Namespace) -> int:
 def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
     from tripleaudit.llm.client import Client
-    from tripleaudit.llm.endpoint import Endpoint, Prices
-    from tripleaudit.llm.listed import listed
 
     if (args.endpoint is None) == (args.model_dir is None):
         raise UserError("expected one of --endpoint URL and --model-dir DIR")
@@ -127,19 +118,8 @@ def _client(args: argparse.Namespace):
         from tripleaudit.llm.local_lm import LocalServer, check_model
 
         server = LocalServer(check_model(args.model_dir), args.model)
-    endpoint = Endpoint(
-        args.endpoint,
-        args.model,
-        api_key_env=args.key_env,
-        timeout=args.timeout,
-        temperature=args.temperature,
-        reasoning_effort=args.reasoning_effort,
-        concurrency=args.concurrency,
-        prices=Prices(*args.prices) if args.prices else listed(args.endpoint, args.model),
-        serve={"source": str(args.model_dir)} if args.model_dir else None,
-    )
-    if args.budget is not None and not endpoint.prices:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
+    serve = {"source": str(args.model_dir)} if args.model_dir else None
+    endpoint = endpoint_of(args, args.endpoint, args.key_env, timeout=args.timeout, serve=serve)
     return Client(endpoint, args.cache, budget=args.budget, server=server)
 
 

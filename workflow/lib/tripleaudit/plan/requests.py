@@ -2,14 +2,17 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_json
-from tripleaudit.generative.extraction import build_task
+from tripleaudit.generative.extraction import Task, build_task
 from tripleaudit.grescores.judging import judge_requests, split_requests
 from tripleaudit.grescores.system_scores import strings_to_embed
 from tripleaudit.grescores.systems import read_judged
@@ -28,9 +31,12 @@ from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.triple_dialogues import rehearse_triples
 from tripleaudit.needles.triples import load_triple_needles
 from tripleaudit.plan.language_models import LanguageModels
-from tripleaudit.plan.questions import questions
 from tripleaudit.plan.study import Study
+from tripleaudit.plan.systems import INFUSED, Systems
 from tripleaudit.shipped import shipped
+from tripleaudit.systems.completion import completion_task, to_complete
+from tripleaudit.systems.language_model import task_of
+from tripleaudit.systems.test_set import to_ask
 
 Found = Iterator[dict[str, Any] | str]  # rows of jobs, and what cannot be counted because what it reads is not made yet
 READ = ("triples", "original")  # files of a system that decide which strings it has
@@ -155,16 +161,54 @@ def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float |
 
 
 def _systems(study: Study, folder: Path) -> Found:
-    """What the language models among the systems would be asked: test sets, and hidden halves of sentences."""
-    for each in questions(study.systems):
-        endpoint = study.systems.given[each.system].endpoint or ""
-        if not each.possible:
-            yield f"{each.corpus}/{each.system} ({each.about}: its sentences are not made yet)"
+    """What the language models among the systems would be asked; a second question after an answer is not counted."""
+    for corpus, name, about, report, files, make in _questions(study.systems):
+        if not all(map(os.path.isfile, files)):
+            yield f"{corpus}/{name} ({about}: its sentences are not made yet)"
             continue
+        endpoint = study.systems.given[name].endpoint or ""
+        sentences, task = make(*files)
         with _client(study.language_models, endpoint) as client:
-            figures = client.estimate(each.requests())
-        done = each.answered and not figures.to_pay
-        yield _row(each.corpus, f"{each.system} ({each.about})", endpoint, done, figures)
+            figures = client.estimate(request for _, _, request in task.requests(sentences))
+        done = not figures.to_pay and os.path.isfile(report) and not read_json(report).get("failed")
+        yield _row(corpus, f"{name} ({about})", endpoint, done, figures)
+
+
+def _questions(systems: Systems) -> Iterator[tuple[str, str, str, str, Sequence[str], Callable[..., Any]]]:
+    """Yield corpus, system, what it is asked about, the report on its answers, the files that a job reads and how they
+    become sentences and a task: for test sets, and for hidden halves of sentences."""
+    needles = systems.study.needles
+    corpus = needles.triples.corpus if needles.triples else ""
+    infused = [(corpus, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    for corpus, trainset, name, testset in [*systems.predicted, *infused]:
+        if systems.kinds[name].name == "endpoint":
+            wildcards = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
+            given, job = systems.inputs(wildcards), json.loads(systems.job(corpus, name, 1, trainset))
+            make = partial(_about_test_set, name, systems.settings(name), job=job, tell=systems.tells(wildcards))
+            about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
+            yield (
+                corpus,
+                name,
+                about,
+                systems.report(corpus, trainset, name, testset),
+                (given["test"], given["train"]),
+                make,
+            )
+    for corpus, name in systems.probe.runs:
+        given = systems.probe.inputs(SimpleNamespace(corpus=corpus, extractor=name))
+        make = partial(_about_halves, name, systems.settings(name), job=json.loads(systems.job(corpus, name, 1)))
+        files = (given["test"], given["augmented"], given["train"])
+        yield corpus, name, "hidden halves", systems.probe.path(corpus, name), files, make
+
+
+def _about_test_set(*given: Any, **more: Any) -> tuple[Sequence[Sentence], Task]:
+    asked, _ = to_ask(*given, **more)
+    return asked.sentences, task_of(asked)
+
+
+def _about_halves(*given: Any, **more: Any) -> tuple[Sequence[Sentence], Task]:
+    _, _, asked = to_complete(*given, **more)
+    return asked.sentences, completion_task(asked)
 
 
 def _judging(study: Study, folder: Path) -> Found:
