@@ -12,6 +12,7 @@ from tripleaudit.plan.study import Study
 
 CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
 ENDPOINTS = {name: {"base_url": "http://127.0.0.1:9/v1", "model": "m"} for name in ("known", "a", "b")}
+ENDPOINTS["short"] = {**ENDPOINTS["known"], "context": 512}
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +79,10 @@ def test_a_study_that_names_its_tables_makes_no_others():
         ({"types": ["Persn"]}, "did you mean 'Person'"),
         ({"maximum": 0.15}, "the shares must obey"),
         ({"criteria": ["k0.9"]}, "unknown criterion 'k0.9'"),
+        (
+            {"models": ["short"], "documents": ["d.txt"], "reserve": 900},
+            "needles/reserve: 900 tokens kept free leave none of a context of 512 (endpoint 'short')",
+        ),
         ({"triples": {"corpus": "nyt"}}, "needles/triples/corpus: unknown corpus 'nyt'"),
         ({"triples": {"corpus": "demo"}}, "need the setting wz"),
         ({"triples": {"corpus": "demo", "new_facts": 10**6}}, "needles/triples/new_facts: 1000000, but there are "),

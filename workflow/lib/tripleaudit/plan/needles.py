@@ -155,6 +155,10 @@ class NeedleStudies:
             if lm in endpoints and endpoints[lm].temperature == 0:
                 said = f"{self.config.samples} extractions at temperature 0 are one and the same"
                 yield f"needles/samples: {said}; set a temperature for the endpoint '{lm}'"
+        for lm in sorted({*self.models, self.config.generator} & {*endpoints}):
+            if (context := endpoints[lm].context) is not None and context <= self.config.reserve:
+                said = f"{self.config.reserve} tokens kept free leave none of a context of {context}"
+                yield f"needles/reserve: {said} (endpoint '{lm}')"
         if clash := sorted({run for run, (_, draw) in self.runs.items() if draw} & {*endpoints}):
             yield f"needles/samples: '{clash[0]}' is an endpoint of its own"
         if self.models and not self.config.documents:
