@@ -1,4 +1,4 @@
-"""The commands of ``docs/compare.md``, run as they stand."""
+"""The commands of ``docs/evaluate.md``, run as they stand."""
 
 import shlex
 import shutil
@@ -10,7 +10,7 @@ from support.docs import sections
 from support.scored_study import make_study
 from tripleaudit.cli import main
 
-PAGE = sections(Path(__file__).resolve().parents[3] / "docs" / "compare.md")
+PAGE = sections(Path(__file__).resolve().parents[3] / "docs" / "evaluate.md")
 
 
 @pytest.fixture(scope="module")
