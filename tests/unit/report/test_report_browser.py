@@ -222,12 +222,12 @@ def test_filters_by_extractor_and_relation_hold_together(page):
     choose += "document.getElementById('filters').dispatchEvent(new Event('input')) }"
     open_sentences(page)
     page.evaluate(f"({choose})('filter-system', 'CasRel+EN')")
-    page.evaluate(f"({choose})('filter-relation', 'founded_in')")
+    page.evaluate(f"({choose})('filter-relation', 'lives_in')")
     systems = page.evaluate("[...document.querySelectorAll('.sentence .system')].map(one => one.textContent)")
     assert systems
     assert set(systems) == {"CasRel+EN (trained on NZ)"}
     relations = page.evaluate("[...document.querySelectorAll('.sentence')].map(one => one.textContent)")
-    assert all("founded_in" in text for text in relations)
+    assert all("lives_in" in text for text in relations)
 
 
 def test_a_word_longer_than_a_phone_is_wide_breaks(page):

@@ -12,9 +12,9 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.report.browser import browser_data, error_counts
-from tripleaudit.report.glance import matrix
+from tripleaudit.report.glance import findings, matrix
 from tripleaudit.report.make import command, make_report
-from tripleaudit.report.page import script_json
+from tripleaudit.report.page import script_json, unbroken
 from tripleaudit.report.study_files import StudyFacts, find_files
 from tripleaudit.report.table_files import Links, TableFile, load_table
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
@@ -104,7 +104,7 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
     assert "95&nbsp;% intervals overlap" in written
-    assert written.count("<figure") == 1
+    assert written.count("<figure") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written
 
@@ -136,16 +136,37 @@ def test_every_score_leads_to_its_sentences(study, written, data):
     assert section.count('href="#sentences?') == len(cells)
 
 
-def test_the_matrix_has_each_system_once_and_each_question_of_scores(written):
-    found = written.partition('class="matrix"')[2].partition("</table>")[0]
-    assert re.findall(r'<th scope="row">([^<]*)</th>', found) == ["CasRel", "CasRel+EN"]
-    assert re.findall(r'href="#(t-[a-z0-9-]*)" title="[^"]*\?"', found) == [
-        "t-type-f1",
-        "t-end-to-end",
-        "t-training-time",
-    ]
-    assert found.count('<svg class="mark"') >= 4
-    assert "triple-types" not in found
+def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_rest_is_folded(written, study):
+    front, folded = (part.partition("</table>")[0] for part in written.split('class="matrix"')[1:])
+    assert re.findall(r'<th scope="row">([^<]*)</th>', front) == ["CasRel", "CasRel+EN"]
+    heads = [re.findall(r'href="#(t-[a-z0-9-]*)" title="[^"]*\?"', part) for part in (front, folded)]
+    assert heads == [["t-type-f1", "t-end-to-end"], ["t-training-time"]]
+    assert front.count('<svg class="mark"') >= 4
+    fraction = load_table(study / "tables/end-to-end.json").table.find("F1", training="nz", testing="wz")[0]
+    assert fraction.full == 1 and f'">{100 * fraction.value:.1f}<' in front
+    assert "triple-types" not in front + folded
+    assert written.index("<details><summary>More questions and systems") < written.rindex('class="matrix"')
+
+
+def test_the_first_screen_says_what_was_found_and_draws_it(written, study):
+    lead = load_table(study / "tables/type-f1.json").table.lead
+    told = written.partition('class="findings"')[2].partition("</ul>")[0]
+    assert lead and 1 <= told.count("<li>") <= 5
+    assert unbroken(lead.partition(". With")[0].removesuffix(".")) in told
+    assert '<a href="#t-type-f1"' in told
+    drawn = data_of(written, "charts")["lead"]
+    points = drawn["data"]["values"]
+    assert {point["stratum"] for point in points} == {"Entirely seen", "Partially seen", "Unseen"}
+    assert {point["series"] for point in points} == {"CasRel", "CasRel+EN"}
+    assert 'data-chart="lead"' in written
+
+
+def test_without_leading_sentences_the_first_answers_stand_on_the_first_screen():
+    tables = [Table("a", "", [], [], answer="Yes. Or no."), Table("b", "", [], [])]
+    assert findings(tables) == [("a", "Yes.")]
+    assert findings([*tables, Table("c", "", [], [], lead="It is 4.5 % [1, 2]. With X, more.")]) == [
+        ("c", "It is 4.5 % [1, 2]."), ("c", "With X, more."),
+    ]  # fmt: skip
 
 
 def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):

@@ -49,6 +49,7 @@ class TableSpec(Descriptor):
         possible: ``(study) -> bool``, whether a study can fill it.
         question: that the report asks over the table.
         answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that speaks for itself.
+        lead: likewise, one or two sentences for the report's first screen; by default none.
         glance: what of it stands in the report's matrix; by default the first column that measures systems, None for a
             table that does not compare systems.
     """
@@ -58,6 +59,7 @@ class TableSpec(Descriptor):
     possible: Callable[[Any], bool] = _always
     question: str = "What does this table show?"
     answer: Callable[[Any, Any], str] = lambda table, inputs: ""
+    lead: Callable[[Any, Any], str] = lambda table, inputs: ""
     glance: tuple[Headline, ...] | None = ()
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
-from tripleaudit.tables import panels
+from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.tables import labels, panels
 from tripleaudit.tables.cells import Cell, Column, Table
 from tripleaudit.tables.gates import FEW
 
@@ -22,7 +23,7 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
 
     Where some columns are F1, they alone are drawn: precision and recall stand in the table.
     """
-    full = max((cell.full for row in table.rows for cell in row.cells if cell.full), default=None)
+    full = table.full
     columns = [place for place in range(len(table.columns)) if _drawn(table, place, full, "")]
     columns = [place for place in columns if _drawn(table, place, full, "f1")] or columns
     columns = columns[:MOST_SERIES]
@@ -43,6 +44,27 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
     drawn = panels.intervals(points, series, (0, full), "%" if full == 100 else "")
     drawn["layer"][1]["mark"]["cursor"] = "pointer"
     return responsive(drawn)
+
+
+def by_stratum(table: Table) -> dict[str, Any] | None:
+    """Return F1 by how much of a triple training has shown, a line for each system and a dashed one for looking up.
+
+    Of a table with several corpora, those of the first are drawn; None for a table without these scores.
+    """
+    cells = [cell for cell in table.find(metric="f1") if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES]
+    cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
+    names = list(dict.fromkeys(labels.extractor(cell.of["extractor"], cell.of["noise"]) for cell in cells))
+    looked = [labels.extractor(name) for name in BASELINES if labels.extractor(name) in names][:1]
+    names = [name for name in names if name not in {labels.extractor(one) for one in BASELINES}][: MOST_SERIES - 1]
+    points = []
+    for cell in cells:
+        name = labels.extractor(cell.of["extractor"], cell.of["noise"])
+        if name in (*names, *looked):
+            stratum = labels.TYPES[cell.of["stratum"]]
+            points.append({**panels.point(name, name, cell), "stratum": stratum, "looked": name in looked})
+    if not names or len({point["stratum"] for point in points}) < 2:
+        return None
+    return responsive(panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3]))
 
 
 def responsive(panel: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,11 @@
-"""The study at a glance: a matrix of systems and questions, a value and its interval in each cell.
+"""The study at a glance: what it found in a few sentences, and a matrix of systems and questions.
 
 Rows and columns are found in the tables: every cell that says what it is of names its system, and a table's descriptor
-says what of it stands here (:class:`tripleaudit.descriptors.Headline`). A new table needs nothing else to appear.
+says what of it stands here (:class:`tripleaudit.descriptors.Headline`). A new table needs nothing else to appear. F1
+stands first, all of it in percent and no number twice; what has another unit or meaning is folded away.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -11,10 +13,12 @@ from fnmatch import fnmatchcase
 from tripleaudit.report.table_files import NO_SYSTEMS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
+from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Table
 from tripleaudit.tables.render.lines import lines_of
 
+MOST_SENTENCES = 5  # of the first screen
 WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}
 
 
@@ -31,6 +35,47 @@ class Matrix:
     tables: dict[str, Table]
     heads: list[tuple[str, str]] = field(default_factory=list)
     rows: dict[tuple[str, str], dict[tuple[str, str], Cell]] = field(default_factory=dict)
+
+
+def findings(tables: Iterable[Table]) -> list[tuple[str, str]]:
+    """Return ``(table, sentence)`` of what a study found; of a study whose tables lead with none, their answers."""
+    tables = list(tables)
+    found = [(table.name, one) for table in tables for one in _sentences(table.lead)]
+    found = found or [(table.name, one) for table in tables for one in _sentences(table.answer)[:1]]
+    return found[:MOST_SENTENCES]
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.?!]) (?=[A-Z“])", text) if text else []
+
+
+def in_front(found: Matrix) -> Matrix:
+    """Return what stands in sight: F1 of extraction, in percent, each number once, of systems that find anything."""
+    heads, shown = [], set()
+    for head in found.heads:
+        cells = [cells[head] for cells in found.rows.values() if head in cells]
+        measured = {tuple(sorted((cell.of or {}).items())) for cell in cells}
+        extracts = all(of["metric"] == "f1" and of["matching"] != CLASSIFICATION for cell in cells if (of := cell.of))
+        if extracts and not measured <= shown and found.tables[head[0]].full:
+            heads.append(head)
+            shown |= measured
+    front = _part(found, heads)
+    front.rows = {key: cells for key, cells in front.rows.items() if any(cell.value for cell in cells.values())}
+    for head in heads:
+        if found.tables[head[0]].full == 1:
+            for cells in front.rows.values():
+                cells |= {head: cells[head].percent()} if head in cells else {}
+    return front
+
+
+def behind(found: Matrix, front: Matrix) -> Matrix:
+    """Return what of a matrix does not stand in sight."""
+    return _part(found, [head for head in found.heads if head not in front.heads])
+
+
+def _part(found: Matrix, heads: list[tuple[str, str]]) -> Matrix:
+    rows = {key: {head: cell for head, cell in cells.items() if head in heads} for key, cells in found.rows.items()}
+    return Matrix(found.tables, heads, {key: cells for key, cells in rows.items() if cells})
 
 
 def matrix(tables: Iterable[Table]) -> Matrix:

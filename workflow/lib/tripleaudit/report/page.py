@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from tripleaudit.report import charts
+from tripleaudit.report import charts, glance
 from tripleaudit.report.browser import error_counts
 from tripleaudit.report.glance import Matrix, on_scale, rests_on, section_id, title
 from tripleaudit.report.kinds import KINDS
@@ -17,12 +17,14 @@ from tripleaudit.report.origin import Origin
 from tripleaudit.report.sections import Plot, Section, share
 from tripleaudit.report.study_files import StudyFacts
 from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render import escape
 from tripleaudit.tables.render.markup import templates
 
 READS = ("report/assets/*",)
 ASSETS = Path(__file__).parent / "assets"
 WIDE = 12  # columns from which a table is printed smaller
+LEAD = "lead"  # the id of the first screen's plot
 ROOMY = 5  # columns up to which a plot stands beside its table
 PLOTS = {
     "type-f1": ("type-f1", "F1 by kind of triple", ""),
@@ -91,6 +93,10 @@ def page(
         address: where the sentences behind a number are found.
     """
     shared = share(sections, address)
+    front = glance.in_front(found)
+    drawn = next(filter(None, map(charts.by_stratum, found.tables.values())), None)
+    if drawn:
+        shared.charts[LEAD] = drawn
     for plot in plots:
         shared.charts |= plot.charts
     scripts = [*([charts.script()] if shared.charts else []), *([_asset("browser.js")] if browser else [])]
@@ -102,7 +108,11 @@ def page(
             origin=origin,
             entries=_entries(facts, origin),
             command=command,
-            found=found,
+            front=front,
+            behind=glance.behind(found, front),
+            findings=glance.findings(found.tables.values()),
+            lead=LEAD if drawn else "",
+            marks=mark_notes(cell for cells in front.rows.values() for cell in cells.values()),
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=plots,

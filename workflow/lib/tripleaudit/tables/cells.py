@@ -94,6 +94,7 @@ class Table:
         notes: matching rule, seeds, how empty outputs were scored, and whatever a reader must know.
         style: ``paper`` leaves intervals and differences out of the LaTeX form.
         question, answer: what the report asks over the table, and what its values answer.
+        lead: one or two sentences of it for the report's first screen; empty for a table that is not among the first.
         order: place on the report's page.
         glance: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
     """
@@ -108,6 +109,7 @@ class Table:
     style: str = ""
     question: str = "What does this table show?"
     answer: str = ""
+    lead: str = ""
     order: float = float("inf")
     glance: Sequence[tuple[str, Mapping[str, str]]] | None = ()
 
@@ -123,6 +125,11 @@ class Table:
     @property
     def has_column_groups(self) -> bool:
         return any(column.group for column in self.columns)
+
+    @property
+    def full(self) -> float | None:
+        """A perfect score in the unit of its scores, None for a table without any."""
+        return max((cell.full for row in self.rows for cell in row.cells if cell.full), default=None)
 
     def find(self, column: str = "", **of: str) -> list[Cell]:
         """Return the measured cells that are of something, such as ``stratum="unseen"``, in columns of a label."""

@@ -237,9 +237,9 @@ class ScoreIndex:
             return None
         return np.stack([one.of(matching, stratum) for one in counts], axis=1)
 
-    def stacked(self, run: RunKey, matching: str) -> np.ndarray | None:
+    def stacked(self, run: RunKey, matching: str, stratum: str = "all") -> np.ndarray | None:
         """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where they are not at hand."""
-        return self._stacked(run, "all", matching, tuple(self._counts.get(run, {})))
+        return self._stacked(run, stratum, matching, tuple(self._counts.get(run, {})))
 
     def ids(self, run: RunKey) -> list[str]:
         """Return the sentence ids behind :meth:`stacked`."""

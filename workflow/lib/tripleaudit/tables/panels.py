@@ -131,6 +131,42 @@ def intervals(
     }
 
 
+def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: Sequence[str]) -> Spec:
+    """Return F1 in percent by stratum as lines with intervals, that of looking up dashed and pale.
+
+    Args:
+        points: as of :func:`intervals`, with ``stratum`` and ``looked``.
+        names: of the series, in order.
+        strata: in order.
+    """
+    colour = series(names)
+    x = {"field": "stratum", "type": "nominal", "sort": strata, "axis": {"title": None, "labelAngle": 0}}
+    x["scale"] = {"type": "point", "padding": 0.3}
+    y = number("value", "F1 (%)", (0, 100))
+    beside = {"xOffset": {"field": "series", "sort": list(names), "scale": {"range": [-9, 9]}}}
+    dashed = {"condition": {"test": "datum.looked", "value": [5, 4]}, "value": [1, 0]}
+    return {
+        "data": values(points),
+        "height": 230,
+        "encoding": {
+            "x": x,
+            "color": colour,
+            "tooltip": tips(series="", stratum="", shown="F1 (%)", low="", high="", cases=""),
+        },
+        "layer": [
+            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "strokeDash": dashed, **beside}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
+                "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}, **beside},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
+                "encoding": {"y": y, "shape": colour, **beside},
+            },
+        ],
+    }
+
+
 def point(row: str, name: str, cell: Any) -> dict[str, Any]:
     """Return one cell of a table as a point of :func:`intervals`."""
     found: dict[str, Any] = {"row": row, "series": name, "value": round(cell.value, 4), "shown": cell.shown + cell.mark}

@@ -32,6 +32,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         style=inputs.options.get("style", ""),
         question=spec.question,
         answer=sentences(spec.answer(table, inputs), *_reasons(table)),
+        lead=spec.lead(table, inputs),
         order=spec.order,
         glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
     )

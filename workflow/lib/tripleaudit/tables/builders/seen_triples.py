@@ -5,7 +5,6 @@ the mean of, with which interval (``inputs``), and when a sentence may be said a
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
@@ -22,6 +21,7 @@ from tripleaudit.tables.gates import (
 )
 from tripleaudit.tables.grid import compared, strata_columns
 from tripleaudit.tables.inputs import TableInputs, run_of
+from tripleaudit.tables.leads import BEYOND, ON, SEEN, lead_types
 
 READS = ("data/reported/rte_eval.csv",)
 
@@ -30,16 +30,6 @@ def type_f1(inputs: TableInputs) -> Table:
     """The original split. The paper's baseline rows of table 2 recur in table 3, which has those with noising too."""
     caption = "F1 and type F1 (%) on the original test sets."
     return compared(inputs, "type-f1", caption, strata_columns(full=False), reported.in_rte(3))
-
-
-SEEN: Final = "entirely_seen"
-BEYOND: Final = ("partially_seen", "unseen")  # triples that looking up cannot know
-ON: Final = {
-    SEEN: "on entirely seen triples",
-    "partially_seen": "on partially seen triples",
-    "unseen": "on unseen triples",
-    "+".join(BEYOND): "on partially seen and unseen triples together",
-}
 
 
 def answer_types(table: Table, inputs: TableInputs) -> str:
@@ -123,5 +113,6 @@ TYPE_F1 = TableSpec(
     possible=lambda study: study.compared,
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     answer=answer_types,
-    glance=(Headline("all", {"stratum": "all"}), Headline("unseen", {"stratum": "unseen"})),
+    lead=lead_types,
+    glance=(Headline("all triples", {"stratum": "all"}), Headline("unseen ones", {"stratum": "unseen"})),
 )

@@ -31,6 +31,7 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs, run_of
+from tripleaudit.tables.leads import lead_two_step
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -265,5 +266,6 @@ TWO_STEP = TableSpec(
     possible=lambda study: bool(study.two_step_runs or study.two_step_systems),
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     answer=answer_two_step,
-    glance=(Headline("F1", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": CHANGE})),
+    lead=lead_two_step,
+    glance=(Headline("classifier first", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": CHANGE})),
 )

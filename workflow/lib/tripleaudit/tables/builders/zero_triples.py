@@ -21,6 +21,7 @@ from tripleaudit.tables.grid import (
     score_grid,
 )
 from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.leads import lead_end_to_end
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -160,6 +161,8 @@ def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
     return sentences(first, contrast(pairs, without, within, "F1 on that test", between_trainings=True))
 
 
+TRAINED = {"nz": "without zeros", "wz": "with zeros"}
+
 END_TO_END = TableSpec(
     name="end-to-end",
     order=10,
@@ -167,8 +170,9 @@ END_TO_END = TableSpec(
     possible=lambda study: study.compared and "wz" in study.settings,
     question="Does an extractor know when there is nothing to extract?",
     answer=answer_end_to_end,
+    lead=lead_end_to_end,
     glance=tuple(
-        Headline(f"trained {setting.upper()}", {"training": setting, "testing": "wz", "metric": "f1"})
+        Headline(f"trained {TRAINED[setting]}", {"training": setting, "testing": "wz", "metric": "f1"})
         for setting in labels.SETTINGS
     ),
 )

@@ -1,0 +1,88 @@
+"""The sentences of the report's first screen: what they say of effects that are there, and of those that are not."""
+
+import numpy as np
+import pytest
+
+from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.rows import score_rows
+from tripleaudit.scoring.scores import write_scores
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.loading import load_inputs
+
+STRATA = ["entirely_seen"] * 100 + ["partially_seen"] * 60 + ["unseen"] * 60
+NZ, WZ = ("nz", "nz"), ("nz", "wz")
+
+
+def found(*shares: float, zeros: float | None = None) -> tuple:
+    """Counts of 220 sentences with a triple, shares of which are found by stratum, and of 220 without any; every third
+    sentence of a stratum is harder than the next."""
+    rows, strata = [], list(STRATA)
+    for name, share in zip(("entirely_seen", "partially_seen", "unseen"), shares, strict=True):
+        size = STRATA.count(name)
+        rows += [(1, 1, 1) if (37 * n) % size < share * size else (0, 1, 1) for n in range(size)]
+    if zeros is not None:
+        rows += [(0, int((37 * n) % 220 < zeros * 220), 0) for n in range(220)]
+        strata += [None] * 220
+    return rows, strata
+
+
+@pytest.fixture
+def lead(tmp_path):
+    """(extractor, noise, training, testing) -> counts; returns what a table leads with."""
+
+    def told(table: str, runs: dict) -> str:
+        paths, scores = [], []
+        for number, ((extractor, noise, training, testing), (rows, strata)) in enumerate(runs.items()):
+            keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": training, "testing": testing,
+                    "extractor": extractor, "noise": noise, "seed": "" if extractor == "memorise" else "1"}  # fmt: skip
+            counts = SentenceCounts(keys, [f"{n}" for n in range(len(rows))], strata, {"exact-string": np.array(rows)})
+            paths.append(tmp_path / f"{number}.csv")
+            counts.save(paths[-1])
+            scores += score_rows(counts, replicates=200)
+        write_scores(tmp_path / "scores.csv", scores)
+        return build_table(table, load_inputs(scores=[tmp_path / "scores.csv"], counts=paths)).lead
+
+    return told
+
+
+def test_the_fall_to_unseen_triples_and_what_noising_changes(lead):
+    runs = {("casrel", "none", *NZ): found(0.95, 0.8, 0.4), ("casrel", "noising", *NZ): found(0.95, 0.8, 0.7)}
+    text = lead("type-f1", {**runs, ("memorise", "none", *NZ): found(0.9, 0, 0)})
+    assert text.startswith("F1 of CasRel falls from 95.0 % [")
+    assert "to 80.0 % [" in text and "on partially seen ones (15.0 points [" in text
+    assert "40.0 % [" in text and "on unseen ones (55.0 points [" in text
+    assert "; looking triples up has 90.0, 0.0 and 0.0 %." in text
+    assert "With Entity Noising, F1 on unseen triples is 70.0 % [" in text and ": 30.0 points [" in text
+    assert text.endswith("] more.")
+
+
+def test_where_there_is_no_effect_none_is_told(lead):
+    text = lead(
+        "type-f1", {("casrel", "none", *NZ): found(0.9, 0.9, 0.85), ("casrel", "noising", *NZ): found(0.9, 0.9, 0.85)}
+    )
+    assert text.startswith("F1 of CasRel is 90.0 % [") and text.count("no difference can be told") == 3
+    assert "falls" not in text and "more" not in text
+
+
+def test_what_zero_triple_sentences_cost_and_what_brings_it_back(lead):
+    runs = {("casrel", "none", *NZ): found(0.9, 0.9, 0.9), ("casrel", "none", *WZ): found(0.9, 0.9, 0.9, zeros=0.5),
+            ("casrel", "none", "wz", "wz"): found(0.9, 0.9, 0.9, zeros=0.02),
+            ("zcc-binary+casrel", "none", *WZ): found(0.9, 0.9, 0.9, zeros=0.02)}  # fmt: skip
+    text = lead("end-to-end", runs)
+    assert (
+        text.startswith("When sentences without triples are added to the test, F1 of CasRel falls by 18.")
+        and "to 72.0 %" in text
+    )
+    text = lead("two-step", runs)
+    assert text.startswith("On that test, training with zero-triple sentences brings 17.")
+    assert "and ZCC binary in front brings 17." in text
+    assert text.endswith("; between the two no difference can be told (0.0 points [0.0, 0.0]).")
+    harmless = {**runs, ("casrel", "none", *WZ): found(0.9, 0.9, 0.9, zeros=0)}
+    assert "cost CasRel nothing that can be told" in lead("end-to-end", harmless)
+
+
+def test_the_best_system_is_told_about_and_a_baseline_never(lead):
+    text = lead("type-f1", {("casrel", "none", *NZ): found(0.5, 0.4, 0.3), ("pfn", "none", *NZ): found(0.6, 0.5, 0.4),
+                            ("memorise", "none", *NZ): found(1, 1, 1)})  # fmt: skip
+    assert text.startswith("F1 of PFN, the best of 2 systems,")
+    assert lead("type-f1", {("memorise", "none", *NZ): found(1, 0, 0)}) == ""
