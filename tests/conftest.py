@@ -59,6 +59,7 @@ def real_data() -> Path:
 @pytest.fixture(scope="session")
 def minilm() -> Path:
     """A folder with all-MiniLM-L6-v2, fetched once into ``resources/downloads``."""
+    pytest.importorskip("torch")
     return _model("minilm", "minilm")
 
 
@@ -72,7 +73,6 @@ def _model(name: str, place: str) -> Path:
     from tripleaudit.sources import registry
     from tripleaudit.sources.fetch import fetch
 
-    pytest.importorskip("torch")
     path = ROOT / "resources" / "downloads" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.parent / f".{name}.lock", "w") as lock:  # test processes run side by side

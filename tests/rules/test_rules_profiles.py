@@ -114,7 +114,7 @@ def test_a_study_is_planned_with_the_profile_for_slurm(folder):
 @pytest.mark.parametrize("served", [False, True], ids=["service", "own-model"])
 def test_extraction_by_a_service_stays_where_the_network_is(served, folder, encoder):
     endpoint = {"model": "some-model"}
-    endpoint |= {"serve": {"source": str(encoder)}} if served else {"base_url": "http://localhost:9/v1"}
+    endpoint |= {"serve": {"source": "smollm2"}} if served else {"base_url": "http://localhost:9/v1"}
     generative = {
         "endpoints": {"one": endpoint},
         "systems": {"one": {"endpoint": "one", "setting": "closed"}},

@@ -29,7 +29,7 @@ def requirements(*names: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("environment", "names"),
-    [("light", ["llm", "hub"]), ("torch", ["llm", "hub", "train", "grescores", "serve"])],
+    [("light", ["llm", "hub", "serve"]), ("torch", ["llm", "hub", "train", "grescores", "serve"])],
 )
 def test_environments_of_rules_are_those_of_the_metadata(environment, names):
     text = yaml.safe_load((ROOT / "envs" / f"{environment}.yaml").read_text(encoding="utf-8"))
@@ -76,7 +76,7 @@ def test_the_catalog_is_promised_what_is_there():
         ("openai", "generate", "llm"),
         ("torch.nn", "gre-score", "grescores"),
         ("sentence_transformers", "gre-score", "grescores"),
-        ("gguf", "serve-lm", "serve"),
+        ("xllamacpp", "generate", "serve"),
         ("datasets", "prepare", "hub"),
         ("snakemake", "run", "workflow"),
     ],

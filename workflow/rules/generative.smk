@@ -22,26 +22,6 @@ rule fetch_lm:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 
 
-rule convert_lm:
-    """Make a model folder (safetensors, tokenizer, chat template) of a GGUF file."""
-    input:
-        "<downloads>/lm/{model}.gguf",
-    output:
-        config="<downloads>/lm/{model}/config.json",
-        weights="<downloads>/lm/{model}/model.safetensors",
-        tokenizer="<downloads>/lm/{model}/tokenizer.json",
-    log:
-        "<logs>/convert_lm/{model}.log",
-    wildcard_constraints:
-        model=r"[A-Za-z0-9._-]+",
-    priority: 20
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(15),
-    shell:
-        "python -m tripleaudit serve-lm --gguf {input:q} --model-dir $(dirname {output.config:q}) > {log:q} 2>&1"
-
-
 rule select_texts:
     """The texts of a generative data set, and their gold triples under plain relation names."""
     input:
@@ -88,7 +68,7 @@ rule generate:
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
         "--examples {input.examples:q} "
         "--answers {output.answers:q} --predictions {output.predictions:q} --report {output.report:q} "
-        "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
+        "--gguf {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
 
 
 rule generative:

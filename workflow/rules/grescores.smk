@@ -52,7 +52,7 @@ rule judge_triples:
         "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--endpoint {wildcards.judge:q} {params.prompts:q} --triples {input.triples:q} --texts {input.texts:q} --kinds {params.kinds:q} "
         "--factualness {output.factualness:q} --granularity {output.granularity:q} --report {output.report:q} "
-        "--model-config {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
+        "--gguf {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
 
 
 rule score_triples:

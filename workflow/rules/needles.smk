@@ -40,7 +40,7 @@ rule make_needles:
     shell:
         "python -m tripleaudit make-needles --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
-        "--study {params.study:q} --model-config {input.model:q} --threads {threads} "
+        "--study {params.study:q} --gguf {input.model:q} --threads {threads} "
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
 
@@ -83,7 +83,7 @@ rule extract_needles:
     shell:
         "python -m tripleaudit extract-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--section {params.section:q} --study {params.study:q} --endpoint {params.run[0]:q} --draw {params.run[1]} {params.judge:q} "
-        "--model-config {input.model:q} --judge-config {input.judge:q} {params.tokenizer:q} --threads {threads} "
+        "--gguf {input.model:q} --judge-gguf {input.judge:q} {params.tokenizer:q} --threads {threads} "
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
 

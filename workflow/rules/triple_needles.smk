@@ -60,7 +60,7 @@ rule extract_triple_needles:
     shell:
         "python -m tripleaudit extract-triple-needles --options {params.options:q} "
         "--corpus $(dirname {input.corpus[0]:q}) --section {params.section:q} --study {params.study:q} "
-        "--endpoint {wildcards.lm:q} --model-config {input.model:q} --threads {threads} "
+        "--endpoint {wildcards.lm:q} --gguf {input.model:q} --threads {threads} "
         "--server-log {log.server:q} --out {output.predictions:q} --calls {output.calls:q} > {log.job:q} 2>&1"
 
 

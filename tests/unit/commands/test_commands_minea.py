@@ -234,7 +234,7 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
         ([str(document), *good, "--types", "Persn"], "type 'Persn' is not in the schema, did you mean 'Person'?"),
         ([str(document), *good, "--context", "100"], "4095 tokens kept free leave none of a context of 100"),
         ([str(document), *good, "--context", "4400"], "cannot hold the instructions"),
-        ([str(document), "--model", "m"], "expected one of --endpoint URL and --model-dir DIR"),
+        ([str(document), "--model", "m"], "expected one of --endpoint URL and --gguf FILE"),
     ):
         assert main(["minea", *arguments]) == 1
         error = capsys.readouterr().err

@@ -9,7 +9,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.plan.language_models import Generative, LanguageModels, Server
-from tripleaudit.plan.places import is_gguf
 from tripleaudit.plan.study import Study
 
 SECTION = {
@@ -146,8 +145,8 @@ def test_keys_are_only_named(monkeypatch):
     assert "sk-very-secret" not in repr(settings.endpoint(section, "paid"))
 
 
-def test_a_local_model_needs_its_folder(tmp_path):
-    with pytest.raises(UserError, match="model folder is missing"):
+def test_a_local_model_needs_its_file(tmp_path):
+    with pytest.raises(UserError, match="its model is missing; expected a GGUF file"):
         settings.open_client(full(cache=str(tmp_path)), "local", "study")
 
 
@@ -160,8 +159,3 @@ def test_the_section_is_read_from_json_or_a_study(tmp_path):
     assert (section["budget"], section["datasets"], study) == (2, {}, "s1")
     with pytest.raises(UserError, match="not valid JSON"):
         settings.read_section("{,")
-
-
-@pytest.mark.parametrize(("source", "gguf"), [("smollm2", True), ("minilm", False), ("a/b/model.GGUF", True)])
-def test_gguf_models_are_told_apart(source, gguf):
-    assert is_gguf(source) is gguf

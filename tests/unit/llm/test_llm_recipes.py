@@ -1,11 +1,8 @@
 """The recipes of ``docs/endpoints.md``: each can be loaded and asks as its service documents; servers that can run here
 are run."""
 
-import os
 import subprocess
 import sys
-import urllib.request
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,7 +10,6 @@ import yaml
 
 from support.docs import every_block
 from support.fake_endpoint import FakeEndpoint, Rules
-from support.tiny_lm import free_port, save_tiny_lm, wait_for
 from support.workflow import ROOT
 from tripleaudit.llm.answers import parse_triples
 from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
@@ -98,34 +94,3 @@ def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path, monkeypa
     finally:
         server.communicate()
     assert server.returncode == 0
-
-
-@pytest.mark.slow
-def test_the_recipe_of_transformers_serve(tmp_path):
-    """The server as a user starts it, in a terminal, with a folder."""
-    folder, port = save_tiny_lm(tmp_path / "model"), free_port()
-    command = Path(sys.executable).with_name("transformers")
-    server = subprocess.Popen(
-        [str(command), "serve", str(folder), "--port", str(port), "--device", "cpu"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
-    )
-
-    def up() -> bool:
-        assert server.poll() is None, "the server ended"
-        try:
-            return urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2).status == 200
-        except OSError:
-            return False
-
-    try:
-        assert wait_for(up, 300)
-        endpoint = at("transformers", f"http://127.0.0.1:{port}", model=str(folder), max_tokens=6, timeout=300)
-        with Client(endpoint, tmp_path / "cache") as client:
-            answers = client.complete_all([Request([{"role": "user", "content": f"number {n}"}]) for n in range(3)])
-        assert {answer.status for answer in answers} <= {"ok", "truncated"}
-        assert all(0 < answer.usage.completion_tokens <= 6 for answer in answers)
-    finally:
-        server.terminate()
-        server.wait(60)

@@ -92,7 +92,7 @@ EXPECTED = [
     "tables: unknown table 'type-f2', did you mean 'type-f1'?",
     "tables: this study cannot fill gre-document; it can fill ",
     "generative/endpoints/remote: 'base_url' must be",
-    "generative/endpoints/local/serve/source: smolm2: no such file or folder, did you mean 'smollm2'?",
+    "generative/endpoints/local/serve/source: smolm2: no such file, did you mean 'smollm2'?",
     "generative/datasets/d/corpus: unknown corpus 'webnlgx', did you mean 'webnlg'?",
     "generative/systems/a/endpoint: unknown endpoint 'remotee', did you mean 'remote'?",
     "generative/systems/b/temperature: expected a finite number, got inf",

@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", default="paper", help="schema by name or path (default: %(default)s)")
     parser.add_argument("--endpoint", metavar="URL", help="base URL of an OpenAI-compatible server, up to /v1")
     parser.add_argument("--model", required=True, help="the model's name at the endpoint")
-    parser.add_argument("--model-dir", metavar="DIR", help="serve this model folder instead of asking an endpoint")
+    parser.add_argument("--gguf", metavar="FILE", help="serve this model instead of asking an endpoint")
     parser.add_argument("--key-env", metavar="NAME", help="name of the environment variable that holds the key")
     parser.add_argument("--types", nargs="+", metavar="TYPE", help="only these types of the schema")
     parser.add_argument("--needles", type=NUMBER, default=3, metavar="N", help="of each type and document (default: 3)")
@@ -110,15 +110,12 @@ def run(args: argparse.Namespace) -> int:
 def _client(args: argparse.Namespace):
     from tripleaudit.errors import UserError
     from tripleaudit.llm.client import Client
+    from tripleaudit.llm.llama import LocalServer, check_gguf
 
-    if (args.endpoint is None) == (args.model_dir is None):
-        raise UserError("expected one of --endpoint URL and --model-dir DIR")
-    server = None
-    if args.model_dir is not None:
-        from tripleaudit.llm.local_lm import LocalServer, check_model
-
-        server = LocalServer(check_model(args.model_dir), args.model)
-    serve = {"source": str(args.model_dir)} if args.model_dir else None
+    if (args.endpoint is None) == (args.gguf is None):
+        raise UserError("expected one of --endpoint URL and --gguf FILE")
+    server = LocalServer(check_gguf(args.gguf), context=args.context) if args.gguf else None
+    serve = {"source": args.gguf} if args.gguf else None
     endpoint = endpoint_of(args, args.endpoint, args.key_env, timeout=args.timeout, serve=serve)
     return Client(endpoint, args.cache, budget=args.budget, server=server)
 

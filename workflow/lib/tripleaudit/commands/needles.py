@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     discover.add_argument("--section", default="{}", metavar="JSON|FILE", help="section 'generative', or a study file")
     discover.add_argument("--budget-of", default="study", metavar="STUDY", help="whose budget is used")
     discover.add_argument("--endpoint", required=True, metavar="NAME", help="an endpoint of the section")
-    discover.add_argument("--model-config", nargs="*", default=[], metavar="FILE", help="config.json of a served model")
+    discover.add_argument("--gguf", nargs="*", default=[], metavar="FILE", help="model to serve")
     discover.add_argument("--threads", type=Whole(), default=0, help="CPU threads of a local server")
     discover.add_argument("--server-log", default="", metavar="FILE", help="output of a local server")
     discover.add_argument("--out", required=True, metavar="FILE", help="the schema")
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     documents, section = read_documents(args.documents), read_section(args.section, args.budget_of)
-    with Asking(*section, args.endpoint, args.model_config, args.threads, args.server_log).client() as client:
+    with Asking(*section, args.endpoint, args.gguf, args.threads, args.server_log).client() as client:
         talks = {document.id: discover_types(document, args.max_tokens) for document in documents}
         rows = joined_types(client.drive(talks).values())
     for row in rows:

@@ -17,14 +17,14 @@ class Asking:
         section: configuration section ``generative``.
         study: whose budget is used.
         endpoint: name of an endpoint of the section; empty for none.
-        model_config: config.json of a model that is served for this job.
+        gguf: the file of a model that is served for this job.
         threads, server_log: CPU threads and output of its server.
     """
 
     section: Mapping[str, Any]
     study: str
     endpoint: str = ""
-    model_config: Sequence[str | Path] = ()
+    gguf: Sequence[str | Path] = ()
     threads: int = 0
     server_log: str = ""
 
@@ -34,13 +34,5 @@ class Asking:
         Raises:
             UserError: the endpoint is not defined, or cannot be asked.
         """
-        folder = Path(self.model_config[0]).parent if self.model_config else None
-        return open_client(
-            self.section, self.endpoint, self.study, folder, self.server_log or None, self.threads or None
-        )
-
-    @property
-    def served_tokenizer(self) -> str:
-        """The tokenizer.json of the served model; empty if there is none."""
-        beside = [Path(config).parent / "tokenizer.json" for config in self.model_config[:1]]
-        return next((str(path) for path in beside if path.is_file()), "")
+        gguf = next(iter(self.gguf), None)
+        return open_client(self.section, self.endpoint, self.study, gguf, self.server_log or None, self.threads or None)

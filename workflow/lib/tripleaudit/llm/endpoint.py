@@ -27,6 +27,7 @@ _LEAST = {
 THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
 _THOUGHT_OPENS = re.compile(rf"\s*<{THOUGHT_MARKS}>", re.IGNORECASE)
 _THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
+CONTEXT = 4096  # tokens of prompt and answer together of a local model, where its endpoint names none
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
 
 
@@ -56,7 +57,7 @@ class Endpoint:
         batch: send requests as batches, where the server offers them.
         context: how many tokens prompt and answer may have together, where the caller must know it.
         backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
-        serve: where a local model comes from (see :mod:`tripleaudit.llm.local_lm`); None for a remote one.
+        serve: where a local model comes from (see :mod:`tripleaudit.llm.llama`); None for a remote one.
     """
 
     base_url: str | None
@@ -129,7 +130,7 @@ class Endpoint:
         values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
         values = {"base_url": None, "model": "", **values, "name": name}
         if values.get("serve"):
-            values = {"timeout": 600.0, "concurrency": 2, **values}
+            values = {"timeout": 600.0, "concurrency": 2, "context": CONTEXT, **values}
             source = str(values["serve"].get("source", ""))
             values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
         prices = dict(values.pop("prices", None) or {})
@@ -187,7 +188,7 @@ class Request:
 
     def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return what identifies this request: its body, its schema and its draw; nothing about transport."""
-        canonical = self.body(endpoint)
+        canonical = self.body(endpoint) | ({"server": "llama.cpp"} if endpoint.serve else {})
         if self.schema is not None and endpoint.structured != "off":
             canonical["schema"] = self.schema
         if self.sample:

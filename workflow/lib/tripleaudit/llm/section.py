@@ -9,6 +9,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.llm.cache import DEFAULT_CACHE
 from tripleaudit.llm.client import Client, Endpoint
+from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.yaml_files import read_yaml
 
@@ -48,7 +49,7 @@ def open_client(
     section: Mapping[str, Any],
     name: str,
     study: str,
-    model_dir: str | Path | None = None,
+    gguf: str | Path | None = None,
     server_log: str | Path | None = None,
     threads: int | None = None,
 ) -> Client:
@@ -61,27 +62,21 @@ def open_client(
         section: configuration section ``generative``.
         name: of the endpoint.
         study: whose budget is used.
-        model_dir: model folder of an endpoint with ``serve``.
+        gguf: the model's file, of an endpoint with ``serve``.
         server_log, threads: output and CPU threads of that server.
 
     Raises:
         UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
-            ``model_dir`` is not given.
+            ``gguf`` is not given.
     """
     chosen = endpoint(section, name)
     if section.get("budget") is not None and chosen.api_key_env and not chosen.prices:
         raise UserError(f"generative endpoint '{name}': a budget needs 'prices' for every endpoint with a key")
     server = None
     if chosen.serve is not None:
-        if model_dir is None:
-            raise UserError(
-                f"generative endpoint '{name}': its model folder is missing; expected the folder of the converted model"
-            )
-        from tripleaudit.llm.local_lm import LocalServer
-
-        server = LocalServer(
-            model_dir, chosen.model, server_log, device=chosen.serve.get("device") or "auto", threads=threads
-        )
+        if gguf is None:
+            raise UserError(f"generative endpoint '{name}': its model is missing; expected a GGUF file")
+        server = LocalServer(gguf, server_log, chosen.context, threads)
     cache = Path(section.get("cache") or DEFAULT_CACHE)
     return Client(chosen, cache, budget=section.get("budget"), ledger=cache / f"ledger-{study}.jsonl", server=server)
 

@@ -33,7 +33,7 @@ ALONE = 60.0  # seconds that the first request of an unknown endpoint goes out b
 
 
 class Server(Protocol):
-    """A server that is started when the first request has to be sent (see :mod:`.local_lm`)."""
+    """A server that is started when the first request has to be sent (see :mod:`.llama`)."""
 
     def start(self) -> str:
         """Start the server if it is not running, and return its base URL."""

@@ -24,7 +24,6 @@ OF_COMMAND = {
     "gre-score": "grescores",
     "gre-system": "grescores",
     "run": "workflow",
-    "serve-lm": "serve",
 }
 EXTRA = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")
 

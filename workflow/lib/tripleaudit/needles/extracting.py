@@ -45,7 +45,7 @@ def write_extraction(
     out: str | Path,
     tokenizer: str = "",
     judge: str = "",
-    judge_config: Sequence[str | Path] = (),
+    judge_gguf: Sequence[str | Path] = (),
     draw: int = 0,
 ) -> None:
     """Extract the entities of all documents, and write what is alike in them and the needles.
@@ -54,18 +54,18 @@ def write_extraction(
         plan: section ``needles`` of the configuration.
         corpus: folder of :func:`tripleaudit.needles.making.write_corpus`.
         out: folder to write (:func:`save_extraction`).
-        tokenizer: tokenizer.json that counts tokens (default: the served model's).
-        judge, judge_config: endpoint of the criterion that asks (default: the same), and config.json of its model.
+        tokenizer: tokenizer.json that counts tokens (default: the usage that the server reports).
+        judge, judge_gguf: endpoint of the criterion that asks (default: the same), and the file of its model.
         draw: in another one all answers are new.
     """
-    given, counter = Corpus.load(corpus), counters(tokenizer or asking.served_tokenizer)
+    given, counter = Corpus.load(corpus), counters(tokenizer)
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(asking.client())
         client.redraw(draw)
         second = None
         if judge and judge != asking.endpoint:
             log_file = f"{asking.server_log}.judge" if asking.server_log else ""
-            other = dataclasses.replace(asking, endpoint=judge, model_config=judge_config, server_log=log_file)
+            other = dataclasses.replace(asking, endpoint=judge, gguf=judge_gguf, server_log=log_file)
             second = stack.enter_context(other.client())
         own = Plan.from_mapping(plan, client.endpoint.context)
         stages = rehearse_extraction(given, own, client, counter, second)

@@ -11,7 +11,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_jsonl
 from tripleaudit.llm.answers import Parsed, parse_triples
 from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.conversation import Ask, Limits, Piece, Talk, TokenCounter, Turn, converse, counters, drive
+from tripleaudit.llm.conversation import Ask, Limits, Piece, Talk, TokenCounter, Turn, converse, drive
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
@@ -34,12 +34,11 @@ def write_extraction(
     records = load_sentences(Path(corpus) / "pieces.jsonl")
     needles = load_triple_needles(Path(corpus) / "pieces-needles.jsonl")
     relations = options.get("relations") or sorted({needle.relation for needle in needles})
-    counter = counters(asking.served_tokenizer)
     with asking.client() as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
-        stage = rehearse_triples(records, relations, limits, client, counter)
+        stage = rehearse_triples(records, relations, limits, client, TokenCounter)
         with client.stage("triples", stage.total, at_most=True):
-            predictions, log = extract_triples(records, relations, limits, client, client.endpoint.model, counter)
+            predictions, log = extract_triples(records, relations, limits, client, client.endpoint.model, TokenCounter)
     save_sentences(out, predictions)
     write_jsonl(calls, log)
 

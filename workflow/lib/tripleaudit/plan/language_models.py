@@ -29,12 +29,10 @@ from tripleaudit.plan.variables import is_set, named
 
 
 class Serve(Section):
-    """A local model that the job starts with `transformers serve` and stops again."""
+    """A local model that the job serves itself, with llama.cpp."""
 
     source: str
-    """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source; a GGUF file, or a model folder."""
-    device: str = "auto"
-    """cpu, cuda:0, or auto."""
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source: a GGUF file."""
 
 
 class Prices(Section):
@@ -60,7 +58,7 @@ class Server(Section):
     api_key_env: str | None = None
     """Name of the environment variable that holds the key, never the key itself; null sends none."""
     serve: Serve | None = None
-    """A local model that the job starts with `transformers serve` and stops again."""
+    """A local model that the job serves itself, with llama.cpp."""
     prices: Prices | None = None
     """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
     """
@@ -91,7 +89,8 @@ class Server(Section):
     structured: Literal["auto", "json_schema", "off"] = "auto"
     """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
     context: Number | None = None
-    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there."""
+    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit,
+    or 4096 for a local model."""
     batch: bool = False
     """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
     concurrency: Processes | None = None
@@ -287,9 +286,7 @@ class LanguageModels:
             if self.config.budget is not None and chosen.api_key_env and not chosen.prices:
                 yield f"{where}: a budget needs 'prices' for every endpoint with a key"
             if server.serve is not None:
-                yield from self.study.places.problems_of_model(
-                    f"{where}/serve/source", server.serve.source, weights=False
-                )
+                yield from self.study.places.problems_of_served(f"{where}/serve/source", server.serve.source)
 
     def unknown_endpoint(self, where: str, name: str | None) -> Iterator[str]:
         """Yield a sentence about the name of an endpoint that is not defined."""
@@ -312,9 +309,9 @@ class LanguageModels:
         )
 
     def served(self, *endpoints: str | None) -> list[str]:
-        """Return the configuration files of the models that endpoints serve themselves."""
+        """Return the files of the models that endpoints serve themselves."""
         servers = [self.config.endpoints[name].serve for name in endpoints if name]
-        return [f"{self.study.places.served(serve.source)}/config.json" for serve in servers if serve is not None]
+        return [self.study.places.served(serve.source) for serve in servers if serve is not None]
 
     def need_network(self, *endpoints: str | None) -> bool:
         """Whether one of the endpoints is a service elsewhere, not a model that a job serves itself.

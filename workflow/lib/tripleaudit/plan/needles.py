@@ -95,7 +95,7 @@ class _Own(Section):
     judge: str | None = "same"
     """Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody."""
     tokenizer: str | None = None
-    """A tokenizer.json that counts tokens; null takes the served model's, else the usage that the server reports."""
+    """A tokenizer.json that counts tokens; null takes the usage that the server reports."""
     synonyms: bool = False
     """Relevance with WordNet synonyms; needs NLTK's WordNet data, which is not downloaded."""
     triples: NeedleTriples | None = None

@@ -68,21 +68,31 @@ class Places:
         return self._local(model) or f"{self.downloads}/models/{self._slug(model)}"
 
     def served(self, model: str) -> str:
-        """Return the folder of a language model, made from a GGUF file where it comes as one."""
-        return f"{self.downloads}/lm/{self._slug(model)}" if is_gguf(model) else self.model(model)
+        """Return the GGUF file of a language model, fetched unless it is a local file already."""
+        return self._local(model) or f"{self.downloads}/lm/{self._slug(model)}.gguf"
 
     def source(self, slug: str) -> str:
         """Return the model that is fetched into a folder of this name; a registered name stands for itself."""
         return self._sources.get(slug, slug)
 
-    def problems_of_model(
-        self, where: str, model: str, layers: int | None = None, weights: bool = True
-    ) -> Iterator[str]:
+    def problems_of_served(self, where: str, model: str) -> Iterator[str]:
+        """Yield a sentence about a language model that is not known, or is no GGUF file that is there."""
+        try:
+            source = registry.find_model(model).source
+        except UserError as error:
+            yield f"{where}: {error}"
+            return
+        local, known = self._local(model), hint(model, registry.models())
+        if local is not None and not Path(local).exists():
+            yield f"{where}: {local}: no such file{known}"
+        elif not (source.inner or source.location).lower().endswith(".gguf"):
+            yield f"{where}: {model}: not a GGUF file; serve another model yourself, and name its 'base_url'{known}"
+
+    def problems_of_model(self, where: str, model: str, layers: int | None = None) -> Iterator[str]:
         """Yield a sentence about a model that is not known, a folder that holds none, and layers that it lacks.
 
         Args:
             layers: of it that are used.
-            weights: whether a local one must be a folder with ``config.json``.
         """
         try:
             found = registry.find_model(model)
@@ -90,13 +100,10 @@ class Places:
             yield f"{where}: {error}"
             return
         folder = self._local(model)
-        if folder is not None and weights and not (Path(folder) / "config.json").is_file():
+        if folder is not None and not (Path(folder) / "config.json").is_file():
             what = "has no config.json" if Path(folder).is_dir() else "no such folder"
             known = hint(model, registry.models())
             yield f"{where}: {folder}: {what}; expected the folder of a model, or a registered one{known}"
-            return
-        if folder is not None and not weights and not Path(folder).exists():
-            yield f"{where}: {folder}: no such file or folder{hint(model, registry.models())}"
             return
         has = self._layers(model) or found.layers
         if layers is not None and has is not None and layers > has:
@@ -121,9 +128,3 @@ class Places:
         slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
         self._sources[slug] = model
         return slug
-
-
-def is_gguf(source: str) -> bool:
-    """Whether a model (a registered name or a source) is one GGUF file, which is converted before it is served."""
-    found = registry.find_model(source).source
-    return (found.inner or found.location).lower().endswith(".gguf")

@@ -301,7 +301,7 @@ def _needles(study: Study, folder: Path) -> Found:
             done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(plan_.made_json())
             stages: dict[str, Estimate] = {"extraction": Estimate()}
             if not done:
-                counter = _counter(study, config.tokenizer, client.endpoint)
+                counter = counters(shipped(config.tokenizer) if config.tokenizer else "")
                 stages = rehearse(
                     corpus or documents, plan_, client, counter, generating if generator else None, judging
                 )
@@ -324,9 +324,8 @@ def _triple_needles(study: Study, folder: Path) -> Found:
             found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
             with _client(study.language_models, lm) as client:
                 limits = Limits(options.iterations, client.endpoint.context, options.reserve)
-                counter = _counter(study, None, client.endpoint)
                 pieces = load_sentences(made / "pieces.jsonl")
-                figures = rehearse_triples(pieces, options.relations or sorted(found), limits, client, counter)
+                figures = rehearse_triples(pieces, options.relations or sorted(found), limits, client, TokenCounter)
         yield _row("triple needles", f"{lm} (extraction)", lm, done, figures)
 
 
@@ -348,11 +347,3 @@ def _known(report: str | Path) -> dict[str, Any]:
 
 def _as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
-
-
-def _counter(study: Study, tokenizer: str | None, endpoint: Any) -> Callable[[], TokenCounter]:
-    """Count tokens as the workflow's jobs do: threads begin anew where their context is full."""
-    path = Path(shipped(tokenizer)) if tokenizer else None
-    if path is None and endpoint.serve:
-        path = Path(study.places.served(endpoint.serve["source"])) / "tokenizer.json"
-    return counters(path if path is not None and path.is_file() else "")

@@ -162,7 +162,7 @@ class CompletionFiles:
         test, augmented: sentences with triples, and their variants with other names.
         train: of the lookup, and where the relations come from.
         out: file to write: counts, and for each sentence what was shown, asked for and said.
-        model, server_log: configuration file of the model that a language model's server runs on, and its output.
+        model, server_log: file of the model that a language model's server runs on, and its output.
     """
 
     test: str | Path

@@ -75,11 +75,9 @@ def ask(asked: Asked, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
     Raises:
         UserError: as :func:`answer`.
     """
-    job = asked.job
-    folder = Path(job["model"]).parent if job.get("model") else None
-    with settings_of.open_client(
-        job["section"], asked.settings["endpoint"], job["study"], folder, job.get("server_log"), job.get("threads")
-    ) as client:
+    job, name = asked.job, asked.settings["endpoint"]
+    model, log_file, threads = (job.get(key) for key in ("model", "server_log", "threads"))
+    with settings_of.open_client(job["section"], name, job["study"], model, log_file, threads) as client:
         start = time.monotonic()
         results = extract(client, asked.sentences, task)
         sent, cache = client.totals.sent, client.cache.folder
@@ -92,7 +90,7 @@ def ask(asked: Asked, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
         "completion_tokens": counts["completion_tokens"],
         "money": counts["cost"],
         "unreadable": counts["statuses"]["failed"] + counts["statuses"]["refused"],
-        "device": "its own server" if folder else "a service",
+        "device": "its own server" if model else "a service",
     }
 
 

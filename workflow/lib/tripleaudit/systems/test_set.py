@@ -56,7 +56,7 @@ class SystemFiles:
         train: sentences that relations, and examples for language models, come from.
         out, report: files to write.
         files: of stored predictions for this test set.
-        model, server_log: configuration file of the model that a language model's server runs on, and its output.
+        model, server_log: file of the model that a language model's server runs on, and its output.
     """
 
     test: str | Path
