@@ -65,7 +65,7 @@ FAULTS = {
     "repeated": ([*CLEAN, CLEAN[0] | {"text": CLEAN[0]["text"].upper()}], 1, "10 is like 0"),
     "near-repeated": ([*CLEAN, CLEAN[0] | {"text": f"{CLEAN[0]['text']} today"}], 1, "10 is like 0"),
     "contradictory-copies": ([*CLEAN, CLEAN[0] | {"triples": []}], 1, "10 and 0"),
-    "ids": ([row | {"id": str(n // 2)} for n, row in enumerate(CLEAN)], 5, "#2"),
+    "renamed-ids": ([row | {"id": str(n // 2)} for n, row in enumerate(CLEAN)], 5, "#2"),
     "rare-relations": ([*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}], 1, "left (1)"),
     "several-relations": (
         [*CLEAN, {"text": "Ann left Rome", "triples": [["Ann", "employer", "Rome"], ["Ann", "left", "Rome"]]}],

@@ -84,7 +84,7 @@ def test_bad_data_sets_are_one_clear_sentence(tmp_path):
         read_corpus(path)
     with pytest.raises(UserError, match=r"no column 'sent' \(text\); the columns are words, label"):
         read_corpus(path, columns={"text": "sent"})
-    with pytest.raises(UserError, match="unknown key 'body'; known are end, entities, id"):
+    with pytest.raises(UserError, match="unknown key 'body'; known are annotator, end, entities, id"):
         read_corpus(path, columns={"body": "words"})
     to_dataset_dict({"train": SENTENCES, "test": SENTENCES}).save_to_disk(str(tmp_path / "two"))
     with pytest.raises(UserError, match="has the splits train, test; name one as in .*two#train"):

@@ -279,8 +279,7 @@ def test_semeval(write):
 
 
 def test_ids_stay_unique_when_files_are_joined(write):
-    path = write("a.json", [ROME, ROME])
-    corpus = read_corpus([path, path])
+    corpus = read_corpus([write(name, [ROME, ROME]) for name in ("a.json", "b.json")])
     assert [sentence.id for sentence in corpus.sentences] == ["0", "1", "0#2", "1#2"]
     assert corpus.report.notes == {"renamed_ids": 2}
 

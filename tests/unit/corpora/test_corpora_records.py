@@ -184,7 +184,9 @@ def test_positions_and_places_of_entities(tmp_path):
     for name, (row, extra) in forms.items():
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps({"all": [row]}))
-        columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all", *filter(None, [extra])])
+        columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all"]) | parse_columns(
+            filter(None, [extra])
+        )
         corpus = read_corpus(path, columns=columns)
         assert strings(corpus) == [TEXTS[0]], name
         assert all(triple.located for triple in corpus.sentences[0].triples)

@@ -185,7 +185,7 @@ class CorpusFormat(Descriptor):
     """A format of corpus files.
 
     Attributes:
-        read: ``(path, **options) -> Iterator[RawSentence]``.
+        read: ``(path, **options) -> Iterator[RawSentence]``; among them ``LeftOut`` for what gives no sentence.
         options: names of the options that ``read`` understands.
         detects: ``(Probe) -> bool``, whether a file looks like this format; None for a format that must be named.
         keys: of every object of the format, where it consists of objects; a refusal names formats that come near.

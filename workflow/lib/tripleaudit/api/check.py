@@ -85,7 +85,7 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
 
 def check_splits(places: Mapping[str, Any], format: str, columns: Mapping[str, str] | None) -> CheckResult:
     """Return :func:`check` of ``{split: corpus}``."""
-    corpora = {split: read_corpus(path, format=format, columns=columns) for split, path in places.items()}
+    corpora = {split: read_corpus(path, format=format, columns=columns, quiet=True) for split, path in places.items()}
     train = corpora.get("train")
     return CheckResult(
         {

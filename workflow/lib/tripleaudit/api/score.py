@@ -9,7 +9,7 @@ from tripleaudit.corpora.readers.given import given
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
-from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts
+from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.parts import by_cardinality, by_relation, described
 from tripleaudit.scoring.relation_names import renamed
@@ -141,7 +141,8 @@ def score(
     seen = None if train is None else read_corpus(given(train, "train"), format=format, columns=columns).sentences
     if matching not in applicable(right, guess):
         raise UserError(
-            f"--matching {matching}: compares types of entities, but those of the gold or predicted triples have none"
+            f"--matching {matching}: compares types of entities, but {untyped(right, guess)}; expected files that say "
+            "them (docs/formats.md has which formats do)"
         )
     counts = sentence_counts(right, guess, matching)
     strata = stratify(right, SeenTriples(seen)) if seen is not None else []

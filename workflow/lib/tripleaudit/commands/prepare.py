@@ -68,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from tripleaudit.corpora.remarks import say
     from tripleaudit.corpora.store import save_sentences
     from tripleaudit.corpora.truncation import count_truncated
     from tripleaudit.files import write_json
@@ -79,13 +80,13 @@ def run(args: argparse.Namespace) -> None:
     save_sentences(args.out, corpus.sentences)
     if args.report:
         write_json(args.report, corpus.report.to_json())
-    report, only = corpus.report, args.only_relation
+    report = corpus.report
     print(
         f"{report.source}: {report.sentences} sentences, {report.zero_triple_sentences} of them with zero triples, "
         f"{report.triples} triples, {report.duplicates} repeated, {report.triples_not_in_text} with an entity that is "
         "not in the text"
-        + ("; {of_other_relations} sentences of other relations left out".format(**report.notes) if only else "")
     )
+    say(report)
 
 
 def _registered(args: argparse.Namespace):
@@ -113,16 +114,20 @@ def _registered(args: argparse.Namespace):
 def _own(args: argparse.Namespace):
     from tripleaudit.corpora.corpus import build_corpus, of_relations, uncased
     from tripleaudit.corpora.divide import split_corpus
-    from tripleaudit.corpora.readers import read_raw, resolve_format
+    from tripleaudit.corpora.readers import check_once, read_raw, resolve_format
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
 
     columns = parse_columns(args.column)
+    check_once(args.source)
     formats = [resolve_format(path, args.format, columns) for path in args.source]
     members = []
     for path, format in zip(args.source, formats, strict=True):
         options = {"split": args.split} if format == "datasets" else {}
         members += read_raw(path, format, occurrence=args.occurrence, columns=columns, **options)
+    odd = [one for member in members for one in member.odd]
+    for member in members:
+        member.odd = []
     if args.divide:
         parts = _pairs("--divide", args.divide.split(","))
         try:
@@ -133,6 +138,8 @@ def _own(args: argparse.Namespace):
             raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")
         members = split_corpus(members, weights, args.seed)[args.part]
     kept = of_relations(members, args.only_relation, ", ".join(args.source), args.some_absent)
+    if kept:  # what reading left out is said of every part
+        kept[0].odd = odd
     found = build_corpus(
         map(uncased, kept[: args.limit]) if args.uncased else kept[: args.limit],
         source=", ".join(args.source),

@@ -6,13 +6,17 @@ are removed and problems are counted, so that every format is treated alike.
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.remarks import SHOWN
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError, hint
+
+MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "None"))
+"""How tables write a value that is missing."""
 
 
 class RawTriple(NamedTuple):
@@ -43,6 +47,7 @@ class RawSentence:
         listed: number of triples listed, where ``triples`` repeats one of them for each of its places.
         malformed: number of listed items that are no triples and were left out.
         notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
+        odd: what was left out or changed here, or before it in the file.
     """
 
     id: str
@@ -53,6 +58,19 @@ class RawSentence:
     listed: int | None = None
     malformed: int = 0
     notes: dict[str, int] = field(default_factory=dict)
+    odd: list["LeftOut"] = field(default_factory=list)
+
+
+class LeftOut(NamedTuple):
+    """Something that a reader left out or changed; it yields it among its sentences, or notes it at one of them.
+
+    Attributes:
+        kind: of :data:`tripleaudit.corpora.remarks.KINDS`.
+        example: where it was, and what.
+    """
+
+    kind: str
+    example: str
 
 
 @dataclass(slots=True)
@@ -81,7 +99,8 @@ class CorpusReport:
         malformed: listed items that are no triples; only model output may hold any, a gold file is refused.
         truncated_triples: located triples that an encoder's length limit would cut, None until it is asked for
             (:mod:`tripleaudit.corpora.truncation`); ``truncated_at`` is the limit, in subwords.
-        notes: counts that only this format has.
+        notes: counts that only this format has, and of what was left out or changed
+            (:mod:`tripleaudit.corpora.remarks`), of which ``examples`` has some.
     """
 
     source: str
@@ -106,6 +125,7 @@ class CorpusReport:
     found: dict[str, int] = field(default_factory=dict)
     relation_counts: dict[str, int] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[str]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -142,6 +162,13 @@ def build_corpus(
     texts, unique, ids = set(), set(), set()
     relations, found, notes, times = Counter(), Counter(), Counter(), Counter()
     marked = False
+    examples: dict[str, list[str]] = {}
+
+    def note(kind: str, example: str) -> None:
+        notes[kind] += 1
+        if len(kept := examples.setdefault(kind, [])) < SHOWN:
+            kept.append(example)
+
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
@@ -166,7 +193,10 @@ def build_corpus(
             times[item.id] += 1
             name = f"{item.id}#{times[item.id] + 1}"
         ids.add(name)
-        notes["renamed_ids"] += name != item.id
+        if name != item.id:
+            note("renamed_ids", f"{item.where} ({item.id})")
+        for odd in (*item.odd, *_odd_names(item)):
+            note(*odd)
         sentences.append(Sentence(name, item.text, tuple(triples)))
         texts.add(item.text)
         unique.update(strings)
@@ -189,8 +219,6 @@ def build_corpus(
             if not triples and item.entities > 1:
                 report.zero_with_two_entities = (report.zero_with_two_entities or 0) + 1
         notes.update(item.notes)
-    if not notes["renamed_ids"]:
-        del notes["renamed_ids"]
     if not sentences:
         raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
     if marked:
@@ -199,8 +227,17 @@ def build_corpus(
     report.relations = len(relations)
     report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
     report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
-    report.notes = dict(sorted(notes.items()))
+    report.notes, report.examples = dict(sorted(notes.items())), examples
     return Corpus(sentences, report)
+
+
+def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
+    """Yield what of a sentence's triples is a missing value rather than a name."""
+    for triple in item.triples:
+        if not (triple.subject.strip() and triple.object.strip()):
+            yield LeftOut("empty_names", f"{item.where}: {triple[:3]}")
+        elif missing := [part for part in triple[:3] if part in MISSING]:
+            yield LeftOut("names_like_missing", f"{item.where}: {missing[0]!r} in {triple[:3]}")
 
 
 def check_characters(texts: Iterable[str], where: str) -> None:
@@ -295,7 +332,7 @@ def uncased(item: RawSentence) -> RawSentence:
         for t in item.triples
     ]
     return RawSentence(
-        item.id, plain(item.text), triples, item.where, item.entities, item.listed, item.malformed, item.notes
+        item.id, plain(item.text), triples, item.where, item.entities, item.listed, item.malformed, item.notes, item.odd
     )
 
 

@@ -126,13 +126,14 @@ def _is_blank(path: Path) -> bool:
 
 
 def _twice(files: Files) -> Iterator[tuple[str, str, str]]:
-    """Yield each file that stands in two splits: its path, and the splits."""
+    """Yield each file that stands twice, in two splits or in one: its path, and the splits."""
     first: dict[Path, str] = {}
     for split, paths in files:
         for path in paths or ():
-            known = first.setdefault(Path(shipped(path)).resolve(), split)
-            if known != split:
-                yield path, known, split
+            place = Path(shipped(path)).resolve()
+            if place in first:
+                yield path, first[place], split
+            first.setdefault(place, split)
 
 
 class Corpora:
@@ -155,7 +156,9 @@ class Corpora:
                         else:
                             yield from _problem_of_text(f"{where}/files/{split}", place, corpus.format)
                 for path, known, split in _twice(corpus.files):
-                    if known == "train":
+                    if known == split:
+                        yield f"{where}/files/{split}: {path}: the same file twice; expected it once"
+                    elif known == "train":
                         yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
                 yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
                 if corpus.files.augmented and "augmented" not in self.protocols:

@@ -96,6 +96,8 @@ def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[s
         for protocol, files in paths.items():
             if protocol not in tested:
                 yield f"{where}/predictions/{corpus}: there is no protocol '{protocol}'{hint(protocol, tested)}"
+            for path in sorted({path for path in files if files.count(path) > 1}):
+                yield f"{where}/predictions/{corpus}: {path}: the same file twice; expected it once"
             for path in files:
                 yield from systems.study.places.problems_of_file(f"{where}/predictions", path)
     for corpus, path in systems.training(name).items():

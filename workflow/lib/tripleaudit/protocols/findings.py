@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.remarks import remarks
 from tripleaudit.corpora.spelling import bare
 from tripleaudit.protocols.leakage import Copies
 
@@ -46,7 +47,7 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
         _not_words(sentences),
         _forms(sentences),
         _copies(sentences),
-        _ids(corpus),
+        _left_out(corpus),
         _relations(corpus, train),
         _noise(sentences),
         _nesting(sentences),
@@ -189,9 +190,9 @@ def _labels(sentence: Sentence) -> set[tuple[str, str, str]]:
     return {triple.strings for triple in sentence.triples}
 
 
-def _ids(corpus: Corpus) -> Iterator[Finding]:
-    again = corpus.report.notes.get("renamed_ids", 0)
-    yield Finding("ids", again, f"{again} ids come again; they were given #2, #3, … so that each stands once")
+def _left_out(corpus: Corpus) -> Iterator[Finding]:
+    for kind, (count, text) in remarks(corpus.report).items():
+        yield Finding(kind.replace("_", "-"), count, text)
 
 
 def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:

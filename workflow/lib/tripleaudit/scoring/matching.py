@@ -148,6 +148,12 @@ def applicable(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> lis
     return [name for name, rule in MATCHINGS.items() if typed or not rule.typed]
 
 
+def untyped(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
+    """Say which side has no types, where a rule that compares them does not apply."""
+    lacking = [name for name, side in (("gold", gold), ("predicted", predictions)) if not _typed(side)]
+    return f"no {' and no '.join(lacking)} triple has one"
+
+
 def _typed(sentences: Sequence[Sentence]) -> bool:
     return any(triple.typed for sentence in sentences for triple in sentence.triples)
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from tripleaudit.corpora.bundled import is_bundle
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers import read_corpus
@@ -38,6 +39,8 @@ def answer(asked: Asked) -> Answered:
 
 def without_texts(path: str | Path) -> bool:
     """Whether a file has ids and triples, as programs answer, and no texts."""
+    if is_bundle(Path(path)):
+        return False
     first = first_row(Probe(path))
     return "id" in first and isinstance(first.get("triples"), list) and Mapped().lacks(first) == ["text"]
 

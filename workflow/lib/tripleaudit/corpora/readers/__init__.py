@@ -5,15 +5,18 @@ raises :class:`~tripleaudit.errors.UserError` with file and line or item, and it
 of the format is told from others. A new format is one module.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus
-from tripleaudit.corpora.readers.common import Probe, first_character, is_parquet, split_of
+from tripleaudit.corpora.corpus import Corpus, LeftOut, RawSentence, build_corpus
+from tripleaudit.corpora.readers.common import Probe, check_archive, first_character, is_parquet, split_of
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import first_row
+from tripleaudit.corpora.remarks import KINDS, say
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError
@@ -43,6 +46,8 @@ def detect_format(path: str | Path) -> str:
             name one.
     """
     probe = Probe(path)
+    if not _detects(FORMATS["bundle"], probe):
+        check_archive(probe.path)
     added = [name for name, format in FORMATS.items() if format.file and _detects(format, probe)]
     for name, format in FORMATS.items():
         if not format.file and _detects(format, probe):
@@ -109,7 +114,7 @@ def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str,
     """
     if format != "auto":
         return check_format(format)
-    if not columns:
+    if not columns or columns.keys() == {"annotator"}:
         return detect_format(path)
     path = split_of(path)[0]
     folder = path.startswith("hub:") or Path(path).is_dir()
@@ -129,7 +134,30 @@ def read_raw(
             raise UserError(f"{path}: format {format} has no option {name!r}, expected {expected}")
     if "occurrence" in known:
         options["occurrence"] = occurrence
-    return FORMATS[format].read(path, **options)
+    return _with_left_out(FORMATS[format].read(path, **options), path)
+
+
+def _with_left_out(found: Iterable[RawSentence | LeftOut], path: str | Path) -> Iterator[RawSentence]:
+    """Yield the sentences; what was left out between them is noted at the last one.
+
+    Raises:
+        UserError: everything was left out.
+    """
+    last, gone = None, []
+    for item in found:
+        if isinstance(item, LeftOut):
+            gone.append(item)
+            continue
+        if last is not None:
+            yield last
+        last = item
+    if last is not None:
+        last.odd += gone
+        yield last
+    elif gone:
+        counts = Counter(one.kind for one in gone)
+        why = "; ".join(f"{count} {KINDS.get(kind, kind)}" for kind, count in counts.items())
+        raise UserError(f"{path}: no sentence is left, {why}; expected at least one. The first is {gone[0].example}")
 
 
 def read_corpus(
@@ -138,6 +166,7 @@ def read_corpus(
     occurrence: str = "first",
     *,
     deduplicate: bool = True,
+    quiet: bool = False,
     **options: Any,
 ) -> Corpus:
     """Read a corpus of any supported format.
@@ -150,17 +179,43 @@ def read_corpus(
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
             ``first``.
         deduplicate: keep exactly repeated triples of a sentence once (the report counts them either way).
+        quiet: do not warn of what was left out or changed, which the report has in any case.
         options: of the format, see its module.
 
     Raises:
-        UserError: missing or unreadable file, unknown format, broken content (file and line or item), no sentence.
+        UserError: a file comes twice; missing or unreadable file, unknown format, broken content (file and line or
+            item), no sentence.
     """
     check_occurrence(occurrence)
     if isinstance(path, Given):
-        return path.corpus(options.get("columns"), occurrence=occurrence, deduplicate=deduplicate)
+        corpus = path.corpus(options.get("columns"), occurrence=occurrence, deduplicate=deduplicate)
+    else:
+        corpus = _of_files(path, format, occurrence, deduplicate, options)
+    if not quiet:
+        say(corpus.report)
+    return corpus
+
+
+def check_once(paths: Sequence[str | Path]) -> None:
+    """Refuse a file that is given twice, by whatever path: its sentences would stand twice.
+
+    Raises:
+        UserError: there is one.
+    """
+    first: dict[str, str | Path] = {}
+    for path in paths:
+        if (known := first.get(os.path.realpath(path))) is not None:
+            raise UserError(f"{path}: given twice (as {known} before); expected each file once")
+        first[os.path.realpath(path)] = path
+
+
+def _of_files(
+    path: str | Path | Sequence[str | Path], format: str, occurrence: str, deduplicate: bool, options: Mapping[str, Any]
+) -> Corpus:
     paths = [path] if isinstance(path, str | Path) else list(path)
     if not paths:
         raise UserError("no corpus file is given, expected at least one")
+    check_once(paths)
     formats = [resolve_format(one, format, options.get("columns")) for one in paths]
 
     def raw() -> Iterable[RawSentence]:

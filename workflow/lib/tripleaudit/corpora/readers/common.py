@@ -1,8 +1,10 @@
 """What several readers share: lists of objects in JSON or JSON lines, and checks of triples and texts."""
 
+import contextlib
 import functools
 import json
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from tripleaudit.corpora.corpus import RawTriple
 from tripleaudit.errors import UserError
 from tripleaudit.files import json_explained, open_text, read_jsonl
 
+OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENOUGH = 1 << 16  # characters that hold the first object of most files
 
 
@@ -56,6 +59,26 @@ def named_split(path: str | Path) -> str | None:
     base, split = split_of(path)
     parts = re.split(r"[^a-z]+", (split or Path(base).name).lower())
     return next((SPLITS[part] for part in parts if part in SPLITS), None)
+
+
+def check_archive(path: Path) -> None:
+    """Refuse a table of Excel and other archives, which no format reads.
+
+    Raises:
+        UserError: it is one; the message says what to do with it.
+    """
+    if not path.is_file():
+        return
+    with open(path, "rb") as stream:
+        start = stream.read(8)
+    excel = start == OLD_EXCEL
+    if start.startswith(b"PK\x03\x04"):
+        with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:
+            excel = "xl/workbook.xml" in archive.namelist()
+    elif not excel:
+        return
+    what = "a table of Excel; save it as CSV (UTF-8)" if excel else "an archive; unpack it and name one of its files"
+    raise UserError(f"{path}: this is {what}")
 
 
 class Probe:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.corpora.corpus import LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import items, join_tokens, read_objects, shown, take
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
@@ -38,9 +38,12 @@ class _Tokens:
         return self.text[self.starts[first] : self.starts[end - 1] + len(self.tokens[end - 1])], self.starts[first]
 
 
-def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence]:
-    """Yield the documents; ids are their titles. A file without ``labels`` (the blind test set) has no triples."""
+def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence | LeftOut]:
+    """Yield the documents; ids are their titles. One without ``labels``, as in the blind test set, is left out."""
     for where, value in read_objects(path):
+        if value.get("labels") is None:
+            yield LeftOut("without_labels", where)
+            continue
         parts = items(value, "sents", list, where)
         begins = [sum(map(len, parts[:number])) for number in range(len(parts))]
         tokens = _Tokens([token for part in parts for token in part], where)
@@ -57,7 +60,7 @@ def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSent
                 type_ = mention.get("type")
                 places.append((*tokens.span(begins[sentence] + first, begins[sentence] + end), type_))
             entities.append(sorted(places, key=lambda place: place[1]))
-        labels = items(value, "labels", dict, where) if value.get("labels") else []
+        labels = items(value, "labels", dict, where)
         triples = []
         for label in labels:
             head, tail = (take(label, key, int, where) for key in ("h", "t"))
@@ -79,15 +82,21 @@ def read_dygie(path: str | Path) -> Iterator[RawSentence]:
     for where, value in read_objects(path):
         name, begin = take(value, "doc_key", str, where), 0
         relations, ner = (items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner"))
-        for number, part in enumerate(take(value, "sentences", list, where)):
+        parts = take(value, "sentences", list, where)
+        for key, found in (("relations", relations), ("ner", ner)):
+            if found and len(found) != len(parts):
+                raise UserError(
+                    f"{where}: {len(found)} lists of {key!r} for {len(parts)} sentences; expected one for each"
+                )
+        for number, part in enumerate(parts):
             here = f"{where} sentence {number}"
             tokens, triples = _Tokens(part, here), []
             types = {}
-            for entity in ner[number] if number < len(ner) else []:
+            for entity in ner[number] if ner else []:
                 if not isinstance(entity, list) or len(entity) < 3 or not isinstance(entity[2], str):
                     raise UserError(f"{here}: an entity is {shown(entity)}, expected [start, end, type]")
                 types[str(entity[:2])] = entity[2]
-            for relation in relations[number] if number < len(relations) else []:
+            for relation in relations[number] if relations else []:
                 if not isinstance(relation, list) or len(relation) < 5 or not isinstance(relation[4], str):
                     raise UserError(f"{here}: a relation is {shown(relation)}, expected [start, end, start, end, type]")
                 first, last, begins, ends = (edge - begin if type(edge) is int else None for edge in relation[:4])
@@ -95,7 +104,7 @@ def read_dygie(path: str | Path) -> Iterator[RawSentence]:
                 object_, object_start = tokens.span(begins, None if ends is None else ends + 1)
                 kinds = types.get(str(relation[:2])), types.get(str(relation[2:4]))
                 triples.append(RawTriple(subject, relation[4], object_, start, object_start, *kinds))
-            marked = len(ner[number]) if number < len(ner) else None
+            marked = len(ner[number]) if ner else None
             yield RawSentence(f"{name}-{number}", tokens.text, triples, here, entities=marked)
             begin += len(tokens.tokens)
 

@@ -9,28 +9,30 @@ or, with ``key``, the ids of entities there. A type is that of the entity, or be
 """
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.corpora.corpus import LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import Probe, read_objects, shown, string_triple, take
 from tripleaudit.corpora.readers.records import Argument, Arguments, Mapped, joined_triple
 from tripleaudit.corpora.readers.row_files import ABSENT, Rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
+Plain = Callable[[dict[str, Any], str, str], tuple[dict[str, Any] | None, str]]
+
 
 def form(
     name: str,
+    /,
     *,
     order: float = float("inf"),
     keys: tuple[str, ...] = (),
     detects: Callable[[Probe], bool] | None = None,
     rows: Callable[[Path], Rows] = read_objects,
-    plain: Callable[[dict[str, Any], str], dict[str, Any] | None] | None = None,
-    left_out: str = "left_out",
+    plain: Plain | None = None,
+    people: bool = False,
     none: tuple[str, ...] = (),
     strings: str = "",
     choice: tuple[str, tuple[str, ...]] = ("", ()),
@@ -44,8 +46,9 @@ def form(
         keys: that every row has.
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
         rows: ``(path) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
-        plain: ``(row, where) -> row`` with these columns, of one that has another shape; None leaves it out.
-        left_out: name under which the report counts rows that ``plain`` left out.
+        plain: ``(row, where, annotator) -> (row, kind)``, with these columns, of one that has another shape; without a
+            row it is left out. A kind (:mod:`tripleaudit.corpora.remarks`) says that, or what else is to be known.
+        people: whether several may have annotated a text, of whom ``annotator`` names one.
         none: relations that say that there is none, which are counted.
         strings: a list beside ``triples`` with the same triples as strings, each once; with occurrence ``first`` it
             alone is taken, and otherwise what of it has no place in ``triples`` keeps its strings.
@@ -58,22 +61,28 @@ def form(
     option, values = choice
     if values:
         columns["triples"] = values[0]
-    declared = functools.partial(Form, name, columns, plain=plain, left_out=left_out, none=none, strings=strings)
+    declared = functools.partial(Form, name, columns, plain=plain, none=none, strings=strings)
     declared()  # a role that there is none of is refused here
 
-    def read(path: str | Path, occurrence: str = "first", **chosen: str) -> Iterator[RawSentence]:
+    def read(
+        path: str | Path, occurrence: str = "first", columns: Mapping[str, str] | None = None, **chosen: str
+    ) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences; ids are places in the file from 0 where it has none."""
+        given = {role: column for role, column in (columns or {}).items() if column is not None}
+        if others := [role for role in given if role not in ("annotator", "order", "last")]:
+            raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
         value = chosen.get(option, "")
         if value and value not in values:
             raise UserError(f"{option}: {value!r} is unknown, expected {' or '.join(values)}")
-        return declared(occurrence=occurrence, column=value).sentences(rows(Path(path)))
+        annotator = given.get("annotator", "")
+        return declared(occurrence=occurrence, column=value, annotator=annotator).sentences(rows(Path(path)))
 
     return CorpusFormat(
         name=name,
         order=order,
         read=read,
         keys=keys,
-        options=tuple(filter(None, ("occurrence" if strings else "", option))),
+        options=tuple(filter(None, ("occurrence" if strings else "", "columns" if people else "", option))),
         detects=detects or (lambda probe: bool(keys) and set(keys) <= probe.value.keys()),
     )
 
@@ -86,36 +95,37 @@ class Form(Mapped):
         name: str,
         columns: Mapping[str, str | tuple[str, ...]],
         *,
-        plain: Callable[[dict[str, Any], str], dict[str, Any] | None] | None,
-        left_out: str,
+        plain: Plain | None,
         none: tuple[str, ...],
         strings: str,
         occurrence: str = "first",
         column: str = "",
+        annotator: str = "",
     ) -> None:
         names = {role: (paths,) if isinstance(paths, str) else paths for role, paths in columns.items()}
         super().__init__({role: paths[0] for role, paths in names.items()}, f"form {name}")
         self.names = {**names, "triples": (column,)} if column else names
         self.beside = "subject_start" in names
-        self.plain, self.left_out, self.none, self.strings, self.occurrence = plain, left_out, none, strings, occurrence
+        self.plain, self.annotator, self.none, self.strings, self.occurrence = (
+            plain,
+            annotator,
+            none,
+            strings,
+            occurrence,
+        )
 
-    def sentences(self, rows: Rows) -> Iterator[RawSentence]:
-        """Yield the sentences; the note on those that were left out stands at the last one."""
-        gone, last = Counter[str](), None
-        for sentence in super().sentences(self._kept(rows, gone)):
-            if last is not None:
-                yield last
-            last = sentence
-        if last is not None:
-            last.notes.update(gone)
-            yield last
+    def sentences(self, rows: Rows) -> Iterator[RawSentence | LeftOut]:
+        """Yield the sentences, and what was left out behind them."""
+        gone: list[LeftOut] = []
+        yield from super().sentences(self._kept(rows, gone))
+        yield from gone
 
-    def _kept(self, rows: Rows, gone: Counter[str]) -> Rows:
+    def _kept(self, rows: Rows, gone: list[LeftOut]) -> Rows:
         for where, row in rows:
             if self.plain is not None and isinstance(row, dict):
-                row = self.plain(row, where)
-                if row is None:
-                    gone[self.left_out] += 1
+                row, kind = self.plain(row, where, self.annotator)
+                if kind:
+                    gone.append(LeftOut(kind, where))
             yield where, ABSENT if row is None else row
 
     def number(self, row: int, sentences: int) -> int:
@@ -159,8 +169,8 @@ class Form(Mapped):
                 found.listed = len(listed)
         return found
 
-    def notes(self, none: int) -> dict[str, int]:
-        return {"pairs_without_relation": none} if self.none else {}
+    def notes(self) -> dict[str, int]:
+        return {"pairs_without_relation": 0} if self.none else {}
 
     def type_of(self, value: Any, role: str, where: str) -> str | None:
         found = self.find(value, role)
@@ -216,7 +226,10 @@ class _Arguments(Arguments):
             what = "a triple" if "triples" in mapped.names else "the pair"
             raise UserError(f"{where}: {what} has no relation, its {mapped.names['relation'][0]!r} is empty")
         subject, object_ = (self._part(item, role) for role in ("subject", "object"))
-        return None if relation in mapped.none else joined_triple(relation, subject, object_)
+        if relation in mapped.none:
+            self.odd.append(LeftOut("pairs_without_relation", f"{where}: {subject.text} – {object_.text}: {relation}"))
+            return None
+        return joined_triple(relation, subject, object_)
 
     def _part(self, item: dict[str, Any], role: str) -> Argument:
         mapped, where = self.mapped, self.where
@@ -248,7 +261,14 @@ class _Arguments(Arguments):
 
     def _placed(self, entity: dict[str, Any], role: str) -> Argument:
         start, end = (self.mapped.take(entity, edge, int, self.where) for edge in ("start", "end"))
-        return self.span(start, end, None, role, self.mapped.type_of(entity, "type", self.where))
+        found = self.span(start, end, None, role, self.mapped.type_of(entity, "type", self.where))
+        said = self.mapped.find(entity, "name")
+        if isinstance(said, str) and said.split() != found.text.split():
+            raise UserError(
+                f"{self.where}: the {role} span [{start}, {end}) reads {found.text!r}, but the file says {said!r} of "
+                "it; expected offsets in characters of the text"
+            )
+        return found
 
     def span(self, start: Any, end: Any, name: str | None, role: str, type_: str | None) -> Argument:
         found = super().span(start, end, None, role, type_)

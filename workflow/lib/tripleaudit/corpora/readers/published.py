@@ -137,10 +137,12 @@ REBEL_RAW = form(
 )  # fmt: skip
 
 
-def accepted(row: dict[str, Any], where: str) -> dict[str, Any] | None:
+def accepted(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any] | None, str]:
     """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
     if row.get("answer", "accept") != "accept":
-        return None
+        return None, "texts_not_accepted"
+    if annotator and annotator not in (row.get("_annotator_id"), row.get("_session_id")):
+        return None, "other_annotators"
     spans, tokens = (items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens"))
     ends = {span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int}
     relations = []
@@ -157,14 +159,14 @@ def accepted(row: dict[str, Any], where: str) -> dict[str, Any] | None:
             if not found[key]:
                 raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
         relations.append({**relation, **found})
-    return {**row, "spans": spans, "relations": relations}
+    return {**row, "spans": spans, "relations": relations}, ""
 
 
-# spaCy's annotation tool; rows that were not accepted are left out
+# spaCy's annotation tool
 PRODIGY = form(
-    "prodigy", order=6.1, keys=("text", "spans", "relations"), plain=accepted, left_out="texts_not_accepted",
+    "prodigy", order=6.1, keys=("text", "spans", "relations"), plain=accepted, people=True,
     text="text", triples="relations", subject="head", relation="label", object="child",
-    entities="spans", start="start", end="end", type="label",
+    entities="spans", name="text", start="start", end="end", type="label",
 )  # fmt: skip
 
 
@@ -183,13 +185,22 @@ DOCCANO = form(
 WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "from_id")]}
 
 
-def annotated(row: dict[str, Any], where: str) -> dict[str, Any]:
+def annotated(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any] | None, str]:
     """Return a task of Label Studio as text, regions and relations, one for each label and direction.
 
-    Of several annotations of a text, the first that was not cancelled.
+    A task that was skipped, or that waits for its annotator, says nothing about its text. Of several annotations, that
+    of the chosen annotator (id, e-mail or name), or the first.
     """
-    kept = [one for one in items(row, "annotations", dict, where) if not one.get("was_cancelled")]
-    result = items(kept[0], "result", dict, where) if kept else []
+    made = items(row, "annotations", dict, where)
+    kept = [one for one in made if not one.get("was_cancelled")]
+    if not kept:
+        return None, "skipped" if made else "not_annotated"
+    several = "several_annotators" if len(kept) > 1 and not annotator else ""
+    if annotator:
+        kept = [one for one in kept if annotator in _names_of(one.get("completed_by"))]
+        if not kept:
+            return None, "other_annotators"
+    result = items(kept[0], "result", dict, where)
     values = [(item["id"], item.get("value")) for item in result if "id" in item]
     regions = [{"id": name, **value} for name, value in values if isinstance(value, dict) and "start" in value]
     links = []
@@ -200,12 +211,16 @@ def annotated(row: dict[str, Any], where: str) -> dict[str, Any]:
             for ways in WAYS.get(str(item.get("direction")), [("from_id", "to_id")]):
                 ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
                 links.append({"label": label, **ends})
-    return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
+    return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}, several
+
+
+def _names_of(annotator: Any) -> list[str]:
+    return list(map(str, annotator.values())) if isinstance(annotator, dict) else [str(annotator)]
 
 
 # the JSON export
 LABEL_STUDIO = form(
-    "label-studio", order=6.3, keys=("data", "annotations"), plain=annotated,
+    "label-studio", order=6.3, keys=("data", "annotations"), plain=annotated, people=True,
     id="id", text="data.text", triples="links", subject="from_id", relation="label", object="to_id",
-    entities="regions", key="id", start="start", end="end", type="labels",
+    entities="regions", key="id", name="text", start="start", end="end", type="labels",
 )  # fmt: skip

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from tripleaudit.corpora.corpus import RawSentence, RawTriple
+from tripleaudit.corpora.corpus import MISSING, LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import join_tokens, shown, string_triple
 from tripleaudit.corpora.readers.row_files import ABSENT, at, first_row, read_rows
 from tripleaudit.descriptors import CorpusFormat
@@ -81,6 +81,8 @@ class Columns(Section):
     """What positions count; tokens where the sentence is a list of them."""
     last: Literal["exclusive", "inclusive"] = "exclusive"
     """Whether an end is the position after the last one, or the last one."""
+    annotator: Text | None = None
+    """Whose annotations are read, by e-mail, name or number, where several people annotated (Label Studio, Prodigy)."""
 
 
 SENTENCE_IDS = ("sent_id", "sentence_id")
@@ -119,6 +121,8 @@ def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, s
         role, _, column = part.partition("=")
         if not role or not column:
             raise UserError(f"{option}: {part!r}, expected ROLE=COLUMN, such as text=sentence")
+        if role in given:
+            raise UserError(f"{option}: {role} is {given[role]} and {column}; expected each role once")
         given[role] = column
     Columns.checked(given, option)
     return given
@@ -158,7 +162,16 @@ class Mapped:
         return ABSENT
 
     def lacks(self, row: Any) -> list[str]:
-        """Return the roles that a row lacks to be read."""
+        """Return the roles that a row lacks to be read; usual names count in any case where the row has no other."""
+        missing = self._lacks(row)
+        if missing and isinstance(row, dict):
+            for role, usual in self.names.items():
+                others = [name for name in row if name.casefold() in usual] if role not in self.given else []
+                self.names[role] = (*usual, *others)
+            missing = self._lacks(row)
+        return missing
+
+    def _lacks(self, row: Any) -> list[str]:
         named: list[str] = [role for role in ("text", "tokens") if role in self.given] or ["text", "tokens"]
         missing = [] if any(self.find(row, role) is not ABSENT for role in named) else named[:1]
         if self.lists(row):
@@ -212,6 +225,7 @@ class Mapped:
                         "one text in all its rows"
                     )
                 known.triples += sentence.triples
+                known.odd += sentence.odd
                 for note, count in sentence.notes.items():
                     known.notes[note] = known.notes.get(note, 0) + count
         yield from joined.values()
@@ -234,7 +248,9 @@ class Mapped:
         text, offsets = self.text(row, where)
         entities = self.entities(row, where)
         here = self.arguments(self, text, offsets, entities or [], where)
-        found = [here.triple(item) for item in (self.triples(row, where) if self.lists(row) else [row])]
+        if (listed := self.lists(row)) and self.find(row, "triples") is None:
+            here.odd.append(LeftOut("null_triples", where))
+        found = [here.triple(item) for item in (self.triples(row, where) if listed else [row])]
         name = self.find(row, "id")
         return RawSentence(
             str(number if name is ABSENT or name is None else name),
@@ -242,11 +258,12 @@ class Mapped:
             [triple for triple in found if triple],
             where,
             entities=None if entities is None else len(entities),
-            notes=self.notes(found.count(None)),
+            notes=self.notes(),
+            odd=here.odd,
         )
 
-    def notes(self, none: int) -> dict[str, int]:
-        return {"pairs_without_relation": none} if none else {}
+    def notes(self) -> dict[str, int]:
+        return {}
 
     def triples(self, row: dict[str, Any], where: str) -> list[Any]:
         """Return the items of the list of triples."""
@@ -297,6 +314,7 @@ class Arguments:
 
     def __init__(self, mapped: Mapped, text: str, offsets: list[tuple[int, int]] | None, entities: list, where: str):
         self.mapped, self.text, self.offsets, self.where, self.entities = mapped, text, offsets, where, entities
+        self.odd: list[LeftOut] = []
         self.keys = {}
         for entity in entities:
             key = mapped.find(entity, "key") if isinstance(entity, dict) else ABSENT
@@ -319,6 +337,12 @@ class Arguments:
         else:
             raise UserError(f"{self.where}: a triple is {shown(item)}, expected an object or a list")
         if relation is None or relation in self.mapped.none:
+            self.odd.append(LeftOut("pairs_without_relation", f"{self.where}: {shown([subject, relation, object_])}"))
+            return None
+        if all(
+            isinstance(part, str) and (part in MISSING or not part.strip()) for part in (subject, relation, object_)
+        ):
+            self.odd.append(LeftOut("missing_values", f"{self.where}: {shown([subject, relation, object_])}"))
             return None
         if not isinstance(relation, str) or not relation.strip():
             state = "has no relation" if relation is ABSENT or relation == "" else f"has the relation {shown(relation)}"

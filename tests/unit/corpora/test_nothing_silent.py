@@ -1,0 +1,240 @@
+"""What used to be read without a word: every case is read right, counted with examples, or refused in one sentence."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.remarks import KINDS, remarks
+from tripleaudit.errors import UserError
+
+TEXT = "Ada Lund leads Delta"
+REGIONS = [("a", 0, 8, "Ada Lund"), ("b", 15, 20, "Delta")]
+
+
+def regions(*places: tuple[str, int, int, str]) -> list[dict]:
+    return [{"id": n, "value": {"start": s, "end": e, "text": t, "labels": ["P"]}} for n, s, e, t in places]
+
+
+def link(label: str = "leads") -> dict:
+    return {"type": "relation", "from_id": "a", "to_id": "b", "labels": [label]}
+
+
+def made(by: object = 1, label: str = "leads", **more) -> dict:
+    return {"completed_by": by, "result": [*regions(*REGIONS), link(label)], **more}
+
+
+def task(*annotations: dict, text: str = TEXT) -> dict:
+    return {"id": 1, "data": {"text": text}, "annotations": list(annotations)}
+
+
+def studio(*tasks: dict) -> dict[str, str]:
+    return {"a.json": json.dumps(tasks)}
+
+
+def brat(text: str, *lines: str) -> dict[str, str]:
+    return {"a.ann": "".join(f"{line}\n" for line in lines), "a.txt": text}
+
+
+def table(*rows: list[str]) -> dict[str, str]:
+    stream = io.StringIO()
+    csv.writer(stream).writerows(rows)
+    return {"a.csv": stream.getvalue()}
+
+
+def lines(*rows: dict) -> dict[str, str]:
+    return {"a.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
+
+
+def said(subject: str, object_: str) -> dict:
+    return {"text": TEXT, "triples": [[subject, "leads", object_]]}
+
+
+def archive(name: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as zipped:
+        zipped.writestr(name, "x")
+    return stream.getvalue()
+
+
+HEAD = ["text", "subject", "relation", "object"]
+GOOD = [TEXT, "Ada Lund", "leads", "Delta"]
+PRODIGY = {
+    "text": TEXT, "answer": "accept", "spans": [],
+    "relations": [{"label": "leads", "head_span": {"start": 0, "end": 8}, "child_span": {"start": 15, "end": 20}}],
+}  # fmt: skip
+DOCRED = {
+    "title": "1", "sents": [["Ada", "leads", "Delta"]], "labels": [{"h": 0, "t": 1, "r": "leads"}],
+    "vertexSet": [[{"sent_id": 0, "pos": [0, 1]}], [{"sent_id": 0, "pos": [2, 3]}]],
+}  # fmt: skip
+DYGIE = {"doc_key": "d", "sentences": [["Ada", "leads", "Delta"], ["It", "rains"]]}
+T1, T2, R1 = "T1\tP 0 8\tAda Lund", "T2\tF 15 20\tDelta", "R1\tleads Arg1:T1 Arg2:T2"
+ROW = {"text": TEXT, "triples": [["Ada Lund", "leads", "Delta"]]}
+# name -> files, then (sentences, triples, counts of what was left out or changed) or what the refusal says
+CASES: dict[str, tuple[dict, object]] = {
+    "a skipped task": (studio(task(made()), task(made(was_cancelled=True))), (1, 1, {"skipped": 1})),
+    "a task that waits": (studio(task(made()), task()), (1, 1, {"not_annotated": 1})),
+    "nothing but such": (studio(task(), task(made(was_cancelled=True))), "no sentence is left, 1 texts that nobody"),
+    "two annotators": (studio(task(made(1, "wrong"), made(2))), (1, 1, {"several_annotators": 1})),
+    "offsets of another text": (
+        studio(task({"result": regions(("a", 1, 9, "Ada Lund"))})),
+        r"the entity span \[1, 9\) reads 'da Lund ', but the file says 'Ada Lund' of it",
+    ),
+    "offsets in units of UTF-16": (
+        studio(task({"result": regions(("a", 3, 11, "Ada Lund"))}, text=f"😀 {TEXT}")),
+        r"the entity span \[3, 11\) reads 'da Lund ', but",
+    ),
+    "brat, offsets of another text": (brat(TEXT, "T1\tP 1 9\tAda Lund"), "span 1 9 reads 'da Lund ', but the file"),
+    "brat, an entity in pieces": (
+        brat(TEXT, "T1\tP 0 3;9 14\tAda leads", T2, R1),
+        (1, 0, {"in_pieces": 1}),
+    ),
+    "brat, a relation over lines": (
+        brat("Ada Lund leads\nDelta", T1, T2, R1),
+        (2, 0, {"relations_between_lines": 1}),
+    ),
+    "brat, a character that ends lines elsewhere": (brat("Ada Lund\x85leads Delta", T1, T2, R1), (1, 1, {})),
+    "brat, another such": (brat("Ada Lund\u2028leads Delta", T1, T2, R1), (1, 1, {})),
+    "brat, a text saved with other line ends": (
+        brat("It rains .\r\nAda", "T1\tP 11 14\tAda"),
+        "span 11 14 reads '.nAd', but the file says 'Ada'",
+    ),
+    "brat, events and equivalences": (
+        brat(TEXT, T1, T2, R1, "E1\tLead:T1 Who:T2", "*\tEquiv T1 T2"),
+        (1, 1, {"no_relations": 2}),
+    ),
+    "a blind DocRED": (lines({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no 'labels'"),
+    "DocRED, partly without labels": (
+        lines({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED),
+        (1, 1, {"without_labels": 1}),
+    ),
+    "DyGIE, fewer lists than sentences": (
+        lines({**DYGIE, "relations": [[]]}),
+        "1 lists of 'relations' for 2 sentences; expected one for each",
+    ),
+    "DyGIE, fewer lists of entities": (
+        lines({**DYGIE, "ner": [[], [], []], "relations": [[], []]}),
+        "3 lists of 'ner' for 2 sentences",
+    ),
+    "rejected rows at the end": (
+        lines(PRODIGY, {**PRODIGY, "answer": "reject"}, {**PRODIGY, "answer": "ignore"}),
+        (1, 1, {"texts_not_accepted": 2}),
+    ),
+    "spans of Prodigy with another text": (
+        lines({**PRODIGY, "spans": [{"start": 0, "end": 4, "text": "Ada Lund"}]}),
+        "reads 'Ada ', but the file says 'Ada Lund'",
+    ),
+    "missing values": (table(HEAD, GOOD, ["It rains", "nan", "NULL", "nan"]), (2, 1, {"missing_values": 1})),
+    "a missing value": (table(HEAD, GOOD, [TEXT, "Ada", "is", "<NA>"]), (1, 2, {"names_like_missing": 1})),
+    "a missing relation": (table(HEAD, [TEXT, "Ada", "nan", "Delta"]), (1, 1, {"names_like_missing": 1})),
+    "null as a name": (lines(said("null", "Delta")), (1, 1, {"names_like_missing": 1})),
+    "an empty entity": (lines(said("", "Delta")), (1, 1, {"empty_names": 1})),
+    "a blank entity": (lines(said("Ada", "  ")), (1, 1, {"empty_names": 1})),
+    "null for triples": (
+        lines({"sentence": TEXT, "facts": ROW["triples"]}, {"sentence": "It rains", "facts": None}),
+        (2, 1, {"null_triples": 1}),
+    ),
+    "labels of no relation": (
+        table(HEAD, GOOD, ["It rains", "It", "NA", "rains"]),
+        (2, 1, {"pairs_without_relation": 1}),
+    ),
+    "capital headers": (table([name.upper() for name in HEAD], GOOD), (1, 1, {})),
+    "ids twice": (lines({**ROW, "id": "a"}, {**ROW, "id": "a"}), (2, 2, {"renamed_ids": 1})),
+    "ids that look renamed": (
+        lines(*({**ROW, "id": name} for name in ("a", "a#2", "a", "a#2"))),
+        (4, 4, {"renamed_ids": 2}),
+    ),
+    "no triples among the predictions": (
+        {"a.json": json.dumps({TEXT: [["Ada", "leads", "Delta"], ["Ada", 1], []]})},
+        (1, 1, {"malformed": 2}),
+    ),
+    "Excel": ({"a.xlsx": archive("xl/workbook.xml")}, "this is a table of Excel; save it as CSV"),
+    "an old Excel": ({"a.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"}, "this is a table of Excel; save"),
+    "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"),
+}  # fmt: skip
+
+
+def write(folder: Path, files: dict) -> Path:
+    for name, content in files.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder / next(iter(files))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_left_out_or_changed_without_a_word(tmp_path, caplog, case):
+    files, expected = CASES[case]
+    path = write(tmp_path, files)
+    if isinstance(expected, str):
+        with pytest.raises(UserError, match=expected):
+            read_corpus(path)
+        return
+    sentences, triples, counts = expected
+    corpus = read_corpus(path)
+    found = remarks(corpus.report)
+    assert (corpus.report.sentences, corpus.report.triples) == (sentences, triples)
+    assert {kind: count for kind, (count, _) in found.items()} == counts
+    assert len({sentence.id for sentence in corpus.sentences}) == sentences
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [f"{path}: {text}" for _, text in found.values()]
+    for kind, (count, text) in found.items():
+        assert text.startswith(f"{count} {KINDS[kind]}")
+        assert kind == "malformed" or ", such as " in text
+        assert len(corpus.report.examples.get(kind, ())) <= 2
+
+
+def test_an_annotator_is_chosen_by_name(tmp_path, capsys):
+    people = {"id": 7, "email": "ann@example.org"}
+    path = write(tmp_path, studio(task(made(1, "wrong"), made(people)), task(made(1, "wrong"))))
+    corpus = read_corpus(path, columns={"annotator": "ann@example.org"})
+    assert [triple.relation for sentence in corpus.sentences for triple in sentence.triples] == ["leads"]
+    assert {kind: count for kind, (count, _) in remarks(corpus.report).items()} == {"other_annotators": 1}
+    assert main(["check", str(path), "--column", "annotator=9"]) == 1
+    assert "no sentence is left, 2 texts are not annotated by the chosen one" in capsys.readouterr().err
+    with pytest.raises(UserError, match="format label-studio says itself what the text is"):
+        read_corpus(path, format="label-studio", columns={"text": "data"})
+
+
+@pytest.mark.parametrize("command", ["score", "audit", "check", "prepare", "compare", "relations"])
+def test_every_command_says_what_was_left_out(tmp_path, capsys, caplog, command):
+    (tmp_path / "train.jsonl").write_text(lines(ROW, said("nan", "x"))["a.jsonl"])
+    train, other = (str(tmp_path / name) for name in ("train.jsonl", "other.jsonl"))
+    Path(other).write_text(Path(train).read_text())
+    arguments = {
+        "check": [train],
+        "prepare": ["--source", train, "--out", str(tmp_path / "out.jsonl")],
+        "compare": [train, other, train],
+    }.get(command, [train, other])
+    assert main([command, *arguments]) == 0
+    printed = "".join([*capsys.readouterr(), caplog.text])
+    sentence = "1 triples have a name like nan or NULL, as tables write a missing value; it is read as a name, such as "
+    assert sentence in printed
+    if command == "score":  # what pytest catches goes to standard error
+        shell = [sys.executable, "-m", "tripleaudit", command, *arguments, "--json"]
+        done = subprocess.run(shell, capture_output=True, text=True, check=True)
+        assert sentence in done.stderr and json.loads(done.stdout)["sentences"] == 2
+
+
+@pytest.mark.parametrize("again", ["{0}", "{1}/./train.jsonl", "{1}/link.jsonl"])
+def test_a_file_given_twice_is_refused(tmp_path, capsys, again):
+    path = tmp_path / "train.jsonl"
+    path.write_text(lines(ROW)["a.jsonl"])
+    os.symlink(path, tmp_path / "link.jsonl")
+    other = again.format(path, tmp_path)
+    with pytest.raises(UserError, match="given twice"):
+        read_corpus([path, other])
+    assert main(["prepare", "--source", str(path), "--source", other, "--out", str(tmp_path / "o.jsonl")]) == 1
+    assert "given twice" in capsys.readouterr().err
+
+
+def test_a_column_said_twice_is_refused(tmp_path, capsys):
+    path = write(tmp_path, table(HEAD, GOOD))
+    assert main(["check", str(path), "--column", "text=text,text=subject"]) == 1
+    assert "--column: text is text and subject; expected each role once" in capsys.readouterr().err

@@ -1,0 +1,48 @@
+"""What reading a corpus left out or changed, in sentences: one for each kind, with its count and two examples."""
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tripleaudit.corpora.corpus import CorpusReport
+
+logger = logging.getLogger(__name__)
+SHOWN: Final = 2
+KINDS: Final = {
+    "not_annotated": "texts that nobody has annotated yet are left out",
+    "skipped": "texts that an annotator skipped are left out",
+    "several_annotators": "texts have several annotators; the first is read (--column annotator=NAME chooses)",
+    "other_annotators": "texts are not annotated by the chosen one and are left out",
+    "texts_not_accepted": "rows that were not accepted are left out",
+    "without_labels": "documents have no 'labels', as a blind test set has none, and are left out",
+    "relations_between_lines": "relations between two lines of a text are left out",
+    "in_pieces": "relations of an entity in several pieces, which has no span, are left out",
+    "no_relations": "annotations of other kinds (events, equivalences) are left out",
+    "null_triples": "sentences have null in place of their triples; they are read as having none",
+    "missing_values": "triples are nan, NULL or the like in all three parts; they are read as no triple",
+    "names_like_missing": "triples have a name like nan or NULL, as tables write a missing value; it is read as a name",
+    "empty_names": "triples have an entity without a name",
+    "pairs_without_relation": "pairs are said to have no relation; they give no triple",
+    "pointer_mismatches": "positions do not have the string that is said to stand there; it is looked for in the text",
+    "renamed_ids": "ids come again; they were given #2, #3, … so that each stands once",
+    "of_other_relations": "sentences of other relations are left out",
+    "malformed": "items are no triples and are left out",
+}
+"""Kind of a note of a report -> what it says; other notes only describe a format."""
+
+
+def remarks(report: "CorpusReport") -> dict[str, tuple[int, str]]:
+    """Return kind -> count and sentence of all that was left out or changed."""
+    counts = {**report.notes, "malformed": report.malformed}
+    found = {}
+    for kind, text in KINDS.items():
+        if counts.get(kind):
+            some = " and ".join(report.examples.get(kind, []))
+            found[kind] = counts[kind], f"{counts[kind]} {text}{', such as ' * bool(some)}{some}"
+    return found
+
+
+def say(report: "CorpusReport") -> None:
+    """Warn of what was left out or changed."""
+    for _, text in remarks(report).values():
+        logger.warning("%s: %s", report.source, text)
