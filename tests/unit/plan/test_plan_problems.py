@@ -1,6 +1,7 @@
 """Every fault of every section in one message, one line each, before anything runs; the same without Snakemake."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 import yaml
 
 from support.workflow import ROOT, snakemake
-from tripleaudit import fields
+from tripleaudit import fields, jobs
 from tripleaudit.cli import main
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import resolve
@@ -385,7 +386,8 @@ def test_a_key_is_checked_once_in_a_run(monkeypatch):
     assert len(checks) == 1 and len(given) == 8
     at_hand = [split_settings(values, *resolve(name)) for name, values in given]
     assert len(checks) == 9  # a command at hand checks what it is given
-    monkeypatch.setenv(fields.CHECKED, "1")  # as the workflow does for its jobs
+    monkeypatch.setattr(os, "environ", {**os.environ})
+    jobs.export_environment(None, gpu=0)  # as the workflow does for its jobs
     assert [split_settings(values, *resolve(name)) for name, values in given] == at_hand
     assert len(checks) == 9
 
