@@ -1,7 +1,7 @@
 """The augmented test set of WebNLG beside the published one: shares of triple types, and what became of the entities.
 
 ``python -m benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data DIR]`` prints
-the rows of docs/protocols.md. Without ``--masked-lm`` a head is trained on WebNLG's training text as in that page;
+the rows of docs/methods.md. Without ``--masked-lm`` a head is trained on WebNLG's training text as in that page;
 ``tripleaudit train-mlm --train OTHER_TEXT`` makes one from other text.
 """
 

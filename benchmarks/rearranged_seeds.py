@@ -1,7 +1,7 @@
 """The rearranged split of WebNLG over many seeds beside the published one: shares, strata, triples, keys.
 
 ``python -m benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints the table of
-docs/protocols.md.
+docs/methods.md.
 """
 
 import argparse

@@ -253,7 +253,7 @@ def test_a_new_user_sees_what_the_page_shows(finished, page):
 
 @pytest.mark.slow
 def test_the_python_of_the_page_on_language_models(finished):
-    (block,) = [block for block in every_block(ROOT / "docs" / "generative.md") if block.language == "python"]
+    (block,) = [block for block in every_block(ROOT / "docs" / "language-models.md") if block.language == "python"]
     with FakeEndpoint(answer="hello") as fake:
         (finished / "ask.py").write_text(block.text.replace("https://llm.example.org/v1", fake.url), "utf-8")
         printed = shell(finished, "export SOME_API_KEY=secret; python ask.py")

@@ -1,5 +1,5 @@
-"""The recipes of ``docs/endpoints.md``: each can be loaded and asks as its service documents; servers that can run here
-are run."""
+"""The recipes of ``docs/language-models.md``: each can be loaded and asks as its service documents; servers that can
+run here are run."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from tripleaudit.llm.answers import parse_triples
 from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
 from tripleaudit.llm.prompts import load_prompt
 
-(PAGE,) = (block.text for block in every_block(ROOT / "docs" / "endpoints.md") if block.language == "yaml")
+PAGE = next(b.text for b in every_block(ROOT / "docs" / "language-models.md") if b.text.startswith("endpoints:"))
 RECIPES = yaml.safe_load(PAGE)["endpoints"]
 HOSTED = sorted(name for name, recipe in RECIPES.items() if recipe.get("base_url", "").startswith("https"))
 LLAMA_CPP = """

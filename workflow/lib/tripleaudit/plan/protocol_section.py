@@ -43,7 +43,7 @@ def _refuse_keys_of_another(rule: str, section: Section, keys: Mapping[str, Iter
 
 
 class Rearranged(Section):
-    """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/protocols.md)."""
+    """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/methods.md)."""
 
     source: Literal["made", "published"] = "made"
     """made here by rule, or the published sets, which the registry knows for WebNLG."""
@@ -89,7 +89,7 @@ class Augmented(Section):
     mlm_steps: Number = 300
     """Steps of the masked-LM head's training."""
     options: AugmentedOptions = AugmentedOptions()
-    """Candidate counts and tie rules, see docs/protocols.md."""
+    """Candidate counts and tie rules, see docs/methods.md."""
     seed: Seed = 0
     """Seed of the masked-LM training and of the draws."""
 

@@ -1,6 +1,6 @@
 """Overlap-sifted training sets (rte-generalization 3.2): hide some test triples from training.
 
-Two rules, because the published sets do not follow the published text (``docs/protocols.md`` has the evidence):
+Two rules, because the published sets do not follow the published text (``docs/methods.md`` has the evidence):
 
 - ``frequency``: hide every test triple that occurs in at most ``max_count`` training sentences. Nothing is random;
   2, 6 and 10 give the published WebNLG Sift-1, Sift-2 and Sift-3.

@@ -1,7 +1,7 @@
 """Choosing the new entities of one sentence for one part of the augmented set (rte-generalization, appendix C).
 
 The four parts differ in what they ask for: seen entities, which occur in training, or unseen ones, which do not. Where
-the published files do not do what the paper's text says, both ways can be had by name; ``docs/protocols.md`` has the
+the published files do not do what the paper's text says, both ways can be had by name; ``docs/methods.md`` has the
 counts behind them.
 """
 
