@@ -21,9 +21,7 @@ def _needed(study: "Study") -> Iterator[tuple[str, str]]:
     if study.runs or study.classifier_runs:
         yield "train", "extractors" if study.runs else "zcc"
     for name in study.protocols:
-        if spec_of(name).name == "augmented" and not all(
-            study.data.published(corpus, name) for corpus in study.corpora
-        ):
+        if spec_of(name).name == "augmented" and not all(study.data.given(corpus, name) for corpus in study.corpora):
             yield "train", f"protocols/{name}"  # whose language model fills in entities
     if study.collections:
         yield "collections", "collections"
