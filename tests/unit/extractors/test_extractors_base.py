@@ -1,5 +1,6 @@
 """Starting, saving, loading and finding extractors, and what each refuses."""
 
+import contextlib
 import json
 import logging
 import shutil
@@ -120,6 +121,15 @@ def test_a_folder_that_holds_no_extractor(tiny_encoder, tmp_path):
         saved_extractor_name(tiny_encoder)
 
 
+@pytest.mark.parametrize(("name", "value"), [("end_exclusive", True), ("mask_padding", False), ("pool_padding", True)])
+def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value):
+    config = json.loads((saved / "config.json").read_text())
+    for given in (not value, value):
+        (saved / "config.json").write_text(json.dumps({**config, name: given}))
+        with contextlib.nullcontext() if given != value else pytest.raises(UserError, match=f"was trained with {name}"):
+            load_extractor(saved)
+
+
 def test_missing_weights_are_refused(saved):
     from safetensors.torch import load_file, save_file
 
@@ -149,13 +159,13 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
         CasRel.from_encoder(tiny_encoder, ["C", "C"])
     with pytest.raises(UserError, match="at least one relation"):
         CasRel.from_encoder(tiny_encoder, [])
-    with pytest.raises(UserError, match="casrel has no setting 'max_lenght'; did you mean max_length"):
+    with pytest.raises(UserError, match="casrel: unknown key 'max_lenght', did you mean 'max_length'"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_lenght=9)
-    with pytest.raises(UserError, match="casrel setting 'max_length' is '9', expected a value of type int"):
+    with pytest.raises(UserError, match="casrel/max_length: expected integer, got '9'"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_length="9")
-    with pytest.raises(UserError, match="'max_length' is 2, expected at least 8 tokens"):
+    with pytest.raises(UserError, match="casrel/max_length: expected at least 8, got 2"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_length=2)
-    with pytest.raises(UserError, match="occurrence: 'last' is unknown"):
+    with pytest.raises(UserError, match="casrel/occurrence: expected one of first, all, given, got 'last'"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, occurrence="last")
     with pytest.raises(UserError, match="encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, 3)
@@ -296,10 +306,10 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
 def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tiny_encoder):
     assert build(TDEER, tiny_encoder, translation_weight=5).config.translation_weight == 5
     for name, value in (("translation_weight", True), ("neg_samples", 1.5), ("neg_samples", True)):
-        with pytest.raises(UserError, match=f"tdeer setting '{name}' is {value}, expected a value of type"):
+        with pytest.raises(UserError, match=f"tdeer/{name}: expected (number|integer), got {value}"):
             build(TDEER, tiny_encoder, **{name: value})
     for name in ("bf16", "entity_types", "encoder", "hidden_size"):
-        with pytest.raises(UserError, match=f"tdeer has no setting '{name}'"):
+        with pytest.raises(UserError, match=f"tdeer: unknown key '{name}'"):
             check_settings(TDEER, {name: 1})
 
 

@@ -61,14 +61,14 @@ def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "prior", "message"),
     [
-        (CasRel, 1.5, "casrel setting 'prior' is 1.5, expected a probability"),
-        (CasRel, 0, "'prior' is 0, expected a probability"),
-        (CasRel, 1, "'prior' is 1, expected a probability"),
-        (CasRel, {"object": True}, "'prior' of 'object' is True, expected a probability"),
-        (CasRel, {"object": None}, "'prior' of 'object' is None, expected a probability"),
-        (CasRel, {"object": "low"}, "'prior' of 'object' is 'low', expected a probability"),
-        (CasRel, {"objects": 0.1}, "names an output 'objects', expected one of subject, object"),
-        (PtrNet, {"object": 0.1}, "ptrnet setting 'prior' names an output 'object', expected no prior"),
+        (CasRel, 1.5, "casrel/prior: expected a probability inside 0 to 1, got 1.5"),
+        (CasRel, 0, "casrel/prior: expected a probability inside 0 to 1, got 0"),
+        (CasRel, 1, "casrel/prior: expected a probability inside 0 to 1, got 1"),
+        (CasRel, {"object": True}, "casrel/prior/object: expected a probability inside 0 to 1, got True"),
+        (CasRel, {"object": None}, "casrel/prior/object: expected a probability inside 0 to 1, got None"),
+        (CasRel, {"object": "low"}, "casrel/prior/object: expected a probability inside 0 to 1, got 'low'"),
+        (CasRel, {"objects": 0.1}, "casrel/prior: unknown output 'objects', did you mean 'object'"),
+        (PtrNet, {"object": 0.1}, "ptrnet/prior: unknown output 'object'"),
     ],
 )
 def test_a_prior_that_cannot_be_is_refused(tiny_encoder, kind, prior, message):

@@ -169,7 +169,7 @@ def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):
 
 
 def test_settings(tiny_encoder):
-    with pytest.raises(UserError, match="'ends' is 'middle', expected one of word, token"):
+    with pytest.raises(UserError, match="pfn/ends: expected one of word, token, got 'middle'"):
         build(PFN, tiny_encoder, ends="middle")
 
 

@@ -295,9 +295,9 @@ def test_an_untrained_model_writes_at_most_ten_triples_and_none_for_no_words(tin
 
 
 def test_settings(tiny_encoder):
-    with pytest.raises(UserError, match="'order' is 'never', expected one of text, epoch"):
+    with pytest.raises(UserError, match="ptrnet/order: expected one of text, epoch, got 'never'"):
         build(PtrNet, tiny_encoder, order="never")
-    with pytest.raises(UserError, match="'max_words' is 0, expected at least 1"):
+    with pytest.raises(UserError, match="ptrnet/max_words: expected at least 1, got 0"):
         build(PtrNet, tiny_encoder, max_words=0)
 
 

@@ -117,7 +117,7 @@ def test_the_pooler_is_kept_only_on_demand(tiny_encoder, tmp_path):
 
 def test_settings(tiny_encoder):
     assert resolve("zcc-mcml") == (ZCC, {"head": "mcml"})
-    with pytest.raises(UserError, match="'head' is 'multi', expected one of binary, mcml"):
+    with pytest.raises(UserError, match="zcc/head: expected one of binary, mcml, got 'multi'"):
         build(ZCC, tiny_encoder, head="multi")
 
 

@@ -477,7 +477,7 @@ def test_bad_runs_fail_before_training(home, tmp_path):
         run(home, tmp_path / "a", learning_rate=1.0)
     with pytest.raises(UserError, match="noising: unknown key 'probabilty', did you mean 'probability'"):
         run(home, tmp_path / "b", noising={"probabilty": 0.1})
-    with pytest.raises(UserError, match="casrel has no setting 'layers'"):
+    with pytest.raises(UserError, match="casrel: unknown key 'layers'"):
         run(home, tmp_path / "c", model={"layers": 3})
     model = build(CasRel, home / "encoder")
     nothing = TrainingSentences([each for each in toy_sentences() if not each.triples][:0], model)

@@ -4,15 +4,15 @@ See ``docs/extending.md`` for how to add one.
 """
 
 import contextlib
-import difflib
 import functools
+import json
 import operator
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -31,14 +31,14 @@ from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spans import OCCURRENCES, check_occurrence
+from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
-from tripleaudit.extractors.declared import RESERVED
+from tripleaudit.extractors.declared import RESERVED, Declared, checkable
 from tripleaudit.extractors.formulation import Chunks, half_precision, on_device, products
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
-from tripleaudit.extractors.priors import check_prior, start_from_prior
+from tripleaudit.extractors.priors import start_from_prior
 from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
 from tripleaudit.extractors.span_types import type_layer, with_types
 from tripleaudit.fields import Count, among
@@ -54,6 +54,7 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
+GONE = {"end_exclusive": False, "mask_padding": True, "pool_padding": False}  # switches, as all models have them now
 Row = tuple[int, int, int, int, int, float]
 
 
@@ -335,7 +336,9 @@ class Extractor(PreTrainedModel):
             )
         except (OSError, ValueError) as error:
             raise UserError(f"encoder {folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
-        config = _configuration(cls, model.config, relations, settings)
+        own = model.config.to_dict()
+        own.pop("_name_or_path", None)
+        config = cls.config_class(encoder=own, relations=relations, **settings)
         extractor = cls(config, encoder=model.float())
         extractor.take(tokenizer)
         if config.prior is not None:
@@ -368,6 +371,12 @@ class Extractor(PreTrainedModel):
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
+        for name, value in GONE.items():
+            if getattr(model.config, name, value) != value:
+                raise UserError(
+                    f"{folder}: was trained with {name}: {json.dumps(not value)}, which there is no more; expected a "
+                    "model without, or the version that trained it"
+                )
         model.take(_load_tokenizer(Path(folder), config=model.config.encoder))
         return (model, info) if want_info else model
 
@@ -508,41 +517,16 @@ def encoder_limit(config: PreTrainedConfig) -> int:
     return min(positions, TEST_LIMIT)
 
 
-def _configuration(
-    extractor: type[Extractor], encoder: PreTrainedConfig, relations: Sequence[str], settings: dict[str, Any]
-) -> ExtractorConfig:
-    """Build and check the configuration of an untrained extractor."""
-    own = encoder.to_dict()
-    own.pop("_name_or_path", None)
-    config = extractor.config_class(encoder=own, relations=list(relations), **settings)
-    check_occurrence(config.occurrence)
-    check_prior(extractor, config.prior)
-    if config.max_length < 8:
-        raise UserError(f"{extractor.name} setting 'max_length' is {config.max_length}, expected at least 8 tokens")
-    return config
-
-
-def check_settings(extractor: type[Extractor], settings: dict[str, Any]) -> None:
-    """Refuse settings that are no field of the extractor's config class, or have the wrong type.
+def check_settings(extractor: type[Extractor], settings: Mapping[str, Any]) -> None:
+    """Refuse settings that are no field of the extractor's config class, or do not fit it.
 
     Raises:
-        UserError: an unknown or reserved setting (the message suggests close names), or a value of another type.
+        UserError: one sentence for each that is unknown or reserved, of another type or out of its range.
     """
     reserved = {field.name for field in fields(PreTrainedConfig)} | set(RESERVED)
-    types = {field.name: field.type for field in fields(extractor.config_class) if field.name not in reserved}
-    for name, value in settings.items():
-        if name not in types:
-            close = difflib.get_close_matches(name, types, n=2)
-            hint = f"did you mean {' or '.join(close)}? " if close else ""
-            raise UserError(
-                f"{extractor.name} has no setting {name!r}; {hint}expected one of {', '.join(sorted(types))}"
-            )
-        allowed = get_args(types[name]) or (types[name],)
-        if isinstance(value, list | tuple | dict) or any(isinstance(kind, str) for kind in allowed):
-            continue  # what containers hold is the extractor's own business
-        if type(value) not in allowed and not (type(value) is int and float in allowed):
-            expected = " or ".join(getattr(kind, "__name__", str(kind)) for kind in allowed)
-            raise UserError(f"{extractor.name} setting {name!r} is {value!r}, expected a value of type {expected}")
+    own = [field for field in fields(extractor.config_class) if field.name not in reserved]
+    types = {field.name: (checkable(field.type), field.default) for field in own}
+    Declared(types, extractor.training_defaults, tuple(extractor.sparse_outputs)).check(settings, extractor.name)
 
 
 def saved_aligner(folder: str | Path) -> Aligner:

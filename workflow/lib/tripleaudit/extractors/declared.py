@@ -1,7 +1,8 @@
-"""What the file of an extractor declares, read without running it: so a plan needs neither torch nor the extractor.
+"""What an extractor declares, and the one check of its settings, which the plan, a job and a call in Python share.
 
-Read are the class ``file.py:Class`` or ``package.module:Class`` with ``config_class``, ``training_defaults`` and
-``sparse_outputs``, and the annotated fields of its configuration class, those of its base classes included.
+A plan reads the file of an extractor without running it, and needs neither torch nor the extractor. Read are the class
+``file.py:Class`` or ``package.module:Class`` with ``config_class``, ``training_defaults`` and ``sparse_outputs``, and
+the annotated fields of its configuration class, those of its base classes included.
 """
 
 import ast
@@ -29,7 +30,7 @@ TYPES |= {name: value for name, value in vars(fields).items() if not name.starts
 
 @dataclass(frozen=True)
 class Declared:
-    """What is known of an extractor before it is imported.
+    """What is known of an extractor, imported or not.
 
     Attributes:
         types: field of its configuration -> type and default.
@@ -40,6 +41,15 @@ class Declared:
     types: Mapping[str, tuple[Any, Any]]
     defaults: Mapping[str, Any]
     outputs: tuple[str, ...]
+
+    def check(self, values: Mapping[str, Any], where: str) -> None:
+        """Refuse values that are no fitting fields of the configuration.
+
+        Raises:
+            UserError: one sentence for each.
+        """
+        if found := [*self.problems(values, where)]:
+            raise UserError("; ".join(found))
 
     def problems(self, values: Mapping[str, Any], where: str) -> Iterator[str]:
         """Yield one sentence for each of ``values`` that is no fitting field of the configuration."""
@@ -108,9 +118,16 @@ def _type(node: ast.expr, names: Mapping[str, Any]) -> Any:
     try:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = ast.parse(node.value, mode="eval").body
-        kind = _value(node, names, Any)
+        return checkable(_value(node, names, Any))
+    except SyntaxError:
+        return Any
+
+
+def checkable(kind: Any) -> Any:
+    """A type, or any where values cannot be checked against it."""
+    try:
         pydantic.TypeAdapter(kind)
-    except (SyntaxError, pydantic.PydanticUserError):
+    except (pydantic.PydanticUserError, NameError):
         return Any
     return kind
 

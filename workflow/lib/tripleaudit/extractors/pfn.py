@@ -11,7 +11,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.decoding import Found, first_rows
@@ -69,11 +68,6 @@ class PFN(Extractor):
     }
 
     def __init__(self, config: PFNConfig, encoder=None):
-        for name, allowed in (("ends", ENDS), ("entities", ENTITIES)):
-            if getattr(config, name) not in allowed:
-                raise UserError(
-                    f"pfn setting {name!r} is {getattr(config, name)!r}, expected one of {', '.join(allowed)}"
-                )
         super().__init__(config, encoder)
         width = config.width
         self.input = nn.Linear(self.hidden_size, 5 * width)

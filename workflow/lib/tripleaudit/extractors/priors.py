@@ -12,32 +12,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tripleaudit.errors import UserError
-
 if TYPE_CHECKING:
     from tripleaudit.extractors.base import Extractor
 
 Prior = float | Mapping[str, float]
-
-
-def check_prior(extractor: "type[Extractor]", prior: Prior | None) -> None:
-    """Refuse a prior that is no probability, or names an output that the extractor lacks.
-
-    Raises:
-        UserError: with the extractor's name, the value and what was expected.
-    """
-    outputs = extractor.sparse_outputs
-    for output, value in prior.items() if isinstance(prior, Mapping) else [(None, prior)]:
-        if output is not None and output not in outputs:
-            known = f"one of {', '.join(outputs)}" if outputs else "no prior, for it has no sparse output"
-            raise UserError(f"{extractor.name} setting 'prior' names an output {output!r}, expected {known}")
-        if output is None and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-            where = f" of {output!r}" if output else ""
-            raise UserError(
-                f"{extractor.name} setting 'prior'{where} is {value!r}, expected a probability inside 0 to 1"
-            )
 
 
 @torch.no_grad()

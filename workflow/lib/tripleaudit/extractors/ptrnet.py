@@ -15,7 +15,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import Found
@@ -112,11 +111,6 @@ class PtrNet(Extractor):
     }
 
     def __init__(self, config: PtrNetConfig, encoder=None):
-        if config.order not in ORDERS:
-            raise UserError(f"ptrnet setting 'order' is {config.order!r}, expected one of {', '.join(ORDERS)}")
-        for name in ("width", "max_words", "max_triples"):
-            if getattr(config, name) < 1:
-                raise UserError(f"ptrnet setting {name!r} is {getattr(config, name)}, expected at least 1")
         super().__init__(config, encoder)
         width, classes = config.width, len(config.relations) + FIRST_RELATION
         self.project = nn.Linear(self.hidden_size, width)

@@ -66,8 +66,6 @@ class ZCC(Extractor):
     }
 
     def __init__(self, config: ZCCConfig, encoder=None):
-        if config.head not in HEADS:
-            raise UserError(f"zcc setting 'head' is {config.head!r}, expected one of {', '.join(HEADS)}")
         super().__init__(config, encoder)
         if config.pooled and getattr(self.encoder, "pooler", None) is None:
             raise UserError("zcc setting 'pooled' is true, but the encoder has no pooler; expected one that has it")

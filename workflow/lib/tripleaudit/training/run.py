@@ -17,7 +17,7 @@ from tripleaudit import code
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.base import Extractor, check_settings
+from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.span_types import learn_types
 from tripleaudit.files import atomic_write, sha256, write_json, write_jsonl
@@ -59,7 +59,6 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
         UserError: an unknown name or a value of the wrong kind.
     """
     own = {**implied, **(values.get("model") or {})}
-    check_settings(extractor, own)
     training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
     settings = TrainingSettings.checked({**extractor.training_defaults, **training}, "training")
     if settings.unit == "instances" and extractor.instance_count.__func__ is Extractor.instance_count.__func__:
