@@ -105,7 +105,7 @@ class Fault:
     kind: str
     code: int = 0
     headers: dict[str, str] = field(default_factory=dict)
-    body: str = ""
+    body: str | bytes = ""
     seconds: float = 0.0
 
 
@@ -131,9 +131,9 @@ def hang(seconds: float = 30.0) -> Fault:
     return Fault("hang", seconds=seconds)
 
 
-def malformed(body: str = '{"choices": [{"mess') -> Fault:
-    """Status 200 with a body that is no JSON."""
-    return Fault("status", 200, {}, body)
+def malformed(body: str | bytes = '{"choices": [{"mess', **headers: str) -> Fault:
+    """Status 200 with a body that is no JSON, or with any other one."""
+    return Fault("status", 200, {name.replace("_", "-"): value for name, value in headers.items()}, body)
 
 
 OK = Fault("ok")
@@ -417,11 +417,13 @@ class FakeEndpoint:
         return {"object": "list", "data": rows[::-1], "model": body.get("model"), "usage": usage}
 
     def _send(self, handler: Any, code: int, payload: Any, headers: dict[str, str] | None = None) -> None:
-        data = (payload if isinstance(payload, str) else json.dumps(payload)).encode()
+        text = payload if isinstance(payload, str | bytes) else json.dumps(payload)
+        data = text if isinstance(text, bytes) else text.encode()
         handler.send_response(code)
-        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Type", (headers or {}).get("Content-Type", "application/json"))
         handler.send_header("Content-Length", str(len(data)))
         for name, value in (headers or {}).items():
-            handler.send_header(name, value)
+            if name != "Content-Type":
+                handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(data)

@@ -73,7 +73,7 @@ def test_the_catalog_is_promised_what_is_there():
     ("module", "command", "extra"),
     [
         ("torch", "train", "train"),
-        ("openai", "generate", "llm"),
+        ("httpx2", "generate", "llm"),
         ("torch.nn", "gre-score", "grescores"),
         ("sentence_transformers", "gre-score", "grescores"),
         ("xllamacpp", "generate", "serve"),

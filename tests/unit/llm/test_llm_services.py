@@ -533,55 +533,16 @@ def test_bad_values_of_the_new_keys():
             Endpoint.from_config("mine", {"base_url": "https://x/v1", "model": "m", **values})
 
 
-# --- what was stored before
-
-
-OLD = {  # requests as sent by the first release, with the keys that it stored their answers under
-    "plain": "1f321cb532d4ddf483ea06700ccd06f693fbe67b5c426186ac4857b84869951f",
-    "cut": "efad749c113d2ab4bff90978dd4453c59a3937c0c746dab8105b2d407952edee",
-    "no": "c6ac2004822ca1206ef7fc0e5ec917144a6a99549b1c618be4f8e6853f04380f",
-}
-FULL = Request(
-    [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
-    schema={"type": "object"},
-    max_tokens=9,
-    temperature=0.5,
-    seed=3,
-    stop=["\n"],
-    sample=2,
-)
-
-
-def test_answers_stored_by_the_first_release_are_found(tmp_path):
-    """Truncated answers and refusals of conversations lay in ``turns``, embeddings in one file a text."""
-    usage = {"completion_tokens": 3, "estimated": False, "prompt_tokens": 7}
-    more = {"cached": False, "error": None, "usage": usage, "cost": 1e-05}
-    ok = {"cost": 1.3e-05, "finish_reason": "stop", "text": "[]", "usage": usage}
-    cut = {**more, "finish_reason": "length", "key": OLD["cut"], "status": "truncated", "text": '[["a"'}
-    no = {**more, "finish_reason": "stop", "key": OLD["no"], "status": "refused", "text": "I would rather not"}
-    vector = "85badc39830b06f8049ff1323e7cabf3ed274e6229d58686be4741986e702553"
-    files = {
-        f"1f/{OLD['plain']}": {"answer": ok, "key": OLD["plain"]},
-        f"turns/ef/{OLD['cut']}": {"answer": cut, "key": OLD["cut"]},
-        f"turns/c6/{OLD['no']}": {"answer": no, "key": OLD["no"]},
-        f"85/{vector}": {"float32": "tbQ0PuPi4j6xsLA9hYSEPri3Nz+ZmBg+sbAwP4mIiD4=", "key": vector},
-    }
-    for name, record in files.items():
-        path = tmp_path / f"{name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record))
-    nobody = Endpoint("http://127.0.0.1:9/v1", "old-model", prices=Prices(1, 2))
-    with Client(nobody, tmp_path) as client:
-        answers = client.complete_all([Request([{"role": "user", "content": name}]) for name in OLD])
-        assert [answer.status for answer in answers] == ["ok", "truncated", "refused"]
-        assert [answer.text for answer in answers] == ["[]", '[["a"', "I would rather not"]
-        assert [answer.key for answer in answers] == list(OLD.values())
-        assert client.key(FULL) == "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
-        assert client.embed(["x"]).shape == (1, 8)
-
-
-def test_a_job_that_only_finds_stored_answers_still_closes_what_a_killed_one_left_open(tmp_path):
-    """The killed job stored the answer and did not enter its cost: nobody asks again, so nobody else would enter it."""
-    (tmp_path / "ledger.jsonl").write_text('{"key": "a", "reserved": 1.0, "owner": "gone"}\n')
-    assert Ledger(tmp_path / "ledger.jsonl").orphaned("a")
-    assert not Ledger(tmp_path / "ledger.jsonl").orphaned("b")
+def test_the_keys_of_stored_answers_stay():
+    """Or everything that was paid for would be asked anew."""
+    request = Request(
+        [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
+        schema={"type": "object"},
+        max_tokens=9,
+        temperature=0.5,
+        seed=3,
+        stop=["\n"],
+        sample=2,
+    )
+    key = "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
+    assert request.key(Endpoint("http://127.0.0.1:9/v1", "old-model")) == key

@@ -231,13 +231,18 @@ def test_a_class_that_breaks_loses_its_row_with_its_own_words(box, kind):
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}", "answers with no HTTP (IncompleteRead)"),
         (b"HTTP/1.1 200 OK\r\n\r\n<html>Log in</html>", "answers with no JSON"),
         (b"HTTP/1.1 503 Busy\r\n\r\n", "answers with status 503"),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/x?key=1\r\n\r\n",
+            "redirects to http://127.0.0.1:9/x; expected",
+        ),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * (65 << 20), "answers with more than 64 MB"),
         (b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 40, "gives no answer within 0.3 s"),
         (b"HTTP/1.1 200 OK\r\nServer: " + b" " * 40, "gives no answer within 0.3 s"),
         (b"", "cannot be reached"),
     ],
 )
 def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
-    """The fifth one trickles its body, the sixth its head, one byte at a time."""
+    """Two trickle, their body or their head, one byte at a time."""
 
     def serve() -> None:
         with contextlib.suppress(OSError):

@@ -19,7 +19,7 @@ from filelock import FileLock
 from tripleaudit.files import write_json
 from tripleaudit.llm.endpoint import Endpoint, Request, canonical_key, tokens_at_most, usage_of
 from tripleaudit.llm.slots import POLL, try_lock
-from tripleaudit.llm.transport import NoBatches, Transport
+from tripleaudit.llm.transport import NoBatches, Transport, failed, tidy
 
 if TYPE_CHECKING:
     from tripleaudit.llm.sending import Sender
@@ -164,11 +164,13 @@ def _enter(sender: "Sender", record: Mapping[str, Any], rows: Mapping[str, Any])
                 sender.ledger.settle(key, stored["answer"]["cost"])
             continue
         response = (rows.get(key) or {}).get("response") or {}
-        payload = response.get("body") if response.get("status_code") == 200 else None
-        if not isinstance(payload, dict) or not payload.get("choices"):
+        payload = tidy(response.get("body"), "choices") if response.get("status_code") == 200 else None
+        if payload is None or failed(payload["choices"][0]):
             sender._settle(key, 0.0)
             continue
-        usage = usage_of(payload, own["body"])
+        body = own["body"]
+        limit = body.get("max_completion_tokens") or body["max_tokens"]
+        usage = usage_of(payload, body, (tokens_at_most(own["request"]), limit))
         cost = sender.endpoint.prices.of(usage) * sender.endpoint.prices.batch
         answer = sender._store(key, own["request"], own["body"], payload, usage, cost)
         sender._settle(key, cost)

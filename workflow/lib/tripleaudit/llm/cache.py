@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.llm.slots import try_lock
+from tripleaudit.machine.storage import explained
 
 DEFAULT_CACHE = "results/cache/llm"
 
@@ -28,33 +30,57 @@ class Cache:
         return self.folder / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return a stored record, or None; a file that is no record of this key counts as absent.
-
-        Truncated answers and refusals of conversations used to lie in a folder ``turns`` of their own.
-        """
-        for path in (self.path(key), self.folder / "turns" / key[:2] / f"{key}.json"):
-            try:
-                record = json.loads(path.read_text(encoding="utf-8"))
-            except (FileNotFoundError, NotADirectoryError, ValueError):
-                continue
-            except PermissionError as error:
-                raise UserError(f"{path}: this answer cannot be read; expected a readable cache") from error
-            if isinstance(record, dict) and record.get("key") == key:
-                return record
-        return None
+        """Return a stored record, or None; a file that is no record of this key counts as absent."""
+        path = self.path(key)
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+            return None
+        except PermissionError as error:
+            raise UserError(f"{path}: this answer cannot be read; expected a readable cache") from error
+        return record if isinstance(record, dict) and record.get("key") == key else None
 
     def has_any(self) -> bool:
         """Return whether an answer is stored."""
         return any(self.folder.glob("[0-9a-f][0-9a-f]/*.json"))
 
-    def put(self, key: str, record: dict[str, Any]) -> None:
+    def put(self, key: str, record: dict[str, Any], room: Path | None = None) -> None:
         """Store a record; the last of several equal writers wins.
+
+        Args:
+            room: what :meth:`room` gave for it.
 
         Raises:
             UserError: the disk is full or the folder cannot be written.
         """
-        with atomic_write(self.path(key)) as stream:
-            json.dump({"key": key, **record}, stream, ensure_ascii=False, sort_keys=True)
+        text = json.dumps({"key": key, **record}, ensure_ascii=False, sort_keys=True)
+        if room is None:
+            with atomic_write(self.path(key)) as stream:
+                stream.write(text)
+            return
+        with explained(self.path(key)):
+            with open(room, "r+b") as stream:
+                stream.write(text.encode())
+                stream.truncate()
+            os.replace(room, self.path(key))
+
+    @contextlib.contextmanager
+    def room(self, key: str, size: int) -> Iterator[Path]:
+        """Take so many bytes of the disk before an answer is paid for, so that it can be stored when it comes.
+
+        Raises:
+            UserError: the disk is full or the folder cannot be written.
+        """
+        path = self.folder / "claims" / f"{key}.room"
+        with explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.path(key).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with explained(path), open(path, "wb") as stream:
+                stream.write(bytes(size))
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def claim(self, key: str) -> Iterator[bool]:

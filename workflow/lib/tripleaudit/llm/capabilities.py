@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.llm.endpoint import Answer, Endpoint, Request, canonical_key
+from tripleaudit.machine.storage import explained
 
 FILE = "endpoints.jsonl"
 OPTIONAL = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is asked without it
@@ -170,10 +171,11 @@ def load(folder: Path, endpoint: Endpoint) -> Capabilities:
 
 def save(folder: Path, endpoint: Endpoint, known: Capabilities) -> None:
     """Keep what was learned, one line after the other; the last one counts."""
-    folder.mkdir(parents=True, exist_ok=True)
     row = {"endpoint": _identity(endpoint), "model": endpoint.model, "known": dataclasses.asdict(known)}
-    with open(folder / FILE, "a", encoding="utf-8") as stream:
-        stream.write(json.dumps(row) + "\n")
+    with explained(folder / FILE):
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / FILE, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
 
 
 def _identity(endpoint: Endpoint) -> str:

@@ -211,7 +211,7 @@ class Client(Sender):
         # twice as many workers as slots, so that a slot never waits for the disk
         side_by_side = len(conversations) if self.endpoint.batch else 2 * self.endpoint.concurrency
         side_by_side = min(side_by_side, len(conversations))
-        state.talking, state.broken = side_by_side, None
+        state.talking, state.broken, state.full = side_by_side, None, None
         if state.unusable is not None:  # of an earlier call: perhaps the key is right by now
             state.unusable, state.first_sent = None, False
             state.settled.clear()

@@ -1,7 +1,6 @@
 """Embeddings from an endpoint, stored text by text in one database."""
 
 import asyncio
-import base64
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
@@ -20,14 +19,13 @@ PART = 500  # keys in one question to the database
 
 
 class Vectors:
-    """The stored embeddings of a cache: ``<cache>/embeddings.sqlite``, and one file a text as it used to be.
+    """The stored embeddings of a cache: ``<cache>/embeddings.sqlite``.
 
     Raises:
         UserError: the database cannot be read or written.
     """
 
     def __init__(self, cache: Cache) -> None:
-        self._cache = cache
         self.path = Path(cache.folder) / "embeddings.sqlite"
 
     def get(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
@@ -40,9 +38,6 @@ class Vectors:
                 marks = ",".join("?" * len(part))
                 rows = self._run(f"SELECT key, vector FROM embeddings WHERE key IN ({marks})", part)
                 found |= {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
-        for key in keys:
-            if key not in found and (record := self._cache.get(key)) and "float32" in record:
-                found[key] = np.frombuffer(base64.b64decode(record["float32"]), dtype="<f4")
         return found
 
     def put(self, vectors: Mapping[str, np.ndarray], model: str) -> None:

@@ -28,6 +28,7 @@ THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around
 _THOUGHT_OPENS = re.compile(rf"\s*<{THOUGHT_MARKS}>", re.IGNORECASE)
 _THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
 CONTEXT = 4096  # tokens of prompt and answer together of a local model, where its endpoint names none
+UNHEARD_OF = 10  # times the tokens that a request can have: no server adds so many
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
 
 
@@ -311,32 +312,51 @@ def split_thought(text: str) -> tuple[str, str]:
     return (text[opening.end() :].strip(), "") if opening else ("", text)
 
 
-def usage_of(payload: dict[str, Any], body: dict[str, Any]) -> Usage:
-    """Return the tokens that the server counted, else an estimate from the request and the answer."""
+def usage_of(payload: dict[str, Any], body: dict[str, Any], most: tuple[int, int]) -> Usage:
+    """Return the tokens that the server counted, else an estimate from the request and the answer.
+
+    Args:
+        most: tokens that prompt and answer can have, were nothing added to them. A negative count, or one far beyond,
+            is none: it cannot refund or ruin a budget.
+    """
     counted = payload.get("usage")
-    if isinstance(counted, dict) and isinstance(counted.get("prompt_tokens"), int):
-        return Usage(
-            counted["prompt_tokens"],
-            int(counted.get("completion_tokens") or 0),
-            reasoning_tokens=_detail(counted, "completion_tokens_details", "reasoning_tokens"),
-            cached_tokens=min(_detail(counted, "prompt_tokens_details", "cached_tokens"), counted["prompt_tokens"]),
-        )
+    counted = counted if isinstance(counted, dict) else {}
+    prompt, completion = counted.get("prompt_tokens"), counted.get("completion_tokens") or 0
+    if _is_count(prompt, UNHEARD_OF * most[0]) and _is_count(completion, UNHEARD_OF * most[1]):
+        reasoning = _detail(counted, "completion_tokens_details", "reasoning_tokens", UNHEARD_OF * most[1])
+        cached = _detail(counted, "prompt_tokens_details", "cached_tokens", UNHEARD_OF * most[0])
+        return Usage(prompt, completion, reasoning_tokens=reasoning, cached_tokens=min(cached, prompt))
     if "messages" not in body:
-        return Usage(sum(map(tokens_about, body["input"])), 0, estimated=True)
+        return Usage(min(sum(map(tokens_about, body["input"])), most[0]), 0, estimated=True)
     prompt = sum(tokens_about(item["content"]) for item in body["messages"])
-    return Usage(prompt, tokens_about(text_of(payload["choices"][0])), estimated=True)
+    completion = tokens_about(text_of(payload["choices"][0]))
+    return Usage(min(prompt, most[0]), min(completion, most[1]), estimated=True)
 
 
 def text_of(choice: dict[str, Any]) -> str:
-    """Return the text of a choice; some servers send a list of parts."""
+    """Return the text of a choice; some servers send parts, an object, or the arguments of a call in its place."""
     message = choice.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(message, dict):
+        message = {"content": message if isinstance(message, str) else choice.get("text")}
+    content = message.get("content")
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    if isinstance(content, dict):
+        content = json.dumps(content, ensure_ascii=False)
+    calls = message.get("tool_calls")
+    if not content and isinstance(calls, list):
+        functions = [
+            call["function"] for call in calls if isinstance(call, dict) and isinstance(call.get("function"), dict)
+        ]
+        content = "\n".join(str(function.get("arguments", "")) for function in functions)
     return content if isinstance(content, str) else ""
 
 
-def _detail(counted: dict[str, Any], group: str, name: str) -> int:
+def _is_count(value: Any, most: int) -> bool:
+    return isinstance(value, int) and 0 <= value <= most
+
+
+def _detail(counted: dict[str, Any], group: str, name: str, most: int) -> int:
     details = counted.get(group)
     value = details.get(name) if isinstance(details, dict) else counted.get(name)
-    return value if isinstance(value, int) else 0
+    return value if _is_count(value, most) else 0

@@ -1,6 +1,7 @@
 """What has been paid: an append-only file beside the cache, shared by all jobs of a study."""
 
 import contextlib
+import errno
 import json
 import os
 import uuid
@@ -12,6 +13,7 @@ from filelock import FileLock
 
 from tripleaudit.errors import UserError
 from tripleaudit.llm.slots import try_lock
+from tripleaudit.machine.storage import explained
 
 POLL = 0.002  # seconds between two looks at the file's lock, which others hold for less than that
 
@@ -135,12 +137,15 @@ class Ledger:
         with contextlib.suppress(NotImplementedError, OSError):  # no locks: the limit holds for each process alone
             self._lock.acquire(poll_interval=POLL)
         try:
-            with open(self.path, "a+b") as stream:
+            with explained(self.path), open(self.path, "a+b", buffering=0) as stream:
                 self._read(stream)
 
                 def append(row: dict) -> None:
-                    stream.write(json.dumps(row).encode() + b"\n")
-                    stream.flush()
+                    line = json.dumps(row).encode() + b"\n"
+                    if stream.seek(0, os.SEEK_END) > self._offset:  # half a line of a process that could not end it
+                        line = b"\n" + line
+                    if stream.write(line) < len(line):
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
                     self._read(stream)
 
                 yield append

@@ -26,9 +26,10 @@ from tripleaudit.llm.endpoint import (
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
 from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
-from tripleaudit.llm.transport import EndpointUnusable, RequestRejected, Transport
+from tripleaudit.llm.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
 
 log = logging.getLogger(__name__)
+ROOM, BYTES_A_TOKEN = 8192, 8  # of the disk for an answer: for what it is kept with, and of its text
 ALONE = 60.0  # seconds that the first request of an unknown endpoint goes out by itself
 
 
@@ -108,13 +109,13 @@ class Sender:
     def lookup(self, request: Request) -> Answer | None:
         """Return the stored answer of a request, or None; sends nothing."""
         key = self.key(request)
-        record = self.cache.get(key)
-        if record is None or not isinstance(record.get("answer"), dict):
+        try:
+            stored = self.cache.get(key)["answer"]
+            usage = Usage(**_known(Usage, stored["usage"]))
+            answer = Answer(**{"status": "ok", **_known(Answer, stored), "usage": usage, "cached": True, "key": key})
+        except (KeyError, TypeError, AttributeError):  # none, or a record of another version
             return None
-        names = {item.name for item in dataclasses.fields(Answer)} - {"usage", "cached", "key"}
-        stored = {name: value for name, value in record["answer"].items() if name in names}
-        usage = Usage(**record["answer"]["usage"])
-        return Answer(**{"status": "ok", **stored}, usage=usage, cached=True, key=key)
+        return answer if isinstance(answer.text, str) else None
 
     async def complete(self, request: Request) -> Answer:
         """Return the answer of one request, from the cache or from the endpoint; errors as :meth:`drive`."""
@@ -184,7 +185,15 @@ class Sender:
                     return answer
                 if mine:
                     async with self._alone(state), state.slots.place():
-                        return await self._send(request, key, state)
+                        if state.full is not None:  # no answer more could be stored
+                            raise state.full
+                        try:
+                            return await self._send(request, key, state)
+                        except (EndpointError, BudgetExceeded):
+                            raise
+                        except UserError as error:
+                            state.full = error
+                            raise
             await asyncio.sleep(POLL)
 
     @contextlib.asynccontextmanager
@@ -209,6 +218,13 @@ class Sender:
         """Send a request as the server takes it, learning from its errors; store the answer and account for it."""
         canonical = self._canonical(request)
         at_most = tokens_at_most(canonical)
+        longest = request.limit(self.endpoint) + (self.endpoint.thought if self.known.reasons else 0)
+        with self.cache.room(key, ROOM + 2 * at_most + BYTES_A_TOKEN * longest) as room:
+            return await self._send_into(room, request, key, state)
+
+    async def _send_into(self, room: Path, request: Request, key: str, state: "_LoopState") -> Answer:
+        canonical = self._canonical(request)
+        at_most = tokens_at_most(canonical)
         usage, cost, known = Usage(), 0.0, self.known
         tried = {known}
         while True:
@@ -230,15 +246,16 @@ class Sender:
             answer = answer_of(payload, usage, cost, key)
             learned = known.after_answer(answer)
             no_room = learned.reasons and not known.reasons and answer.status == "truncated" and not answer.text.strip()
-            self._learn(learned)
             if not no_room:
                 break
             self._settle(key, paid)  # all of the limit went into thought: once more, with room for it
+            self._learn(learned)
             known = learned
         try:
-            await asyncio.to_thread(self._store, key, canonical, body, payload, usage, cost)
+            await asyncio.to_thread(self._store, key, canonical, body, payload, usage, cost, room)
         finally:
             self._settle(key, paid)
+        self._learn(learned)
         self._count(usage, cost, 1)
         state.slots.faster()
         self.totals.truncated += answer.status == "truncated"
@@ -246,7 +263,14 @@ class Sender:
         return answer
 
     def _store(
-        self, key: str, canonical: dict, body: dict[str, Any], payload: dict[str, Any], usage: Usage, cost: float
+        self,
+        key: str,
+        canonical: dict,
+        body: dict[str, Any],
+        payload: dict[str, Any],
+        usage: Usage,
+        cost: float,
+        room: Path | None = None,
     ) -> Answer:
         """Store the answer in a response, with the request as it was meant and as it was sent."""
         answer = answer_of(payload, usage, cost, key)
@@ -255,7 +279,7 @@ class Sender:
         }
         stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
         sent = {name: value for name, value in body.items() if name != "messages"}
-        self.cache.put(key, {"request": canonical, "sent": sent, "answer": stored})
+        self.cache.put(key, {"request": canonical, "sent": sent, "answer": stored}, room)
         return answer
 
     def _fixed(self, known: capabilities.Capabilities, other: capabilities.Capabilities) -> bool:
@@ -294,7 +318,7 @@ class Sender:
         except BaseException:
             self._settle(key, 0.0)
             raise
-        usage = usage_of(payload, body)
+        usage = usage_of(payload, body, (prompt_at_most, completion_at_most))
         if lost and self.ledger and not usage.estimated:  # the prompt's tokens are known now
             self.ledger.lose(key, lost * (self.endpoint.prices.cost(usage.prompt_tokens, completion_at_most) - amount))
         return payload, usage, self.endpoint.prices.of(usage)
@@ -347,6 +371,7 @@ class _LoopState:
         self.gathered: dict[str, list[Request]] = {}  # what those of them ask that wait for a batch
         self.sending = asyncio.Lock()
         self.broken: UserError | None = None  # why the last batch was not sent
+        self.full: UserError | None = None  # why nothing more can be stored
         self.first_sent = False
         self.unusable: EndpointUnusable | None = None  # what the first request of an unknown endpoint met
         self.settled = asyncio.Event()
@@ -366,3 +391,8 @@ class _LoopState:
         self.slots.close()
         if self._transport is not None:
             await self._transport.close()
+
+
+def _known(kind: type, values: dict[str, Any]) -> dict[str, Any]:
+    """Return what a dataclass has a field for."""
+    return {name: value for name, value in values.items() if name in {item.name for item in dataclasses.fields(kind)}}

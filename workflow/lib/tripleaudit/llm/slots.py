@@ -10,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from tripleaudit.llm.endpoint import Endpoint, canonical_key
+from tripleaudit.machine.storage import explained
 
 POLL = 0.05  # seconds between two looks at something that another process is working on
 LONGEST_POLL = 0.5  # seconds between two looks at places that other processes have held for long
@@ -90,16 +91,15 @@ class Slots:
         with FileLock(self._folder / "pace.lock", thread_local=False):
             now = time.time()
             try:
-                next_at = json.loads(path.read_text())
-            except (OSError, ValueError):
-                next_at = [now, now]
+                written, *next_at = json.loads(path.read_text())
+            except (OSError, ValueError, TypeError):
+                written, next_at = now, [now]
+            if written > now + 1:  # the clock was set back: nobody knows how long to wait
+                next_at = [now]
             start = max(now, *next_at)
-            costs = (1, tokens)
-            path.write_text(
-                json.dumps(
-                    [start + 60 * cost / rate if rate else now for cost, rate in zip(costs, self._rates, strict=True)]
-                )
-            )
+            pairs = zip((1, tokens), self._rates, strict=True)
+            with explained(path):
+                path.write_text(json.dumps([now, *(start + 60 * cost / rate for cost, rate in pairs if rate)]))
         await asyncio.sleep(start - now)
 
     def slower(self) -> None:

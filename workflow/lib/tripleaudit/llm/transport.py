@@ -1,11 +1,13 @@
 """Sending one request until it is answered: retries, Retry-After, time-outs, and what a failure means."""
 
 import asyncio
+import codecs
 import email.utils
 import json
 import logging
 import os
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,8 +24,11 @@ RETRIED = {408, 409, 425, 429}
 REJECTED = {400, 413, 422}  # this request is not acceptable; others may be
 NO_MONEY = {"insufficient_quota", "billing_hard_limit_reached"}  # sent as 429, but waiting does not help
 NO_MODEL = {"model_not_found", "invalid_model"}  # sent as 400 by some
+FLAGGED = re.compile(r"flagged|moderation|content.?(filter|policy|management)", re.IGNORECASE)
 LONGEST_RETRY_AFTER = 600.0
-UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of the HTTP library: nothing was sent
+LONGEST_ANSWER = 64 * 2**20  # bytes, unpacked; files of batches may be larger
+LONGEST_FILE = 2**30
+LEAST_SECRET = 16  # characters of a key that cannot be a word of an answer
 
 
 class EndpointError(UserError):
@@ -46,11 +51,16 @@ class NoBatches(Exception):
     """The service offers no batches, or does not take this one."""
 
 
+async def _nothing() -> None:
+    """Before an attempt that costs nothing."""
+
+
 class Transport:
     """A connection to one endpoint, for one event loop.
 
-    The key is read from the environment here and nowhere else; it is cut out of every text that comes back, because
-    servers like to repeat it in their messages.
+    The key is read from the environment here and nowhere else; it is cut out of every error, because servers like to
+    repeat it there, and out of answers where it is too long to be a word of theirs. No redirect is followed: another
+    host would get the key and the texts.
 
     Args:
         endpoint: address, model and retry settings.
@@ -58,53 +68,52 @@ class Transport:
         slower: called when the server says that requests come too fast.
 
     Raises:
-        EndpointUnusable: there is no address, or the environment variable of the key or of a header is not set.
+        EndpointUnusable: there is no address, or the environment variable of the key or of a header is not set or
+            holds what no header can.
     """
 
     def __init__(
         self, endpoint: Endpoint, base_url: str | None = None, slower: Callable[[], None] = lambda: None
     ) -> None:
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+        import httpx2
 
-        for name in ("httpx", "httpx2", "openai"):  # one line a request would drown everything else
+        for name in ("httpx2", "httpcore2"):  # one line a request would drown everything else
             logging.getLogger(name).setLevel(logging.WARNING)
         self.endpoint = endpoint
         base_url = base_url or endpoint.base_url
         if base_url is None:
             raise EndpointUnusable(f"endpoint '{endpoint.name}' has no address: its local server is not running")
-        key = self._variable(endpoint.api_key_env, "the key of the endpoint") if endpoint.api_key_env else ""
-        headers = {
-            name: self._variable(value[4:], f"the header '{name}'") if value.startswith("env:") else value
-            for name, value in endpoint.headers.items()
-        }
-        self._secrets = [key, *(text for name, text in headers.items() if text != endpoint.headers[name])]
+        named = {name: value[4:] for name, value in endpoint.headers.items() if value.startswith("env:")}
+        secret = {name: self._variable(variable, f"the header '{name}'") for name, variable in named.items()}
+        headers = {**endpoint.headers, **secret}
+        self._secrets = list(secret.values())
+        if endpoint.api_key_env:
+            key = self._variable(endpoint.api_key_env, "the key of the endpoint")
+            headers = {"authorization": f"Bearer {key}", **headers}
+            self._secrets.append(key)
         local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
         self._where = f"endpoint '{endpoint.name}' ({base_url})"
         self._slower = slower
         self._not_before = 0.0
         self._random = random.Random()
-        self._openai = AsyncOpenAI(
-            api_key=key or "none",  # an own value, or the library would send OPENAI_API_KEY to any server
+        self._http = httpx2.AsyncClient(
             base_url=base_url,
             timeout=endpoint.timeout,
-            max_retries=0,
-            default_headers=headers,
-            default_query=dict(endpoint.query),
-            http_client=DefaultAsyncHttpxClient(
-                trust_env=not local,  # no proxy to ourselves
-                event_hooks={} if key else {"request": [_without_key]},
-            ),
+            headers=headers,
+            params=dict(endpoint.query),
+            limits=httpx2.Limits(max_connections=None),
+            trust_env=not local,  # no proxy to ourselves
         )
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._openai.close()
+        await self._http.aclose()
 
     async def post(
         self,
         kind: str,
         body: dict[str, Any],
-        before: Callable[[], Awaitable[None]] | None = None,
+        before: Callable[[], Awaitable[None]] = _nothing,
         lost: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         """Send ``body`` to ``chat`` or ``embeddings`` and return the parsed answer.
@@ -114,36 +123,18 @@ class Transport:
             lost: called after each attempt that may have been worked on, and billed, although no answer came back.
 
         Raises:
-            EndpointUnusable: the endpoint turns us away (401, 403, 404, no quota), or no attempt reached it.
+            EndpointUnusable: the endpoint turns us away (401, 403, 404, no quota, a redirect), or nothing reached it.
             EndpointError: every attempt failed.
             RequestRejected: the server rejects this request; sending it again would not help.
         """
-        reached = False
-        for attempt in range(self.endpoint.max_retries + 1):
-            while (pause := self._not_before - time.monotonic()) > 0:  # another request was told to wait
-                await asyncio.sleep(pause)
-            if before is not None:
-                await before()
-            try:
-                outcome = await self._attempt(kind, body)
-            except BaseException:  # stopped while the server was at work
-                lost()
-                raise
-            reached |= outcome.reached
-            if outcome.billed:
-                lost()
-            if outcome.answer is not None:
-                return outcome.answer
-            if outcome.then == "reject":
-                raise RequestRejected(outcome.problem, outcome.details)
-            if outcome.then == "stop":
-                raise EndpointUnusable(f"{self._where} turns us away: {outcome.problem}")
-            if attempt < self.endpoint.max_retries:
-                delay = self._delay(attempt, outcome.wait)
-                log.warning("%s: %s; attempt %d follows in %.1f s", self._where, outcome.problem, attempt + 2, delay)
-                await asyncio.sleep(delay)
-        kind = EndpointError if reached else EndpointUnusable  # other requests would not get there either
-        raise kind(f"{self._where} does not answer after {attempt + 1} attempts: {outcome.problem}")
+        path, rows = ("/chat/completions", "choices") if kind == "chat" else ("/embeddings", "data")
+        content = json.dumps(body).encode()  # in ASCII, so that any text can be sent
+
+        async def attempt() -> _Outcome:
+            given = {"content": content, "headers": {"content-type": "application/json"}}
+            return await self._attempt(("POST", path, given), lambda text: self._answer(text, rows))
+
+        return await self._until("does not answer", attempt, before, lost)
 
     async def batch_call(
         self, what: str, path: str, body: dict[str, Any] | None = None, upload: bytes | None = None, text: bool = False
@@ -157,86 +148,181 @@ class Transport:
             EndpointUnusable: the endpoint turns us away (401, 403, no quota).
             EndpointError: every attempt failed.
         """
-        import openai
+        given: dict[str, Any] = {} if body is None else {"json": body}
+        if upload is not None:
+            given = {"files": {"file": ("batch.jsonl", upload)}, "data": {"purpose": "batch"}}
 
-        for attempt in range(self.endpoint.max_retries + 1):
+        def read(raw: str) -> _Outcome:
+            return _Outcome(answer=self._clean(raw, LEAST_SECRET) if text else json.loads(self._clean(raw)))
+
+        async def attempt() -> _Outcome:
+            call = ("POST" if given else "GET", path, given)
+            return await self._attempt(call, read, batch=True)
+
+        try:
+            return await self._until(f"fails at {what}", attempt, repeat=body is None)
+        except RequestRejected as rejection:
+            raise NoBatches(str(rejection)) from None
+
+    async def _until(
+        self,
+        what: str,
+        attempt: Callable[[], Awaitable["_Outcome"]],
+        before: Callable[[], Awaitable[None]] = _nothing,
+        lost: Callable[[], None] = lambda: None,
+        repeat: bool = True,
+    ) -> Any:
+        """Try until there is an answer, at most so often as the endpoint says.
+
+        Args:
+            what: "endpoint … WHAT after 3 attempts".
+            repeat: try again after an attempt that may have been worked on.
+        """
+        reached = False
+        for number in range(self.endpoint.max_retries + 1):
+            while (pause := self._not_before - time.monotonic()) > 0:  # another request was told to wait
+                await asyncio.sleep(pause)
+            await before()
             try:
-                if upload is not None:
-                    file = await self._openai.files.create(file=("batch.jsonl", upload), purpose="batch")
-                    return {"id": file.id}
-                if body is not None:
-                    raw = await self._openai.post(path, body=body, cast_to=str)
-                else:
-                    raw = await self._openai.get(path, cast_to=str)
-                raw = self._clean(raw)
-                return raw if text else json.loads(raw)
-            except openai.APIStatusError as error:
-                problem = self._clean(f"status {error.status_code}: {_message(error)}")
-                if error.status_code in (401, 403) or _inner(error.body).get("code") in NO_MONEY:
-                    raise EndpointUnusable(f"{self._where} turns us away: {problem}") from None
-                if error.status_code not in RETRIED and error.status_code < 500 or error.status_code == 501:
-                    raise NoBatches(problem) from None
-                wait = _retry_after(error.response.headers)
-            except (openai.APIConnectionError, ValueError) as error:
-                problem, wait = self._clean(f"the connection failed ({error.__cause__ or error})"), None
-                if body is not None:
-                    break
-            if attempt < self.endpoint.max_retries:
-                await asyncio.sleep(self._delay(attempt, wait))
-        raise EndpointError(f"{self._where}: {what} failed: {problem}")
+                outcome = await attempt()
+            except BaseException:  # stopped while the server was at work
+                lost()
+                raise
+            reached |= outcome.reached
+            if outcome.billed:
+                lost()
+            if outcome.answer is not None:
+                return outcome.answer
+            if outcome.then == "reject":
+                raise RequestRejected(outcome.problem, outcome.details)
+            if outcome.then == "stop":
+                raise EndpointUnusable(f"{self._where} {outcome.problem}")
+            if number == self.endpoint.max_retries or outcome.billed and not repeat:
+                break
+            delay = self._delay(number, outcome.wait)
+            log.warning("%s: %s; attempt %d follows in %.1f s", self._where, outcome.problem, number + 2, delay)
+            await asyncio.sleep(delay)
+        kind = EndpointError if reached else EndpointUnusable  # other requests would not get there either
+        raise kind(f"{self._where} {what} after {number + 1} attempts: {outcome.problem}")
 
-    async def _attempt(self, kind: str, body: dict[str, Any]) -> "_Outcome":
-        """Make one attempt; faults leave as values, since an exception of the library may hold the key."""
-        import openai
+    async def _attempt(
+        self, call: tuple[str, str, dict[str, Any]], read: Callable[[str], "_Outcome"], batch: bool = False
+    ) -> "_Outcome":
+        """Make one attempt; faults leave as values, since an exception of the library may hold the key.
 
-        path = "/chat/completions" if kind == "chat" else "/embeddings"
-        try:  # as text, and past the library's own checks of each field, which take a fifth of a request's time
-            raw = await asyncio.wait_for(self._openai.post(path, body=body, cast_to=str), self.endpoint.timeout)
-            payload = json.loads(raw)
-        except (TimeoutError, openai.APITimeoutError):
-            return _Outcome(f"no answer within {self.endpoint.timeout:g} s", billed=True)
-        except openai.APIStatusError as error:
-            problem = self._clean(f"status {error.status_code}: {_message(error)}")
-            if {_inner(error.body).get("code"), _inner(error.body).get("type")} & (NO_MONEY | NO_MODEL):
-                return _Outcome(problem, then="stop")
-            if error.status_code == 429:
-                self._slower()
-            if error.status_code in RETRIED or error.status_code >= 500:
-                wait = _retry_after(error.response.headers)
-                if wait is not None:  # let all requests of this endpoint wait, not only the one that was told to
-                    self._not_before = max(self._not_before, time.monotonic() + wait)
-                return _Outcome(problem, wait=wait)
-            inner = _inner(error.body)
-            details = Problem(_message(error), inner.get("param"), inner.get("code"))
-            return _Outcome(problem, then="reject" if error.status_code in REJECTED else "stop", details=details)
-        except openai.APIConnectionError as error:
-            reached = type(error.__cause__).__name__ not in UNREACHED
-            problem = self._clean(f"the connection failed ({error.__cause__ or error})")
-            return _Outcome(problem, billed=reached, reached=reached)
-        except (ValueError, openai.APIError) as error:  # the body is no JSON
-            return _Outcome(f"malformed answer ({type(error).__name__})", billed=True)
-        if not _well_formed(kind, payload):
+        Args:
+            call: method, path and what is sent.
+            read: makes an outcome of the text that came with status 200; ValueError where it cannot be read.
+            batch: files take longer, and most statuses say that the service has no batches.
+        """
+        import httpx2
+
+        seconds, most = self.endpoint.timeout, LONGEST_ANSWER
+        if batch:
+            seconds, most = 10 * seconds, LONGEST_FILE
+        method, path, given = call
+        path, _, query = path.partition("?")
+        given = {**given, "params": dict(part.split("=") for part in query.split("&"))} if query else given
+        try:
+            async with asyncio.timeout(seconds), self._http.stream(method, path, **given) as reply:
+                data = bytearray()
+                async for part in reply.aiter_bytes():
+                    data += part
+                    if len(data) > most:
+                        problem = f"sends more than {most >> 20} MB for one answer; expected another server"
+                        return _Outcome(problem, then="stop", billed=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:  # nothing was sent
+            return _Outcome(self._clean(f"the connection failed ({error})"), reached=False)
+        except (TimeoutError, httpx2.TimeoutException):
+            return _Outcome(f"no answer within {seconds:g} s", billed=True)
+        except httpx2.RequestError as error:
+            return _Outcome(self._clean(f"the connection failed ({error})"), billed=True)
+        if 300 <= reply.status_code < 400:
+            target = self._clean(reply.headers.get("location", "nowhere").partition("?")[0])
+            return _Outcome(f"redirects to {target}; expected that as its 'base_url', if you trust it", then="stop")
+        text = _decoded(bytes(data), reply.charset_encoding)
+        if reply.status_code >= 400:
+            return self._refusal(reply.status_code, _json(text), text, reply.headers, batch)
+        if text.lstrip()[:5] in ("data:", "event") or "event-stream" in reply.headers.get("content-type", ""):
+            problem = "answers with an event stream, which nobody asked for; expected one JSON object"
+            return _Outcome(problem, then="stop", billed=True)
+        try:
+            return read(text)
+        except RecursionError:
+            return _Outcome("answers with JSON that is nested too deeply", then="stop", billed=True)
+        except ValueError:
+            kind = reply.headers.get("content-type", "no content type")
+            begins = self._clean(" ".join(text[:60].split())) or "nothing in it"
+            return _Outcome(f"malformed answer ({kind}: {begins})", billed=True)
+
+    def _answer(self, text: str, rows: str) -> "_Outcome":
+        """Read the body of an answer, which has ``rows`` (choices, data)."""
+        payload = json.loads(text, parse_constant=lambda name: None)
+        if isinstance(payload, dict) and payload.get("error") and not payload.get(rows):
+            code = _inner(payload).get("code")
+            status = code if isinstance(code, int) and 400 <= code < 600 else 500
+            return self._refusal(status, payload, text, {}, False)
+        answer = tidy(payload, rows)
+        if answer is None:
             return _Outcome("malformed answer (nothing in it)", billed=True)
-        return _Outcome(answer=json.loads(self._clean(json.dumps(payload))))
+        if failed(answer[rows][0]):
+            said = self._clean(_message(answer[rows][0].get("error"), "no reason given"))
+            return _Outcome(f"the model's provider failed ({said})", billed=True)
+        return _Outcome(answer=json.loads(self._clean(json.dumps(answer), LEAST_SECRET)))
+
+    def _refusal(self, status: int, body: Any, text: str, headers: Any, batch: bool) -> "_Outcome":
+        """Say what an error status means, which some servers put into the body of a good one."""
+        inner, said = _inner(body), self._clean(_message(body, text))
+        problem = f"status {status}: {said}"
+        words = {str(inner.get("code")), str(inner.get("type"))}
+        if words & (NO_MONEY | NO_MODEL):
+            return _Outcome(f"turns us away: {problem}", then="stop")
+        if status == 429:
+            self._slower()
+        if status in RETRIED or status >= 500 and not (batch and status == 501):
+            wait = _retry_after(headers)
+            if wait is not None:  # let all requests of this endpoint wait, not only the one that was told to
+                self._not_before = max(self._not_before, time.monotonic() + wait)
+            return _Outcome(problem, wait=wait)
+        flagged = status == 403 and ("reasons" in str(inner.get("metadata")) or FLAGGED.search(said))
+        if flagged or status in REJECTED or batch and status not in (401, 403):
+            return _Outcome(problem, then="reject", details=Problem(said, inner.get("param"), inner.get("code")))
+        return _Outcome(f"turns us away: {problem}", then="stop")
 
     def _delay(self, attempt: int, wait: float | None) -> float:
         exponential = min(self.endpoint.max_backoff, self.endpoint.backoff * 2**attempt)
         jittered = exponential * (0.5 + 0.5 * self._random.random())
         return jittered if wait is None else wait + 0.1 * jittered
 
-    def _clean(self, text: str) -> str:
+    def _clean(self, text: str, least: int = 4) -> str:
         for secret in self._secrets:
-            text = text.replace(secret, "[key]") if len(secret) >= 4 else text
+            text = text.replace(secret, "[key]") if len(secret) >= least else text
         return text
 
     def _variable(self, name: str, what: str) -> str:
         value = os.environ.get(name, "").strip()
+        where = f"endpoint '{self.endpoint.name}': the environment variable {name}"
         if not value:
-            raise EndpointUnusable(
-                f"endpoint '{self.endpoint.name}': the environment variable {name} is not set; expected it to hold "
-                f"{what}"
-            )
+            raise EndpointUnusable(f"{where} is not set; expected it to hold {what}")
+        if not value.isascii() or not value.isprintable():
+            found = "a line break or another control character" if value.isascii() else "a character outside ASCII"
+            raise EndpointUnusable(f"{where} holds {found}; expected it to hold {what} in one line of ASCII")
         return value
+
+
+def tidy(payload: Any, rows: str) -> dict[str, Any] | None:
+    """Return an answer with its ``rows`` (choices, data) in order, and as it can be stored; None if it has none."""
+    found = payload.get(rows) if isinstance(payload, dict) else None
+    if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
+        return None
+    answer = json.loads(json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))  # lone surrogates
+    answer[rows].sort(key=lambda row: row["index"] if isinstance(row.get("index"), int) else 0)
+    return answer
+
+
+def failed(choice: dict[str, Any]) -> bool:
+    """Whether a choice says that the model's provider died, and is no answer."""
+    return choice.get("finish_reason") == "error" or bool(choice.get("error"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +333,7 @@ class _Outcome:
     """
 
     problem: str = ""
-    answer: dict[str, Any] | None = None
+    answer: Any = None
     then: str = "again"
     wait: float | None = None
     billed: bool = False
@@ -255,15 +341,19 @@ class _Outcome:
     details: Problem = Problem("")
 
 
-async def _without_key(request: Any) -> None:
-    """Send no made-up key: a service whose key stands in another header may turn that away."""
-    if request.headers.get("authorization") == "Bearer none":
-        del request.headers["authorization"]
+def _decoded(data: bytes, charset: str | None) -> str:
+    """Return the text of a body; what cannot be read in it is replaced."""
+    try:
+        return data.decode("utf-8-sig" if data.startswith(codecs.BOM_UTF8) else charset or "utf-8", "replace")
+    except LookupError:  # a character set that nobody knows
+        return data.decode("utf-8", "replace")
 
 
-def _well_formed(kind: str, payload: Any) -> bool:
-    rows = payload.get("choices" if kind == "chat" else "data") if isinstance(payload, dict) else None
-    return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) for row in rows)
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _inner(body: Any) -> dict[str, Any]:
@@ -273,14 +363,13 @@ def _inner(body: Any) -> dict[str, Any]:
     return body["error"] if isinstance(body.get("error"), dict) else body
 
 
-def _message(error: Any) -> str:
+def _message(body: Any, text: str) -> str:
     """Return the server's own words, on one line and not too long."""
-    body = error.body
     if isinstance(body, dict):
         inner = body.get("error", body)
         body = inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
-    text = " ".join(str(body if body else error.message).split())
-    return text if len(text) <= 300 else text[:300] + "…"
+    said = " ".join(str(body if body else text).split())
+    return said if len(said) <= 300 else said[:300] + "…"
 
 
 def _retry_after(headers: Any) -> float | None:

@@ -24,6 +24,17 @@ logger = logging.getLogger(__name__)
 PAUSE = 0.5  # seconds before the second try, doubled each time
 AGAIN = (408, 429, 500, 502, 503, 504)
 FROM_ENVIRONMENT = "env:"
+LONGEST = 64 * 2**20  # bytes of an answer
+
+
+class _Here(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: another host would get the texts, and the secrets in their headers."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+OPENER = urllib.request.build_opener(_Here)
 
 
 def problems(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -99,14 +110,19 @@ def _ask(request: urllib.request.Request, limit: float) -> bytes:
 
     Raises:
         TimeoutError: the answer is not whole in time.
-        http.client.IncompleteRead: it is shorter than it says; and what ``urlopen`` raises.
+        http.client.IncompleteRead: it is shorter than it says; OverflowError: it is longer than :data:`LONGEST`; and
+            what ``urlopen`` raises.
     """
     deadline, parts = time.monotonic() + limit, []
-    with urllib.request.urlopen(request, timeout=limit) as reply:
+    with OPENER.open(request, timeout=limit) as reply:
+        size = 0
         while part := reply.read1(1 << 16):
             parts.append(part)
+            size += len(part)
             if time.monotonic() > deadline:
                 raise TimeoutError
+            if size > LONGEST:
+                raise OverflowError
         if reply.length:
             raise http.client.IncompleteRead(b"", reply.length)
     return b"".join(parts)
@@ -125,6 +141,9 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             break
         except urllib.error.HTTPError as error:
             problem = f"answers with status {error.code}"
+            if 300 <= error.code < 400:
+                target = str(error.headers.get("location", "nowhere")).partition("?")[0]
+                problem = f"redirects to {target}; expected that as its 'address', if you trust it,"
             if error.code not in AGAIN:
                 attempt = settings["restarts"]
         except TimeoutError:
@@ -133,6 +152,9 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             problem = f"cannot be reached ({getattr(error, 'reason', error)})"
         except http.client.HTTPException as error:
             problem = f"answers with no HTTP ({type(error).__name__})"
+        except OverflowError:
+            problem = f"answers with more than {LONGEST >> 20} MB"
+            attempt = settings["restarts"]
         except ValueError as error:  # a header or an address, its own or one that it refers to, that HTTP cannot send
             problem = f"cannot be asked ({error})"
             attempt = settings["restarts"]

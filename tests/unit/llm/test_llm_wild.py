@@ -1,0 +1,305 @@
+"""What odd servers, keys, disks and clocks do is read, or refused in one sentence, and paid for once."""
+
+import gzip
+import json
+import logging
+import time
+
+import pytest
+
+from support.fake_endpoint import FakeEndpoint, Fault, malformed, status
+from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.client import Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.ledger import Ledger
+
+KEY = "sk-SECRETKEY-12345"
+LONG = "hdr-SECRET-98765"
+
+
+def body(content="fine", finish="stop", usage=(100, 20), **message) -> dict:
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
+    counted = dict(zip(("prompt_tokens", "completion_tokens"), usage, strict=True))
+    return {"id": "x", "model": "fake", "choices": [choice], "usage": counted}
+
+
+def requests(n=2):
+    return [Request([{"role": "user", "content": f"Ada wrote notes {number}"}]) for number in range(n)]
+
+
+class Asked:
+    """What came of two requests at an endpoint whose answers are faults, and of asking them again."""
+
+    def __init__(self, folder, monkeypatch, fault, **values) -> None:
+        monkeypatch.setenv("WILD_KEY", KEY)
+        monkeypatch.setenv("WILD_HEADER", LONG)
+        self.answers, self.error = [], ""
+        with FakeEndpoint("fine", faults=fault if callable(fault) else lambda number, sent: fault) as fake:
+            values = {"api_key_env": "WILD_KEY", "headers": {"api-key": "env:WILD_HEADER"}, **values}
+            values = {"max_tokens": 200, "backoff": 0.001, "max_retries": 2, "timeout": 20, **values}
+            endpoint = Endpoint.from_config(
+                "wild", {"base_url": fake.url, "model": "m", "prices": {"input": 1, "output": 2}, **values}
+            )
+            for _ in range(2):
+                with Client(endpoint, folder, budget=1.0) as client:
+                    try:
+                        self.answers = client.complete_all(requests())
+                    except EndpointError as error:
+                        self.error = str(error)
+                    self.spent, self.lost = client.ledger.spent(), client.ledger.lost()
+                self.sent = fake.count if _ == 0 else self.sent
+            self.again = fake.count - self.sent
+        self.files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+    @property
+    def text(self) -> str:
+        return self.answers[0].text
+
+
+CHUNK = 'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n'
+SWAPPED = body()
+SWAPPED["choices"] = [{"index": 1, "finish_reason": "stop", "message": {"content": "second"}}, *SWAPPED["choices"]]
+CALLED = {"type": "function", "function": {"name": "f", "arguments": '{"triples": []}'}}
+READ = {  # body -> text of the answer
+    "byte-order mark": (b"\xef\xbb\xbf" + json.dumps(body()).encode(), "fine"),
+    "lone surrogate": (json.dumps(body("A\ud800da")), "A?da"),
+    "lone surrogate in the model": (json.dumps(body() | {"model": "m\udc80"}), "fine"),
+    "NaN": (json.dumps(body() | {"created": float("nan")}), "fine"),
+    "nested content": (json.dumps(body("[" * 100_000)), "[" * 100_000),
+    "choices out of order": (json.dumps(SWAPPED), "fine"),
+    "content as an object": (json.dumps(body({"triples": []})), '{"triples": []}'),
+    "a call of a function": (json.dumps(body(None, "tool_calls", tool_calls=[CALLED])), '{"triples": []}'),
+    "a short word that is in the key": (json.dumps(body("SECRETKEY")), "SECRETKEY"),
+    "the key itself": (json.dumps(body(f"key {KEY}")), "key [key]"),
+    "unknown character set": (json.dumps(body()), "fine"),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_what_can_be_read_is_read_and_stored_once(tmp_path, monkeypatch, case):
+    sent, text = READ[case]
+    headers = {"Content_Type": "application/json; charset=klingon"} if "character set" in case else {}
+    asked = Asked(tmp_path, monkeypatch, malformed(sent, **headers))
+    assert not asked.error and asked.text == text
+    assert (asked.sent, asked.again) == (2, 0)
+    assert asked.spent == pytest.approx(2 * (100 + 40) / 1e6) and asked.lost == 0
+    assert KEY.encode() not in asked.files and LONG.encode() not in asked.files
+
+
+REFUSED = {  # fault -> words of the one sentence
+    "redirect": (
+        Fault("status", 307, {"Location": "https://elsewhere.example/v1?key=1"}),
+        "redirects to https://elsewhere",
+    ),
+    "event stream": (malformed(CHUNK, Content_Type="text/event-stream"), "answers with an event stream"),
+    "nested body": (malformed("[" * 200_000), "nested too deeply"),
+    "bomb": (malformed(gzip.compress(bytes(70_000_000), 1), Content_Encoding="gzip"), "sends more than 64 MB for one"),
+    "no credentials in a good body": (
+        malformed(json.dumps({"error": {"message": "No auth credentials found", "code": 401}})),
+        "turns us away: status 401: No auth credentials found",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_one_sentence_after_one_request(tmp_path, monkeypatch, case):
+    fault, words = REFUSED[case]
+    asked = Asked(tmp_path, monkeypatch, fault)
+    assert words in asked.error and "\n" not in asked.error and "key=1" not in asked.error
+    assert asked.sent == 1
+
+
+TRIED = {
+    "a provider that died": (body("", "error"), "the model's provider failed (no reason given)"),
+    "an error in a good body": ({"error": {"message": "upstream", "code": 502}}, "status 502: upstream"),
+    "a page": ("<html>log in</html>", "malformed answer (application/json: <html>log in</html>)"),
+}
+
+
+@pytest.mark.parametrize("case", TRIED)
+def test_what_may_pass_is_tried_again_and_not_taken_for_an_answer(tmp_path, monkeypatch, case):
+    sent, words = TRIED[case]
+    sent = sent if isinstance(sent, str) else json.dumps(sent)
+    asked = Asked(tmp_path / "ever", monkeypatch, malformed(sent))
+    assert words in asked.error and asked.spent == 0
+    asked = Asked(tmp_path / "once", monkeypatch, lambda number, _: malformed(sent) if number == 0 else None)
+    assert asked.text == "fine" and (asked.sent, asked.again) == (3, 0)
+
+
+def test_one_flagged_input_does_not_stop_the_others(tmp_path, monkeypatch):
+    flagged = {"error": {"message": "Your input was flagged", "code": 403, "metadata": {"reasons": ["violence"]}}}
+
+    def fault(number, sent):
+        return status(403, body=flagged) if sent["messages"][0]["content"].endswith("0") else None
+
+    asked = Asked(tmp_path, monkeypatch, fault)
+    assert [answer.status for answer in asked.answers] == ["error", "ok"]
+
+
+@pytest.mark.parametrize("usage", [(-100_000, -5), (10**9, 20), (100, 10**12), (float("inf"), 1)])
+def test_an_absurd_usage_neither_refunds_nor_ruins_a_budget(tmp_path, monkeypatch, usage):
+    asked = Asked(tmp_path, monkeypatch, malformed(json.dumps(body(usage=usage))))
+    assert asked.answers[0].usage.estimated and 0 < asked.spent < 0.001
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("k\ney", "a line break"), ("schlüssel", "a character outside ASCII"), ("a\x1bb", "another control character")],
+)
+@pytest.mark.parametrize("where", ["key", "header"])
+def test_a_key_that_no_header_can_hold_is_named_by_its_variable(tmp_path, monkeypatch, value, found, where):
+    monkeypatch.setenv("ODD_ONE", value)
+    given = {"api_key_env": "ODD_ONE"} if where == "key" else {"headers": {"x-key": "env:ODD_ONE"}}
+    with FakeEndpoint() as fake, pytest.raises(EndpointError, match=f"variable ODD_ONE holds .*{found}") as caught:
+        endpoint = Endpoint.from_config("odd", {"base_url": fake.url, "model": "m", **given})
+        with Client(endpoint, tmp_path) as client:
+            client.complete_all(requests())
+    assert fake.count == 0 and value not in str(caught.value)
+
+
+def test_a_key_that_is_a_word_is_cut_out_of_errors_alone(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("WORD", "wrote")
+    caplog.set_level(logging.DEBUG)
+    reply = '{"triples": [["Ada", "wrote", "notes"]]}'
+    with FakeEndpoint(reply, faults=[status(500, message="header wrote")]) as fake:
+        endpoint = Endpoint(fake.url, "m", api_key_env="WORD", backoff=0.001)
+        with Client(endpoint, tmp_path) as client:
+            assert client.complete_all(requests(1))[0].text == reply
+    assert "status 500: header [key]" in caplog.text
+
+
+# --- disks
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """A disk with so many bytes for files of answers, the ledger's lines included; ``left`` may be raised."""
+    import builtins
+
+    class Disk:
+        left = 10**9
+
+    real = builtins.open
+
+    def opened(file, mode="r", *args, **kwargs):
+        stream = real(file, mode, *args, **kwargs)
+        if not any(letter in mode for letter in "wa+") or str(file).endswith((".lock", ".alive")):
+            return stream
+        return _Metered(stream, stream.write, Disk)
+
+    monkeypatch.setattr(builtins, "open", opened)
+    return Disk
+
+
+class _Metered:
+    """A stream whose writes count against a disk; what it overwrites or cuts off is given back."""
+
+    def __init__(self, stream, write, disk) -> None:
+        self._stream, self._write, self._disk = stream, write, disk
+
+    def __enter__(self):
+        self._stream.__enter__()
+        return self
+
+    def __exit__(self, *rest):
+        return self._stream.__exit__(*rest)
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, data):
+        fresh = "r+" not in self._stream.mode and "rb+" not in self._stream.mode
+        if fresh and len(data) > self._disk.left:
+            raise OSError(28, "No space left on device", self._stream.name)
+        self._disk.left -= len(data) if fresh else 0
+        return self._write(data)
+
+
+@pytest.mark.parametrize("room", [0, 100, 30_000, 60_000, 61_000])
+def test_over_a_disk_that_fills_every_request_is_paid_for_once(tmp_path, disk, room):
+    """Wherever it fills: before the first answer, between it and what was reserved, between it and its entry."""
+    with FakeEndpoint("fine", latency=0.01) as fake:
+        endpoint = Endpoint(fake.url, "m", prices=Prices(1, 2), max_tokens=50, concurrency=4)
+        disk.left = room
+        with Client(endpoint, tmp_path, budget=1.0) as client:
+            with pytest.raises(Exception, match="the disk is full") as caught:
+                client.complete_all(requests(40))
+            assert "\n" not in str(caught.value)
+        before = fake.count
+        assert before < 20
+        disk.left = 10**9
+        with Client(endpoint, tmp_path, budget=1.0) as client:
+            answers = client.complete_all(requests(40))
+            assert {answer.text for answer in answers} == {"fine"}
+            assert fake.count == 40  # and none twice
+            billed = sum(endpoint.prices.cost(one["prompt_tokens"], one["completion_tokens"]) for one in fake.books)
+            assert client.ledger.spent() == pytest.approx(billed) and client.ledger.lost() == 0
+            assert client.ledger.committed() == pytest.approx(billed)
+    assert not list(tmp_path.rglob("*.room"))
+
+
+def test_the_ledger_survives_a_line_that_is_torn_at_any_byte(tmp_path):
+    whole = tmp_path / "whole.jsonl"
+    ledger = Ledger(whole)
+    ledger.reserve("a", 0.25)
+    ledger.settle("a", 0.125)
+    ledger.reserve("b", 0.5)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    kept, torn = b"".join(lines[:2]), lines[2]
+    for cut in range(len(torn)):
+        path = tmp_path / "torn.jsonl"
+        path.write_bytes(kept + torn[:cut])
+        other = Ledger(path)
+        assert other.reserve("c", 1.0)
+        assert other.committed() == pytest.approx(1.125 + (0.5 if cut == len(torn) - 1 else 0))
+        other.settle("c", 2.0)
+        assert Ledger(path).spent() == pytest.approx(2.125)
+        other.close()
+    ledger.close()
+
+
+# --- records of another version, and clocks
+
+
+def _without(name):
+    return lambda answer: answer.pop(name)
+
+
+@pytest.mark.parametrize(
+    ("change", "sent"),
+    [
+        (_without("usage"), 1),
+        (_without("text"), 1),
+        (lambda answer: answer.update(usage=None), 1),
+        (lambda answer: answer.update(text=None), 1),
+        (lambda answer: answer.update(usage=[1]), 1),
+        (lambda answer: answer["usage"].update(new=1), 0),
+        (lambda answer: answer.update(new={"a": 1}), 0),
+    ],
+    ids=["no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
+)
+def test_a_record_of_another_version_is_read_or_asked_again(tmp_path, change, sent):
+    with FakeEndpoint("fine") as fake:
+        endpoint = Endpoint(fake.url, "m")
+        with Client(endpoint, tmp_path) as client:
+            (answer,) = client.complete_all(requests(1))
+        cache = Cache(tmp_path)
+        record = cache.get(answer.key)
+        change(record["answer"])
+        cache.put(answer.key, {name: value for name, value in record.items() if name != "key"})
+        with Client(endpoint, tmp_path) as client:
+            assert client.complete_all(requests(1))[0].text == "fine"
+        assert fake.count == 1 + sent
+
+
+def test_a_clock_that_was_set_back_does_not_wait_for_yesterday(tmp_path, monkeypatch):
+    with FakeEndpoint("fine") as fake:
+        endpoint = Endpoint(fake.url, "m", requests_per_minute=6000)
+        now = time.time
+        monkeypatch.setattr(time, "time", lambda: now() + 86_400)
+        with Client(endpoint, tmp_path) as client:
+            client.complete_all(requests(1))
+        monkeypatch.setattr(time, "time", now)
+        began = time.monotonic()
+        with Client(endpoint, tmp_path) as client:
+            client.complete_all(requests(2))
+        assert fake.count == 2 and time.monotonic() - began < 60
