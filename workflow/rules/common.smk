@@ -9,7 +9,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from tripleaudit import jobs
-from tripleaudit.descriptors import MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
+from tripleaudit.descriptors import FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.plan import variables
 from tripleaudit.plan.study import Study

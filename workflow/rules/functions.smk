@@ -41,8 +41,11 @@ def attempt_of(path):
 
 
 def system_code(name):
-    """The code of a system's kind."""
-    return jobs.described_code("predict-system", SYSTEM_KINDS, STUDY.systems.kinds[name].name)
+    """The code of a system's kind, and of the formats of stored outputs."""
+    kind = STUDY.systems.kinds[name].name
+    formats = STUDY.systems.formats(name) if kind == "predictions" else []
+    read = jobs.described_code("predict-system", FORMATS, *formats) if formats else {}
+    return jobs.described_code("predict-system", SYSTEM_KINDS, kind) | read
 
 
 def collection_code(name):

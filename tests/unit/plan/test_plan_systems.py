@@ -3,8 +3,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
-from tripleaudit.files import write_json
+from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.systems import next_attempt
 
@@ -37,6 +38,18 @@ def test_a_system_is_scored_behind_each_trained_classifier(tmp_path):
     assert files == [f"original-nz/mine/zcc-binary-seed{seed}.csv" for seed in (1, 2)]
     assert "two-step" in plan.possible_tables
     assert "two-step" not in study(tmp_path, {"mine": one}).possible_tables
+
+
+def test_the_formats_of_stored_outputs_are_known_as_far_as_they_are_there(tmp_path):
+    row = {"id": "0", "triples": [{"subject": "a", "relation": "r", "object": "b"}]}
+    write_jsonl(tmp_path / "ids.jsonl", [row])
+    write_jsonl(tmp_path / "texts.jsonl", [{**row, "text": "a b"}])
+    systems = {name: {"predictions": str(tmp_path / f"{name}.jsonl")} for name in ("ids", "texts")}
+    named = {"predictions": systems["texts"]["predictions"], "format": "brat"}
+    plan = study(tmp_path, {**systems, "named": named}).systems
+    assert [plan.formats(name) for name in ("ids", "texts", "named")] == [[], ["jsonl"], ["brat"]]
+    (tmp_path / "texts.jsonl").unlink()
+    assert plan.formats("texts") == list(FORMATS)
 
 
 def test_stored_outputs_are_scored_where_there_are_some(tmp_path):

@@ -99,6 +99,15 @@ class Corpus(Section):
     """What its relations mean, by name, for systems that are told of them; names that training lacks count, too."""
 
 
+def formats_of(paths: Iterable[str], format: str, columns: Columns | None) -> list[str]:
+    """Return the formats that files are read in; none if one is not there yet, or in no format, as its reader says."""
+    try:
+        found = [resolve_format(path, format, columns.given() if columns else None) for path in paths]
+    except UserError:
+        return []
+    return list(dict.fromkeys(found))
+
+
 def _problem_of_text(where: str, path: Path, format: str) -> Iterator[str]:
     """Yield why a file holds no sentence, as far as its beginning shows; of a format that is named, if it is empty."""
     try:
@@ -314,14 +323,7 @@ class Corpora:
         chosen = self.section[corpus]
         if chosen.files is None:
             return []
-        columns = chosen.columns.given() if chosen.columns else None
-        try:
-            found = [
-                resolve_format(shipped(path), chosen.format, columns) for path in self.files_of_split(corpus, split)
-            ]
-        except UserError:
-            return []  # whoever reads it says so
-        return list(dict.fromkeys(found))
+        return formats_of(map(shipped, self.files_of_split(corpus, split)), chosen.format, chosen.columns)
 
     def published_inputs(self, wildcards: Any) -> list[str]:
         """Return the files that a split of a protocol's published sets is made of, where they lie."""

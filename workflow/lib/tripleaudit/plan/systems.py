@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.descriptors import SYSTEM_KINDS, SystemKind
+from tripleaudit.descriptors import FORMATS, SYSTEM_KINDS, SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
+from tripleaudit.plan.corpora import formats_of
 from tripleaudit.plan.probe import Probe
 from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
@@ -17,6 +18,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.relation_names import load_map
 from tripleaudit.systems.facts import history_of
 from tripleaudit.systems.language_model import identity
+from tripleaudit.systems.stored import without_texts
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
@@ -64,6 +66,16 @@ class Systems:
                 protocol: [paths] if isinstance(paths, str) else list(paths) for protocol, paths in by_protocol.items()
             }
         return found
+
+    def formats(self, name: str) -> list[str]:
+        """Return the formats that stored outputs are read in, all where that is not known; none of rows with ids."""
+        given = self.given[name]
+        files = [path for by_protocol in self.stored(name).values() for paths in by_protocol.values() for path in paths]
+        files = list(map(self.study.places.file, files))
+        with contextlib.suppress(UserError):  # it is not there yet
+            if not (given.format or given.columns) and all(map(without_texts, files)):
+                return []
+        return formats_of(files, given.format or "auto", given.columns) or list(FORMATS)
 
     def training(self, name: str) -> dict[str, str]:
         """Return corpus -> provenance of the training behind a system by ``predictions``."""
