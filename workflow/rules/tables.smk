@@ -6,6 +6,7 @@ rule training_facts:
     input:
         provenances=STUDY.report.trainings,
         histories=STUDY.systems.histories(),
+        doubles=STUDY.report.doubles,
     output:
         "<study>/trainings.json",
     log:
@@ -13,9 +14,10 @@ rule training_facts:
     localrule: True
     params:
         run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
+        double_keys=lambda wildcards: json.dumps(list(map(STUDY.run_keys, STUDY.doubled_runs))),
     shell:
-        "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} --out {output:q} "
-        "> {log:q} 2>&1"
+        "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} "
+        "--doubles {input.doubles:q} --double-keys {params.double_keys:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule audit:

@@ -28,7 +28,23 @@ rule train:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
         "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} --gpus {resources.gpu} "
-        "--out $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--out $(dirname {output.provenance:q}) > {log:q} 2>&1"
+
+
+use rule train as double with:
+    output:
+        history="<study>/doubled/<run>/history.jsonl",
+        provenance="<study>/doubled/<run>/provenance.json",
+    log:
+        "<logs>/double/<run>.log",
+    resources:
+        gpu=0 if config["gpu"] == 0 else 1,
+        mem_mb=growing(TRAININGS.mem_mb, "extractor"),
+        runtime=of(TRAININGS.runtime, "extractor"),
+    params:
+        deciding=of(partial(TRAININGS.deciding_json, double=True), "corpus", "extractor", "noise", "trainset"),
+        settings=aside(partial(TRAININGS.training_json, double=True), "corpus", "extractor", "noise", "trainset"),
+        code=training_code,
 
 
 rule predict:

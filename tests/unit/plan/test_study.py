@@ -29,6 +29,25 @@ def test_the_trainings_are_the_product_without_repetition():
     assert {run.noise for run in wz} == {"none"}
 
 
+def test_each_kind_of_training_is_doubled_once_where_the_study_asks_so():
+    asked = {
+        "extractors": {"casrel": {}},
+        "noising": {},
+        "settings": ["nz", "wz"],
+        "seeds": [3, 1],
+        "zcc": {"binary": {}},
+    }
+    plan, single = study(**asked, double=True), study(**asked)
+    kinds = ["original-nz/casrel/none", "original-nz/casrel/noising", "original-wz/casrel/none"]
+    kinds.append("original-wz/zcc-binary/none")
+    assert [run.path for run in plan.doubled_runs] == [f"webnlg/{kind}/seed3" for kind in kinds]
+    assert single.doubled_runs == [] == single.report.doubles and plan.scored.keys() == single.scored.keys()
+    of = ("webnlg", "casrel", "none")
+    assert json.loads(plan.trainings.deciding_json(*of, double=True)) == {
+        **json.loads(plan.trainings.deciding_json(*of)), "double": True
+    }  # fmt: skip
+
+
 def test_what_a_training_is_scored_on():
     plan = study(extractors={"casrel": {}}, settings=["nz", "wz"], protocols={"rearranged": {}, "augmented": {}})
     run = Run("webnlg", "original", "nz", "casrel", "none", 1)

@@ -223,7 +223,7 @@ def test_what_unequal_or_unfinished_trainings_differ_by_is_no_finding():
     for table in ("end-to-end", "two-step"):
         told = answer(table, settings())
         assert "(95 % intervals do not overlap)" in told
-        doubts = {"unequal": "unequal numbers", "unfinished": "had not converged", "unsettled": "too few evaluations"}
+        doubts = {"unequal": "unequal numbers", "unfinished": "was still rising", "unsettled": "too few evaluations"}
         for doubt, reason in doubts.items():
             told = answer(table, settings(**{doubt: True})).rpartition("No conclusion for")[2]
             assert reason in told

@@ -129,7 +129,9 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
     inputs.scores.unfinished = {classifier}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
-    assert build_table("two-step", inputs).answer.endswith("points. A training behind it had not converged (†).")
+    assert build_table("two-step", inputs).answer.endswith(
+        "points. A training behind it was still rising when it ended (†)."
+    )
 
 
 def test_efficiency_has_what_was_measured_and_nothing_else(study):
@@ -194,7 +196,7 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
         run._replace(protocol="original", testing="") for run in trained
     }
     for mark, doubt, reason in (
-        ("†", "unfinished", "had not converged (†)."),
+        ("†", "unfinished", "was still rising when it ended (†)."),
         ("§", "unsettled", "too few evaluations"),
     ):
         inputs = study({**by_heart, **reads}, facts)
@@ -226,8 +228,8 @@ def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study
     assert answer.endswith("1 of the study's extractors cannot name such relations.")
 
 
-def trained(name: str, converged: bool | None, seed: str = "", **more) -> dict:
-    came = {"converged": converged, "slope": 0.0125, "best_step": 80, "last_step": 100}
+def trained(name: str, flat: bool | None, seed: str = "", **more) -> dict:
+    came = {"flat": flat, "slope": 0.0125, "error": 0.003, "best_step": 80, "last_step": 100}
     rates = {"batch_size": 8, "accumulation": 2, "encoder_learning_rate": 3e-4, "head_learning_rate": 1e-3}
     keys = {**KEYS, "protocol": "original", "extractor": name, "seed": seed}
     took = {"epochs": 4.0, "steps": 100, "best_f1": 0.5, "seconds": 90.0, "device": "NVIDIA H100", "settings": rates}
@@ -247,16 +249,26 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     table = build_table("trainings", inputs)
     assert [row.label for row in table.rows] == ["CasRel", "PFN"] and table.rows[0].group == "Demo, Ori., NZ"
     shown = [cell.shown for cell in table.rows[0].cells]
-    verdict = ["no, 1 of 2 alone"]  # the one that was stopped rises no more: 0 and 1.25 points, 0.625 in the mean
-    assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", "1.25", *verdict, "2.0", "NVIDIA H100"]
+    verdict = ["still rising, 1 of 2 flat alone"]  # one was stopped, and rises no more: 0 and 1.25 points
+    bound = ["1.25", "1.46", ""]  # 0.3 by the square root of two
+    assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", *bound, *verdict, "2.0", "NVIDIA H100"]
     seeds = {
         system: {head: cell.shown for (_, head), cell in row.items()} for system, row in matrix([table]).rows.items()
     }
     assert seeds == {("Demo", "CasRel"): {"Seeds": "2"}, ("Demo", "PFN"): {"Seeds": "1"}}
-    assert table.cell("PFN", "Converged").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
+    assert table.cell("PFN", "Ended").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
     assert build_table("trainings", inputs).answer == (
-        "Of 3 trainings, 1 had converged when they ended. Of 1 that is not known: they were evaluated too rarely."
+        "Of 2 kinds of training: 1 still rising (†), which takes more epochs; 1 evaluated too rarely to know (§), "
+        "which takes 4 evaluations."
     )
+    for one in facts[:2]:
+        one["doubled"] = {"gain": 0.0042}
+    table = build_table("trainings", study({}, facts))
+    assert [table.cell("CasRel", name).shown for name in ("Doubled", "Ended")] == [
+        "0.42",
+        "converged, 1 of 2 flat alone",
+    ]
+    assert table.answer.startswith("Of 2 kinds of training: 1 converged (twice the epochs gain less than 1 point); 1 ")
 
 
 def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path):

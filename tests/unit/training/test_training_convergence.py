@@ -1,10 +1,19 @@
-"""When a training counts as converged, on histories of real shapes."""
+"""How a training had ended, on histories of real shapes and on curves of which it is known what was left to gain."""
 
 import json
 
+import numpy as np
 import pytest
 
-from tripleaudit.training.convergence import convergence
+from tripleaudit.training.convergence import (
+    CONVERGED,
+    FLAT,
+    MARGIN,
+    RISING,
+    convergence,
+    doubled,
+    verdict,
+)
 
 
 def history(*scores: float, every: int = 10) -> list[dict]:
@@ -12,89 +21,135 @@ def history(*scores: float, every: int = 10) -> list[dict]:
     return [{"step": 5, "loss": 1.0}, *rows]
 
 
-def test_a_training_that_has_come_to_rest():
+def test_a_training_that_was_flat_at_its_end():
     found = convergence(history(0.2, 0.5, 0.7, 0.78, 0.80, 0.803, 0.799, 0.804, 0.802))
-    assert found["converged"] is True
+    assert found["flat"] is True and found["slope"] + found["error"] <= 0.005
     assert (found["best_step"], found["last_step"], found["evaluations"]) == (80, 90, 9)
-    assert found["rise"] == pytest.approx(0.001)
-    assert abs(found["slope"]) < 0.005
 
 
 def test_a_training_that_was_cut_while_it_rose():
     found = convergence(history(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8))
-    assert found["converged"] is False
-    assert found["rise"] == pytest.approx(0.3)
+    assert found["flat"] is False
     assert found["slope"] == pytest.approx(0.09)  # a tenth of 90 steps is nine, at 0.1 for each ten
+    assert found["error"] == pytest.approx(0, abs=1e-9)
+
+
+def test_the_slope_is_that_of_the_last_half_and_its_error_by_hand():
+    found = convergence(history(0.9, 0.0, 0.5, 0.5, 0.7, 0.7, every=1))  # steps 3 to 6
+    x, y = np.arange(3, 7), np.array([0.5, 0.5, 0.7, 0.7])
+    (slope, _), covariance = np.polyfit(x, y, 1, cov=True)
+    assert found["slope"] == pytest.approx(slope * 6 / 10)
+    assert found["error"] == pytest.approx(np.sqrt(covariance[0, 0]) * 6 / 10)
+    assert convergence(history(0, 0, 0.4, 0.4))["slope"] == pytest.approx(0.16 * 4 / 10)  # four evaluations at least
 
 
 def test_a_late_start_is_no_rest():
-    assert convergence(history(0, 0, 0, 0, 0, 0, 0, 0.2, 0.4))["converged"] is False
+    assert convergence(history(0, 0, 0, 0, 0, 0, 0, 0.2, 0.4))["flat"] is False
 
 
-def test_a_training_that_never_learnt_has_not_converged():
-    assert convergence(history(*[0.0] * 9))["converged"] is False
-    assert convergence(history(*[0.0] * 9), stopped=True)["converged"] is False
-    assert convergence(history(0.1, 0.2, 0.3, 0.4, 0.38), stopped=True)["converged"] is False
+def test_a_training_that_never_learnt_is_not_called_flat():
+    assert convergence(history(*[0.0] * 9))["flat"] is False
+    assert convergence(history(*[0.0] * 9), stopped=True)["flat"] is False
 
 
-def test_too_few_evaluations_say_nothing_unless_it_was_stopped():
-    assert convergence(history(0.6, 0.5, 0.6))["converged"] is None
-    assert convergence(history(0.6, 0.5, 0.6), stopped=True)["converged"] is True
-    assert convergence(history(0.5, 0.6), stopped=True)["converged"] is None  # one without a new best may be noise
-    assert convergence([])["converged"] is None
+def test_too_few_evaluations_say_nothing():
+    assert convergence(history(0.6, 0.5, 0.6))["flat"] is None
+    assert convergence(history(0.6, 0.5, 0.5), stopped=True)["flat"] is None
+    assert convergence([])["flat"] is None
+    assert convergence([{"step": 0, "f1": 0.5}] * 5)["flat"] is None  # no step was done
 
 
-def test_a_training_that_was_stopped_because_it_rose_too_slowly_has_not_converged():
-    """Where progress is five points at least (``min_delta``), four at each evaluation are none."""
-    assert convergence(history(0.1, 0.14, 0.18, 0.22), stopped=True)["converged"] is False
-    assert convergence(history(0.1, 0.14, 0.18), stopped=True)["converged"] is None
-    assert convergence(history(0.1, 0.11, 0.1, 0.1), stopped=True)["converged"] is True
+@pytest.mark.parametrize(
+    ("scores", "flat"),
+    [((0.1, 0.2, 0.3, 0.5, 0.35, 0.4, 0.45, 0.49), True), ((0.1, 0.2, 0.3, 0.3, 0.5, 0.35, 0.4, 0.45), False)],
+)
+def test_what_patience_ended_is_flat_where_four_evaluations_brought_no_new_best(scores, flat):
+    assert convergence(history(*scores), stopped=True)["flat"] is flat
+    assert convergence(history(*scores))["flat"] is False
 
 
-def test_the_slope_is_that_of_three_evaluations_at_least():
-    found = convergence(history(0.1, 0.2, 0.4, 0.4))
-    assert found["slope"] == pytest.approx(0.04)  # 0.1 in ten of 40 steps
-    assert found["rise"] == pytest.approx(0.3)
+@pytest.mark.parametrize(("rise", "flat"), [(0.004, True), (0.006, False)])
+def test_half_a_point_in_a_tenth_of_the_training_may_still_come(rise: float, flat: bool):
+    scores = [0.5 + rise * number / 2 for number in range(20)]  # each of 20 evaluations is half a tenth
+    found = convergence(history(*scores))
+    assert found["slope"] == pytest.approx(rise) and found["flat"] is flat
+
+
+def said(slope: float | None, flat: bool | None, error: float = 0.0) -> dict:
+    return {"slope": slope, "flat": flat, "error": None if slope is None else error}
+
+
+TWICE = {"best_f1": 0.8, "steps": 100, "epochs": 20}
+
+
+def test_twice_the_epochs_decide_whatever_the_slope_says():
+    gained = doubled({"best_f1": 0.7}, TWICE)
+    assert gained == {**TWICE, "gain": pytest.approx(0.1)}
+    assert verdict([said(0.0, True)], gained) == RISING
+    assert verdict([said(0.02, False)], {**gained, "gain": 0.0099}) == CONVERGED
+    assert verdict([said(None, None)], {**gained, "gain": 0.0}) == CONVERGED
+    assert verdict([said(0.0, False)], {**gained, "gain": 0.0}) == RISING  # nothing learnt, however long
+    assert MARGIN == 0.01
+
+
+@pytest.mark.parametrize(
+    ("trainings", "how"),
+    [
+        ([said(0.004, True)], FLAT),
+        ([said(0.006, False)], RISING),
+        ([said(0.004, False, 0.002)], RISING),
+        ([said(None, None)], None),
+        ([said(-0.002, True), said(0.004, True), said(0.012, False)], FLAT),  # 0.47 points in the mean
+        ([said(-0.002, True), said(0.004, True), said(0.014, False)], RISING),  # 0.53
+        ([said(0.004, False, 0.0015)] * 3, FLAT),  # the error of a mean is smaller
+        ([said(0.004, False, 0.003)] * 3, RISING),
+        ([said(0.02, True), said(0.009, False)], FLAT),  # stopped: it rises no more, 0 and 0.9
+        ([said(0.02, True), said(0.011, False)], RISING),
+        ([said(-0.05, True), said(0.0, False)], RISING),  # one that has learnt nothing
+        ([said(0.001, True), said(None, None)], None),
+        ([{"slope": 0.01, "flat": False}], RISING),  # an earlier version's, which said less
+    ],
+)
+def test_the_mean_slope_and_its_error_decide(trainings, how):
+    assert verdict(trainings) == how == verdict(trainings[::-1])
 
 
 def test_the_trainings_on_a_gpu_are_told_apart(real_data):
-    """Those that their notes call still rising or late are not converged; five had come to rest."""
-    folder = real_data / "gpu-webnlg"
+    """CasRel, of which a longer training gains 2.7 points, and PtrNet, 7, are not flat."""
     found = {
-        path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])["converged"]
-        for path in folder.glob("*/history.jsonl")
+        path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])["flat"]
+        for path in (real_data / "gpu-webnlg").glob("*/history.jsonl")
     }
-    assert {name for name, rest in found.items() if rest} == {"birte", "casrel", "pfn", "prgc", "ptrnet"}
-    assert {"tplinker", "mp-tdeer"} <= {name for name, rest in found.items() if rest is False}
+    assert {name for name, flat in found.items() if flat} == {"birte", "pfn"}
+    assert {"casrel", "ptrnet", "tplinker", "mp-tdeer"} <= {name for name, flat in found.items() if flat is False}
 
 
-def test_the_last_third_counts_however_many_evaluations_it_has():
-    found = convergence(history(*[0.1] * 8, 0.5, 0.7, 0.7, 0.7))  # its last three alone would be flat
-    assert found["slope"] == pytest.approx(0.072) and found["converged"] is False
+CURVES = {2.2: lambda t: 0.8 - 0.6 * (1 + 20 * t) ** -0.8, 4.4: lambda t: 0.8 - 0.6 * (1 + 20 * t) ** -0.3}
 
 
-@pytest.mark.parametrize(("rise", "converged"), [(0.004, True), (0.006, False)])
-def test_half_a_point_in_a_tenth_of_the_training_may_still_come(rise: float, converged: bool):
-    scores = [0.5 + rise * number / 2 for number in range(20)]  # each of 20 evaluations is half a tenth
-    found = convergence(history(*scores))
-    assert found["slope"] == pytest.approx(rise) and found["converged"] is converged
+@pytest.mark.parametrize("evaluations", [4, 6, 8, 10, 12])
+@pytest.mark.parametrize("left", CURVES)
+def test_few_trainings_with_points_left_are_called_flat_or_converged(left, evaluations):
+    """Learning curves that gain 2.2 or 4.4 points in twice the time; validation F1 has an error of one point.
+
+    By the slope of the last third, 21 to 48 % of the first were called converged. Each epoch of the longer training is
+    evaluated as often. docs/methods.md has the shares of 4,000 trainings.
+    """
+    draws, runs, f = np.random.default_rng(5), 400, CURVES[left]
+    t = np.arange(1, 2 * evaluations + 1) / evaluations
+    assert 100 * (f(2.0) - f(1.0)) == pytest.approx(left, abs=0.05)
+    flat = gained = 0
+    for _ in range(runs):
+        single, double = f(t[:evaluations]) + draws.normal(0, 0.01, evaluations), f(t) + draws.normal(0, 0.01, len(t))
+        came_to = convergence(history(*single, every=100))
+        flat += verdict([came_to]) == FLAT
+        twice = doubled({"best_f1": single.max()}, {**TWICE, "best_f1": double.max()})
+        gained += verdict([came_to], twice) == CONVERGED
+    assert flat <= 0.1 * runs and gained <= 0.1 * runs
 
 
-@pytest.mark.parametrize(("best", "learnt"), [(0.0001, False), (0.00015, True)])
-def test_what_is_stopped_has_converged_if_it_learnt_more_than_nothing(best: float, learnt: bool):
-    assert convergence(history(0, 0, best, 0, 0, 0), stopped=True)["converged"] is learnt
-
-
-@pytest.mark.parametrize(("best", "converged"), [(0.6, False), (0.7, True), (0.8, True)])
-def test_what_brings_no_new_best_has_come_to_rest(best: float, converged: bool):
-    """As a patience of a third of the training would have ended it, however the last evaluations lie."""
-    found = convergence(history(0.2, best, 0.4, 0.5, 0.5, 0.5, 0.5, 0.6, 0.7))
-    assert (
-        found["slope"] > 0.05 and found["rise"] == pytest.approx(max(0.7 - best, 0)) and found["converged"] is converged
-    )
-
-
-def test_the_last_third_begins_behind_two_thirds():
-    found = convergence(history(*[0.0] * 5, 0.6, 0.2, 0.2, 0.2))  # the sixth of nine evaluations is at two thirds
-    assert found["slope"] == pytest.approx(0) and found["rise"] == pytest.approx(0)
-    assert convergence([{"step": 0, "f1": 0.5}] * 5)["converged"] is None  # no step was done
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_trainings_at_rest_are_seldom_called_rising(seeds):
+    draws = np.random.default_rng(0)
+    trained = [[convergence(history(*(0.7 + draws.normal(0, 0.01, 10)))) for _ in range(seeds)] for _ in range(400)]
+    assert np.mean([verdict(each) == FLAT for each in trained]) >= {1: 0.8, 3: 0.98}[seeds]

@@ -897,6 +897,19 @@ def test_a_classifier_is_validated_by_itself_and_learns_no_types(home, tmp_path)
     assert "entity_types" not in json.loads((tmp_path / "zcc" / "provenance.json").read_text())["training"]
 
 
+def test_twice_the_epochs_leave_a_history_and_no_model(home, tmp_path):
+    """The same training goes on: until the single one ends, a constant rate makes both alike."""
+    single = run(home, tmp_path / "single", epochs=2, schedule="constant")
+    double = run(home, tmp_path / "double", epochs=2, schedule="constant", patience=1, double=True)
+    assert {path.name for path in (tmp_path / "double").iterdir()} == {"history.jsonl", "provenance.json"}
+    assert double.epochs == 4 and double.steps == 2 * single.steps
+    losses = [[row["loss"] for row in each.history if "loss" in row] for each in (single, double)]
+    assert losses[1][: len(losses[0])] == losses[0]
+    record = json.loads((tmp_path / "double" / "provenance.json").read_text())
+    assert record["settings"]["double"] is True
+    assert (record["training"]["settings"]["epochs"], record["training"]["settings"]["patience"]) == (4, 0)
+
+
 def test_the_run_of_a_training_that_was_interrupted_begins_at_its_first_step(home, tmp_path, monkeypatch):
     told = []
     run_ = SimpleNamespace(log=lambda row, step: told[-1].append(step), finish=lambda: None)

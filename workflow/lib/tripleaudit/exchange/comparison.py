@@ -36,7 +36,7 @@ class Compared:
         total: over all sentences; its corrected p-value counts all pairs of the comparison.
         blocks: heading -> differences by stratum, relation, number of triples.
         changed: the sentences that the two read differently; None where only counts are at hand.
-        marks: of each side, of trainings that had not converged or may not have.
+        marks: of each side, of trainings that were still rising or may have been.
     """
 
     keys: Mapping[str, str]

@@ -31,7 +31,7 @@ class ScoredRun:
         counts: of each sentence, with the keys of the run.
         study: its folder, in which the sentences are found.
         given: gold and predicted sentences, where they are known already.
-        mark: what the study's tables mark its scores with, of a training that had not converged or may not have.
+        mark: what the study's tables mark its scores with, of a training that was still rising or may have been.
     """
 
     name: str

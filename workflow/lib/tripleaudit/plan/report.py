@@ -147,6 +147,11 @@ class Report:
         own = [*self.study.runs, *self.study.classifier_runs]
         return [*map(self.study.run_keys, own), *(keys for _, keys in self.study.systems.trainings())]
 
+    @cached_property
+    def doubles(self) -> list[str]:
+        """Provenances of the trainings of twice the epochs."""
+        return self._of(self.study.doubled_runs, "doubled/{}/provenance.json")
+
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""
         return [

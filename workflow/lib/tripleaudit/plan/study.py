@@ -226,6 +226,12 @@ class Study:
         ]
 
     @cached_property
+    def doubled_runs(self) -> list[Run]:
+        """The trainings that are done once more with twice the epochs: those of the first seed, if so asked."""
+        every = [*self.runs, *self.classifier_runs] if self.typed.double else []
+        return [run for run in every if run.seed == self.seeds[0]]
+
+    @cached_property
     def two_step_runs(self) -> list[tuple[Run, str]]:
         """Each nz training of an extractor with each classifier of the same seed before it."""
         first = [run for run in self.runs if run.trainset == "original-nz"]

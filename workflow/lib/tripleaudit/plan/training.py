@@ -227,8 +227,10 @@ class Trainings:
             merged = {**merged, **part, **({"model": model} if model else {})}
         return merged
 
-    def training_json(self, corpus: str, name: str, noise: str, trainset: str = "original-nz") -> str:
-        """Return the settings of a training besides its data and seed, as canonical JSON."""
+    def training_json(
+        self, corpus: str, name: str, noise: str, trainset: str = "original-nz", double: bool = False
+    ) -> str:
+        """Return the settings of a training besides its data and seed, or of a ``double`` one, as canonical JSON."""
         protocol = trainset.rpartition("-")[0]
         settings = self.settings_of(corpus, name)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
@@ -236,15 +238,21 @@ class Trainings:
         if described and self.study.can_be_told(name):
             settings["model"] = {"descriptions": described, **settings.get("model", {})}
         settings["encoder_layers"] = self.study.config["encoder"]["layers"]
+        if double:
+            settings["double"] = True
         if noise == "noising":
             noising = {key: value for key, value in self.study.config["noising"].items() if key != "wz"}
             probability = self.study.data.section[corpus].noise_probability
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
 
-    def deciding_json(self, corpus: str, name: str, noise: str, trainset: str = "original-nz") -> str:
+    def deciding_json(
+        self, corpus: str, name: str, noise: str, trainset: str = "original-nz", double: bool = False
+    ) -> str:
         """Return what of :meth:`training_json` decides the result, as canonical JSON."""
-        return json.dumps(deciding(json.loads(self.training_json(corpus, name, noise, trainset))), sort_keys=True)
+        return json.dumps(
+            deciding(json.loads(self.training_json(corpus, name, noise, trainset, double))), sort_keys=True
+        )
 
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""

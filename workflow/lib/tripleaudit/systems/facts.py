@@ -6,7 +6,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, sha256, write_json
-from tripleaudit.training.convergence import convergence
+from tripleaudit.training.convergence import convergence, doubled
 
 FACTS = (
     "seconds",
@@ -18,6 +18,7 @@ FACTS = (
     "best_f1",
     "counts",
     "convergence",
+    "doubled",
 )
 HISTORIES = ("history.jsonl", "history.jsonl.gz")
 SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learning_rate")
@@ -48,7 +49,7 @@ def check_stored(provenance: str | Path) -> None:
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of one training with its times (seconds), epochs, best validation F1, settings and device.
 
-    Older trainings do not say themselves whether they had converged; the history beside them does.
+    Older trainings do not say how sure their slope is; the history beside them does, else nothing is known.
 
     Raises:
         UserError: the file is no provenance of a training, or what lies beside it is no history of one.
@@ -60,9 +61,10 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
         raise UserError(f"{provenance}: not the provenance of a training; expected its 'training' and 'device'")
     found = {name: training.get(name) for name in FACTS}
     history = history_of(provenance)
-    if found["convergence"] is None and history is not None:
+    if "flat" not in (found["convergence"] or {}):
+        rows = [] if history is None else [row for _, row in read_jsonl(history)]
         try:
-            found["convergence"] = convergence([row for _, row in read_jsonl(history)])
+            found["convergence"] = convergence(rows, _stopped(rows, settings.get("patience", 0))) if rows else None
         except (KeyError, TypeError) as error:
             raise UserError(f"{history}: not the history of a training; expected rows with 'step' and 'f1'") from error
     return {
@@ -74,9 +76,35 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def write_training_facts(provenances: Sequence[str | Path], keys: Sequence[Mapping[str, Any]], out: str | Path) -> None:
-    """Write a JSON list with the :func:`training_fact` of every training, in order."""
-    write_json(out, [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)])
+def _stopped(rows: Sequence[Mapping[str, Any]], patience: int) -> bool:
+    """Whether a training that does not say so was ended by patience."""
+    scores = [row["f1"] for row in rows if "f1" in row]
+    return 0 < patience < len(scores) and max(scores[:-patience]) >= max(scores[-patience:])
+
+
+def write_training_facts(
+    provenances: Sequence[str | Path],
+    keys: Sequence[Mapping[str, Any]],
+    out: str | Path,
+    doubles: Sequence[str | Path] = (),
+    double_keys: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Write a JSON list with the :func:`training_fact` of every training, in order.
+
+    Args:
+        provenances, keys: of each training.
+        doubles, double_keys: of trainings of twice the epochs. What one gained is told of every training of its kind,
+            whatever the seed.
+    """
+    facts = [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)]
+    for path, named in zip(doubles, double_keys, strict=True):
+        longer = training_fact(path, named)
+        (single,) = (fact for fact in facts if fact["keys"] == longer["keys"])
+        gained = doubled(single, longer)
+        for fact in facts:
+            if {**fact["keys"], "seed": named["seed"]} == longer["keys"]:
+                fact["doubled"] = gained
+    write_json(out, facts)
 
 
 def write_system_facts(

@@ -111,10 +111,10 @@ def contrast(
 
 
 def doubt_of_training(cells: Iterable[Cell]) -> str:
-    """Say, where it is so, that a training behind cells had not converged or that nobody knows; "" else."""
+    """Say, where it is so, that a training behind cells was still rising or that nobody knows; "" else."""
     said = {
-        UNFINISHED: f"A training behind it had not converged ({UNFINISHED}).",
-        UNSETTLED: f"There were too few evaluations to know whether a training behind it had converged ({UNSETTLED}).",
+        UNFINISHED: f"A training behind it was still rising when it ended ({UNFINISHED}).",
+        UNSETTLED: f"Whether a training behind it was still rising is not known: too few evaluations ({UNSETTLED}).",
     }
     marks = "".join(cell.mark for cell in cells)
     return " ".join(text for mark, text in said.items() if mark in marks)
@@ -157,15 +157,15 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
             "it takes more epochs, or more training sentences."
         )
     if doubt == "unfinished":
-        verb = "its training had" if one else "their trainings had"
+        verb = "its training was" if one else "their trainings were"
         return (
-            f"No conclusion for {names}: {verb} not converged ({UNFINISHED}), so that the values{values} may change "
+            f"No conclusion for {names}: {verb} still rising ({UNFINISHED}), so that the values{values} may change "
             "with more training; it takes more epochs."
         )
     if doubt == "unsettled":
         return (
-            f"No conclusion for {names}: there were too few evaluations to know whether training had converged "
-            f"({UNSETTLED}){values}; it takes {FEWEST}."
+            f"No conclusion for {names}: there were too few evaluations to know whether training was still rising "
+            f"({UNSETTLED}){values}; it takes {FEWEST} in each training."
         )
     if doubt == "unequal":
         return (

@@ -10,6 +10,7 @@ from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, TableInputs
+from tripleaudit.training.convergence import MARGIN, RISE
 
 PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
 FRACTION = {"scale": 1, "digits": 3}
@@ -228,9 +229,10 @@ def mark_notes(cells: Iterable[Cell]) -> list[str]:
     said = {
         UNEQUAL: "the trainings without and with zero-triple sentences saw unequal numbers of sentences with triples, "
         "so their difference is one of budget too.",
-        UNFINISHED: "the training had not converged: validation F1 still rose by more than half a point in each tenth "
-        "of it. Such values say how fast a system learns, not how far it comes.",
-        UNSETTLED: "too few evaluations of the training to know whether it had converged.",
+        UNFINISHED: f"the training was still rising when it ended: over its last half validation F1 rose by more than "
+        f"{100 * RISE:g} points in each tenth of it, or may have (slope plus one standard error), or twice the epochs "
+        f"gained {100 * MARGIN:g} or more. Such values say how fast a system learns, not how far it comes.",
+        UNSETTLED: "too few evaluations of the training to know whether it was still rising.",
     }
     return [f"{mark}: {text}" for mark, text in said.items() if mark in marks]
 

@@ -68,11 +68,11 @@ class ScoreIndex:
         self.trained: set[RunKey] = set()
         """Runs (without their testing setting) of whose trainings there are facts."""
         self.unfinished: set[RunKey] = set()
-        """Runs, likewise, whose trainings had not converged, taken together."""
+        """Runs, likewise, whose trainings, taken together, still rose when they ended."""
         self.unequal: set[RunKey] = set()
         """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
         self.unsettled: set[RunKey] = set()
-        """Runs, likewise, of which a training had too few evaluations to know whether it had converged."""
+        """Runs, likewise, of which a training had too few evaluations to know whether it still rose."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property

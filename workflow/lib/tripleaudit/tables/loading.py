@@ -10,7 +10,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables.inputs import OPTIONS, RunKey, ScoreIndex, TableInputs
-from tripleaudit.training.convergence import RISE
+from tripleaudit.training.convergence import RISING, verdict
 
 
 def load_inputs(
@@ -62,7 +62,7 @@ def load_inputs(
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["asked"] < fact["of"]}
     index.trained = {_trained(fact) for fact in facts if "convergence" in fact}
-    index.unfinished, index.unequal = set(came_to(False, facts)), set(unequal(facts))
+    index.unfinished, index.unequal = set(came_to(RISING, facts)), set(unequal(facts))
     index.unsettled = set(came_to(None, facts))
     return TableInputs(
         scores=index,
@@ -95,37 +95,19 @@ def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
             yield run
 
 
-def at_rest(said: Sequence[Mapping[str, Any]]) -> bool | None:
-    """Say of trainings that differ in their seed alone whether they had converged, None where that is not known.
-
-    A row shows their mean, and their mean slope decides. The slope of one training is that of few evaluations on few
-    sentences: where all have come to rest, the more seeds there are the more likely does one seem to rise still. One
-    that was stopped rises no more, however its last evaluations lie; nor do those of which none gained anything in its
-    last third. One that has learnt nothing decides for all.
-
-    Args:
-        said: of each training what :func:`~tripleaudit.training.convergence.convergence` returns.
-    """
-    slopes, gains = [], []
-    for each in said:
-        converged, slope, rise = each.get("converged"), each.get("slope") or 0.0, each.get("rise")
-        if converged is None:
-            return None
-        if not converged and slope <= RISE:
-            return False  # nothing learnt
-        gains.append(rise is None or rise > 0)
-        stopped = converged and slope > RISE and gains[-1]
-        slopes.append(0.0 if stopped else slope)
-    return fmean(slopes) <= RISE or not any(gains)
-
-
-def came_to(converged: bool | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
-    """Yield the runs, without a testing setting, of whose trainings together this is known about their convergence.
+def came_to(how: str | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
+    """Yield the runs, without a testing setting, whose trainings together ended so (:func:`verdict`).
 
     None stands for too few evaluations to know; of a training without such facts nothing is said.
     """
     found: dict[RunKey, list[Mapping[str, Any]]] = {}
     for fact in facts:
-        if said := fact.get("convergence"):
-            found.setdefault(_trained(fact), []).append(said)
-    yield from (run for run, trainings in found.items() if at_rest(trainings) is converged)
+        if fact.get("convergence"):
+            found.setdefault(_trained(fact), []).append(fact)
+    yield from (run for run, trainings in found.items() if ended(trainings) == how)
+
+
+def ended(facts: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return how trainings ended that differ in their seed alone, from their facts."""
+    twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
+    return verdict([fact["convergence"] or {} for fact in facts], twice)

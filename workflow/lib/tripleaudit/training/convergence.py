@@ -1,5 +1,10 @@
-"""Whether a training had converged, from its history: free of PyTorch, so that tables can ask."""
+"""How a training had ended, from its history and from one of twice the steps: free of PyTorch, so that tables can ask.
 
+A schedule that goes to zero makes any training flat in the end, however much it could still learn. So "flat" says what
+was seen, and "converged" is said where it was shown: twice the epochs gain less than a margin.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
@@ -7,9 +12,14 @@ from typing import Any, Final
 FEWEST: Final = 4
 """Evaluations under which nothing can be said."""
 RISE: Final = 0.005
-"""What validation F1 may still rise by in a tenth of a training that counts as converged."""
+"""What validation F1 may still rise by in a tenth of a training that is flat at its end."""
+MARGIN: Final = 0.01
+"""What twice the epochs may gain in validation F1 where a training has converged."""
 NOTHING: Final = 1e-4
 """F1 of a model that has not begun to learn."""
+RISING: Final = "rising"
+FLAT: Final = "flat"
+CONVERGED: Final = "converged"
 
 
 def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> dict[str, Any]:
@@ -17,31 +27,76 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
 
     Args:
         history: its rows; those with ``f1`` are evaluations.
-        stopped: early stopping ended it. This counts where the last two evaluations at least are without a new best: a
-            single one (a patience of 1) says little, and what is too little progress (``min_delta``) may be one.
+        stopped: early stopping ended it. This counts where the last :data:`FEWEST` evaluations at least are without a
+            new best: fewer say little.
 
     Returns:
         ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth of the training over
-        the evaluations of its last third (at least the last three; least squares); ``rise``, the best F1 minus the best
-        before that third; ``converged``, whether it was stopped, rose no faster than :data:`RISE` or had no new best in
-        that third, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
-        evaluations, but a training for which ``stopped`` counts has converged.
+        the evaluations of its last half (at least the last :data:`FEWEST`; least squares), and ``error``, the standard
+        error of that; ``flat``, whether it was stopped or the slope plus one standard error is no more than
+        :data:`RISE`, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
+        evaluations.
     """
     points = [(row["step"], row["f1"]) for row in history if "f1" in row]
-    found: dict[str, Any] = {"evaluations": len(points), "slope": None, "rise": None}
+    found: dict[str, Any] = {"evaluations": len(points), "slope": None, "error": None}
     if not points:
-        return {**found, "best_step": None, "last_step": None, "converged": None}
+        return {**found, "best_step": None, "last_step": None, "flat": None}
     last = points[-1][0]
     best = max(points, key=lambda point: point[1])
-    stopped = stopped and best not in points[-2:]
     found |= {"best_step": best[0], "last_step": last}
     if len(points) < FEWEST or not last:
-        return {**found, "converged": True if stopped else None}
-    late = max([point for point in points if point[0] > 2 / 3 * last], points[-3:], key=len)
-    early = points[: -len(late)]
-    steps, scores = fmean(step for step, _ in late), fmean(score for _, score in late)
-    spread = sum((step - steps) ** 2 for step, _ in late)
-    slope = sum((step - steps) * (score - scores) for step, score in late) / spread * last / 10
-    rise = max(score for _, score in points) - max(score for _, score in early)
-    learnt = max(score for _, score in points) > NOTHING
-    return {**found, "slope": slope, "rise": rise, "converged": learnt and (stopped or slope <= RISE or rise <= 0)}
+        return {**found, "flat": None}
+    late = max([point for point in points if 2 * point[0] >= last], points[-FEWEST:], key=len)
+    middle, level = fmean(step for step, _ in late), fmean(score for _, score in late)
+    spread = sum((step - middle) ** 2 for step, _ in late)
+    slope = sum((step - middle) * (score - level) for step, score in late) / spread
+    left = sum((score - level - slope * (step - middle)) ** 2 for step, score in late)
+    error = math.sqrt(left / (len(late) - 2) / spread)
+    found |= {"slope": slope * last / 10, "error": error * last / 10}
+    resting = stopped and best not in points[-FEWEST:]
+    return {**found, "flat": best[1] > NOTHING and (resting or found["slope"] + found["error"] <= RISE)}
+
+
+def doubled(single: Mapping[str, Any], double: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what twice the epochs brought, from what provenances say of the same training with one seed.
+
+    Returns:
+        ``gain`` of the best validation F1, ``best_f1`` of the longer training, its ``steps`` and ``epochs``.
+    """
+    gain = double["best_f1"] - single["best_f1"]
+    return {"gain": gain, **{name: double[name] for name in ("best_f1", "steps", "epochs")}}
+
+
+def verdict(said: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None = None) -> str | None:
+    """Say how trainings ended that differ in their seed alone, None where that is not known.
+
+    What twice the epochs brought decides, where it was tried. Else the mean slope does, plus one standard error: a row
+    shows the mean of its trainings, and each slope alone is that of few evaluations. One that was stopped rises no
+    more, however its last evaluations lie. One that has learnt nothing decides for all.
+
+    Args:
+        said: of each training what :func:`convergence` returns.
+        twice: what :func:`doubled` returns for one of them.
+
+    Returns:
+        :data:`RISING`, :data:`FLAT` or :data:`CONVERGED`.
+    """
+    bounds = [None if each.get("error") is None else each["slope"] + each["error"] for each in said]
+    known = list(zip((each.get("flat") for each in said), bounds, strict=True))
+    if any(flat is False and bound is not None and bound <= RISE for flat, bound in known):
+        return RISING  # nothing learnt
+    if twice is not None:
+        return CONVERGED if twice["gain"] < MARGIN else RISING
+    if any(flat is None for flat, _ in known):
+        return None
+    if any(bound is None for _, bound in known):  # from a version that did not say how sure its slope was
+        return RISING
+    at_rest = {"slope": 0.0, "error": 0.0}
+    stopped = [bool(flat) and bound > RISE for flat, bound in known]
+    slope, error = pace([at_rest if rests else each for each, rests in zip(said, stopped, strict=True)])
+    return FLAT if slope + error <= RISE else RISING
+
+
+def pace(said: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the mean slope of trainings, and the standard error of that mean."""
+    return fmean(each["slope"] for each in said), math.hypot(*(each["error"] for each in said)) / len(said)

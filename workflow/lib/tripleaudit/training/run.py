@@ -38,7 +38,7 @@ from tripleaudit.training.trainer import TrainingResult, Validate, train_extract
 logger = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-NOT_TRAINING = ("model", "noising", "encoder_layers")
+NOT_TRAINING = ("model", "noising", "encoder_layers", "double")
 
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
 
@@ -48,7 +48,8 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
 
     Args:
         values: fields of ``TrainingSettings`` beside ``model`` (fields of the extractor's config class), ``noising``
-            (fields of ``NoiseSettings``; missing or null trains without) and ``encoder_layers``.
+            (fields of ``NoiseSettings``; missing or null trains without), ``encoder_layers`` and ``double`` (true
+            trains twice as long, to see what that gains, and keeps no model).
         extractor: whose ``training_defaults`` fill what ``values`` leaves out.
         implied: config fields that follow from the extractor's name.
 
@@ -65,6 +66,8 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
         raise UserError(
             f"training/unit: {extractor.name} makes one instance of a sentence; instances are for tdeer and prgc"
         )
+    if values.get("double"):
+        settings = settings.doubled()
     noising = values.get("noising")
     noise = None if noising is None else NoiseSettings.checked(noising, "noising")
     layers = values.get("encoder_layers")
@@ -88,7 +91,8 @@ def train_to(
 ) -> TrainingResult:
     """Train an extractor or classifier and save it to ``out``.
 
-    Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``.
+    Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``; of a
+    training of twice the epochs (``double``) only the last two.
     Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out meanwhile.
 
     Args:
@@ -203,7 +207,10 @@ def _save(
     fresh = out / CHECKPOINTS / "final"
     shutil.rmtree(fresh, ignore_errors=True)
     with storage.whole_folder(fresh):
-        model.save_pretrained(fresh)
+        if made["settings"].get("double"):
+            fresh.mkdir(parents=True)
+        else:
+            model.save_pretrained(fresh)
     progress = asdict(result.progress)
     record = {
         **made,
@@ -226,7 +233,8 @@ def _save(
     }
     write_jsonl(fresh / "history.jsonl", result.history)
     write_json(fresh / "provenance.json", record)
-    with atomic_write(fresh / "README.md") as stream:
-        stream.write(model_card(record, model.kind, model.config.relations))
+    if not made["settings"].get("double"):
+        with atomic_write(fresh / "README.md") as stream:
+            stream.write(model_card(record, model.kind, model.config.relations))
     for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
         path.replace(out / path.name)

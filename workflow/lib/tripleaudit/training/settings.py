@@ -1,7 +1,7 @@
 """Training settings, with the checks that make a bad one fail before any work starts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from tripleaudit.fields import (
     AsTuple,
@@ -127,6 +127,17 @@ class TrainingSettings(Section):
     def bf16(self) -> bool:
         """Whether a GPU is to compute in bfloat16."""
         return self.precision == "bf16"
+
+    def doubled(self) -> Self:
+        """Return the settings of a training of twice the epochs, or steps, that nothing stops early.
+
+        What a schedule says of epochs is stretched with it.
+        """
+        points = tuple((2 * epoch, factor) for epoch, factor in self.learning_rate_points)
+        longer = {"epochs": 2 * self.epochs, "max_steps": 2 * self.max_steps, "patience": 0}
+        return self.model_copy(
+            update={**longer, "learning_rate_points": points, "restart_epochs": 2 * self.restart_epochs}
+        )
 
     def contradictions(self) -> Iterator[str]:
         """Yield the key and a sentence for each setting that fits its range but not another setting."""

@@ -10,8 +10,8 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import at_rest
-from tripleaudit.training.convergence import FEWEST, RISE
+from tripleaudit.tables.loading import ended
+from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (
     "Seeds",
@@ -23,11 +23,13 @@ COLUMNS: Final = (
     "Steps",
     "Validation F1",
     "Slope",
-    "Converged",
+    "Bound",
+    "Doubled",
+    "Ended",
     "Minutes",
     "Device",
 )
-VERDICTS: Final = {True: "yes", False: "no", None: "not known"}
+VERDICTS: Final = {CONVERGED: "converged", FLAT: "flat", RISING: "still rising", None: "not known"}
 
 
 def grouped(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], list[Mapping[str, Any]]]:
@@ -51,6 +53,7 @@ def trainings(inputs: TableInputs) -> Table:
     )
     rows = [_row(key, found[key]) for key in order]
     cells = [cell for row in rows for cell in row.cells]
+    doubled = any(fact.get("doubled") for each in found.values() for fact in each)
     return Table(
         "trainings",
         inputs.caption("How each system was trained, and how far it had come when its training ended."),
@@ -59,15 +62,19 @@ def trainings(inputs: TableInputs) -> Table:
         row_header="System",
         group_header="Training set",
         notes=chosen(
-            "Slope: by how many points validation F1 rose in a tenth of the training, in its last third. Converged: by "
-            f"{100 * RISE:g} or less, or without a new best there, or stopped because nothing was gained; not known: "
-            f"under {FEWEST} evaluations.",
+            "Slope: by how many points validation F1 rose in a tenth of the training, over its last half; Bound: that "
+            f"plus one standard error. Ended: flat where the bound is {100 * RISE:g} or less, or early stopping saw "
+            f"{FEWEST} evaluations without a new best; still rising where it may be more. A schedule that ends at zero "
+            f"flattens any training; not known: under {FEWEST} evaluations.",
+            doubled
+            and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed; converged: "
+            f"less than {100 * MARGIN:g}.",
             "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
             "update.",
             "Best step: of the weights that are used. Minutes: the whole training with its validations.",
             any(len(each) > 1 for each in found.values())
-            and "Means over seeds; the mean slope decides, and what each training would be alone is told where they "
-            "differ.",
+            and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is told "
+            "where they differ.",
             gaps_note(cells),
         ),
     )
@@ -92,10 +99,14 @@ def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     yield Cell(_mean(each.get("best_step") for each in came_to), 0)
     yield Cell(_mean(fact.get("steps") for fact in facts), 0)
     yield _percent(_mean(fact.get("best_f1") for fact in facts), 1)
-    yield _percent(_mean(each.get("slope") for each in came_to), 2)
-    verdicts = [each.get("converged") for each in came_to]
-    alone = f", {verdicts.count(True)} of {len(verdicts)} alone" if len(set(verdicts)) > 1 else ""
-    yield Cell(text=VERDICTS[at_rest(came_to)] + alone)
+    slope, error = (None, None) if any(each.get("error") is None for each in came_to) else pace(came_to)
+    yield _percent(slope, 2)
+    yield _percent(None if slope is None else slope + error, 2)
+    twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
+    yield _percent(None if twice is None else twice["gain"], 2)
+    flat = [each.get("flat") for each in came_to]
+    alone = f", {flat.count(True)} of {len(flat)} flat alone" if len(set(flat)) > 1 else ""
+    yield Cell(text=VERDICTS[ended(facts)] + alone)
     seconds = _mean(fact.get("seconds") for fact in facts)
     yield Cell(None if seconds is None else seconds / 60, 1)
     yield Cell(text=", ".join(sorted({labels.device(str(fact["device"])) for fact in facts})))
@@ -111,13 +122,21 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Say how many trainings had converged; a row of the table is several of them."""
-    verdicts = [(fact["convergence"] or {}).get("converged") for each in grouped(inputs.runs).values() for fact in each]
+    """Say how many kinds of trainings had ended how; a row of the table is one kind, of several seeds."""
+    verdicts = [ended(each) for each in grouped(inputs.runs).values()]
     if not verdicts:
         return NOT_MEASURED
-    rest, open_ = verdicts.count(True), verdicts.count(None)
-    unknown = f" Of {open_} that is not known: they were evaluated too rarely." if open_ else ""
-    return f"Of {len(verdicts)} trainings, {rest} had converged when they ended.{unknown}"
+    margin = f"{100 * MARGIN:g} point" + "s" * (MARGIN != 0.01)
+    said = {
+        CONVERGED: f"converged (twice the epochs gain less than {margin})",
+        FLAT: "flat at the end, which a longer training alone can prove",
+        RISING: "still rising (†), which takes more epochs",
+        None: f"evaluated too rarely to know (§), which takes {FEWEST} evaluations",
+    }
+    parts = [f"{verdicts.count(how)} {text}" for how, text in said.items() if how in verdicts]
+    plural = "kind of training was" if len(verdicts) == 1 else "kinds of training"
+    colon = " " if len(verdicts) == 1 else ": "
+    return f"Of {len(verdicts)} {plural}{colon}{'; '.join(parts)}."
 
 
 TRAININGS = TableSpec(
@@ -126,6 +145,6 @@ TRAININGS = TableSpec(
     build=trainings,
     needs="runs",
     possible=lambda study: bool(study.report.trainings),
-    question="How was each system trained, and had its training converged?",
+    question="How was each system trained, and was its training long enough?",
     answer=answer,
 )

@@ -207,8 +207,8 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
     lost = "" if recall is None else f"; it lets {recall.shown} % of the sentences with triples through"
     lowest = f", the lowest {number(min(found)[0], 1)} %" if len(found) > 1 else ""
     against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
-    unfinished = f"Its training had not converged ({UNFINISHED})."
-    unsettled = f"There were too few evaluations to know whether its training had converged ({UNSETTLED})."
+    unfinished = f"Its training was still rising when it ended ({UNFINISHED})."
+    unsettled = f"Whether its training was still rising is not known: too few evaluations ({UNSETTLED})."
     marked = [text for mark, text in ((UNFINISHED, unfinished), (UNSETTLED, unsettled)) if mark in cell.mark]
     unmeasured = "" if against else "No trivial baseline was measured beside it."
     best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
