@@ -140,7 +140,8 @@ def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_res
     front, folded = (part.partition("</table>")[0] for part in written.split('class="matrix"')[1:])
     assert re.findall(r'<th scope="row">([^<]*)</th>', front) == ["CasRel", "CasRel+EN"]
     heads = [re.findall(r'href="#(t-[a-z0-9-]*)" title="[^"]*\?"', part) for part in (front, folded)]
-    assert heads == [["t-type-f1", "t-end-to-end"], ["t-training-time"]]
+    # eight unseen sentences are too few for the first screen
+    assert heads == [["t-type-f1", "t-end-to-end"], ["t-type-f1", "t-training-time"]]
     assert front.count('<svg class="mark"') >= 4
     fraction = load_table(study / "tables/end-to-end.json").table.find("F1", training="nz", testing="wz")[0]
     assert fraction.full == 1 and f'">{100 * fraction.value:.1f}<' in front

@@ -64,6 +64,13 @@ def test_where_there_is_no_effect_none_is_told(lead):
     assert "falls" not in text and "more" not in text
 
 
+def test_a_test_set_drawn_from_training_has_nothing_that_falls(lead):
+    rows, strata = found(0.95, 0, 0)
+    text = lead("type-f1", {("casrel", "none", *NZ): (rows[:100], strata[:100])})
+    assert text.startswith("F1 of CasRel is 95.0 % [")
+    assert text.endswith("on entirely seen triples; no test sentence asks for others, so that nothing falls.")
+
+
 def test_what_zero_triple_sentences_cost_and_what_brings_it_back(lead):
     runs = {("casrel", "none", *NZ): found(0.9, 0.9, 0.9), ("casrel", "none", *WZ): found(0.9, 0.9, 0.9, zeros=0.5),
             ("casrel", "none", "wz", "wz"): found(0.9, 0.9, 0.9, zeros=0.02),

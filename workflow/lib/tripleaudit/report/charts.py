@@ -3,6 +3,7 @@
 Every table of scores has the same plot: a point and its interval for each cell, on one scale for the whole study.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,8 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     """
     cells = [cell for cell in table.find(metric="f1") if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES]
     cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
-    names = list(dict.fromkeys(labels.extractor(cell.of["extractor"], cell.of["noise"]) for cell in cells))
+    drawn = Counter(labels.extractor(cell.of["extractor"], cell.of["noise"]) for cell in cells)
+    names = [name for name, points in drawn.items() if points > 1]  # a line needs two
     looked = [labels.extractor(name) for name in BASELINES if labels.extractor(name) in names][:1]
     names = [name for name in names if name not in {labels.extractor(one) for one in BASELINES}][: MOST_SERIES - 1]
     points = []
@@ -62,7 +64,7 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
         if name in (*names, *looked):
             stratum = labels.TYPES[cell.of["stratum"]]
             points.append({**panels.point(name, name, cell), "stratum": stratum, "looked": name in looked})
-    if not names or len({point["stratum"] for point in points}) < 2:
+    if not names:
         return None
     return responsive(panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3]))
 

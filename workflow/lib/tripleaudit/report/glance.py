@@ -16,6 +16,7 @@ from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Table
+from tripleaudit.tables.gates import FEW
 from tripleaudit.tables.render.lines import lines_of
 
 MOST_SENTENCES = 5  # of the first screen
@@ -50,13 +51,17 @@ def _sentences(text: str) -> list[str]:
 
 
 def in_front(found: Matrix) -> Matrix:
-    """Return what stands in sight: F1 of extraction, in percent, each number once, of systems that find anything."""
+    """Return what stands in sight: F1 of extraction in percent, each number once, of systems that find anything.
+
+    A question that rests on too few cases is none of it.
+    """
     heads, shown = [], set()
     for head in found.heads:
         cells = [cells[head] for cells in found.rows.values() if head in cells]
         measured = {tuple(sorted((cell.of or {}).items())) for cell in cells}
         extracts = all(of["metric"] == "f1" and of["matching"] != CLASSIFICATION for cell in cells if (of := cell.of))
-        if extracts and not measured <= shown and found.tables[head[0]].full:
+        enough = any(cell.cases is None or cell.cases >= FEW for cell in cells)
+        if extracts and enough and not measured <= shown and found.tables[head[0]].full:
             heads.append(head)
             shown |= measured
     front = _part(found, heads)

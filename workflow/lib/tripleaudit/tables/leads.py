@@ -109,8 +109,10 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
     if any(cell.cases is not None and cell.cases < FEW for cell in beyond):
         strata, beyond = ["+".join(BEYOND)], [inputs.scores.pooled(run, BEYOND, matching=inputs.matching)]
     known = [(stratum, cell) for stratum, cell in zip(strata, beyond, strict=True) if cell.value is not None]
-    if seen.value is None or not known:
+    if seen.value is None:
         return ""
+    if not known:
+        return f"F1 of {name} is {stated(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
     changes = [apart(seen, cell) for _, cell in known]
     places = [ON[SEEN], *(ON[stratum].replace("triples", "ones", 1) for stratum, _ in known)]
     if all(change is not None and change.told and change.value < 0 for change in changes):
