@@ -156,3 +156,29 @@ def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed
     assert build_table("gre-sentence", found).answer.startswith("Of 2 systems")
     labelled = [row.label for row in build_table("gre-hard-matching", found).rows]
     assert "Not trained: mine" in labelled and "Trained: CasRel (NZ)" in labelled
+
+
+def test_correlations_are_taken_within_data_sets(inputs):
+    """Two data sets at other levels, in which US falls as CS rises; taken together as they are, they would rise."""
+    values = {"wiki80": [(0.1, 0.3), (0.2, 0.25), (0.3, 0.15), (0.4, 0.12)], "nyt10m": [(0.6, 0.9), (0.7, 0.82)]}
+    values["nyt10m"] += [(0.8, 0.8), (0.9, 0.65)]
+    parts = [
+        rows(corpus, "sentence", "open", f"m{number}", cs=cs, us=us, ntri=2)
+        for corpus, pairs in values.items()
+        for number, (cs, us) in enumerate(pairs)
+    ]
+    aside = [rows("wiki80", "sentence", setting, name, cs=0.9, us=0.9, fs=0.5) for setting, name in
+             (("gold", "groundtruth"), ("closed", "gpt-3.5_closed"))]  # fmt: skip
+    table = build_table("gre-correlations", inputs(*parts, *aside))
+    cell = table.cell("CS", "US")
+    centred = [[x - sum(c) / 4 for c, x in ((column, x) for x in column)] for pairs in values.values()
+               for column in zip(*pairs, strict=True)]  # fmt: skip
+    first, second = (centred[0] + centred[2], centred[1] + centred[3])
+    product = sum(x * y for x, y in zip(first, second, strict=True))
+    expected = product / (sum(x * x for x in first) * sum(y * y for y in second)) ** 0.5
+    assert cell.value == pytest.approx(expected, abs=2e-3) and cell.value < -0.9
+    assert -1 < cell.low < cell.value < cell.high < 0 and cell.cases == 8
+    assert table.cell("CS", "FS").value is table.cell("CS", "#tri").value is table.cell("CS", "CS").value is None
+    assert "US and CS (-0.9" in table.answer
+    few = build_table("gre-correlations", inputs(*parts[:4]))
+    assert few.cell("CS", "US").value is None  # three degrees of freedom

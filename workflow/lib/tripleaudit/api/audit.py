@@ -1,12 +1,14 @@
 """How much of a test set its training set gives away."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.api.check import readable_leakage
 from tripleaudit.api.results import Result, Share
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
+from tripleaudit.protocols import random_splits as random_
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.tables.render.escape import clean
@@ -28,6 +30,8 @@ class AuditResult(Result):
         missing_entities: mentions that are not in their test sentence.
         leakage: test sentences, triples and entities that are in training
             (:func:`tripleaudit.protocols.leakage.leakage`).
+        random_splits: what random splits of the same sizes have of unseen triples
+            (:class:`tripleaudit.protocols.random_splits.RandomSplits`), None where none was asked for.
     """
 
     def __init__(self, value: dict[str, Any]) -> None:
@@ -42,6 +46,7 @@ class AuditResult(Result):
         self.duplicates: int = value["duplicates"]
         self.missing_entities: int = value["missing_entities"]
         self.leakage: dict[str, Any] = value["leakage"]
+        self.random_splits: dict[str, Any] | None = value.get("random_splits")
 
     def rows(self) -> list[dict[str, Any]]:
         return [
@@ -70,26 +75,42 @@ class AuditResult(Result):
         return _readable(self.to_json())
 
 
-def audit(train: Any, test: Any, *, format: str = "auto", columns: Mapping[str, str] | None = None) -> AuditResult:
+def audit(
+    train: Any,
+    test: Any,
+    valid: Any = None,
+    *,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    random_splits: int = 0,
+    seed: int = 0,
+) -> AuditResult:
     """Audit a test set against its training set: triple types, strata, cardinality, leakage.
 
     Args:
         train, test: paths to corpora of any format, data frames, or rows with ``text`` and ``triples``.
+        valid: the same, held out with the test set in random splits.
         format: of files; ``auto`` tells it from their content.
         columns: ``{role: column}`` where columns have other names than usual.
+        random_splits: so many random splits of all these sentences are looked at, drawn with ``seed``.
 
     Raises:
         UserError: something cannot be read.
     """
     corpora = [
         read_corpus(given(data, name, texts=True), format=format, columns=columns)
-        for name, data in (("train", train), ("test", test))
+        for name, data in (("train", train), ("test", test), ("valid", valid))
+        if data is not None
     ]
     value = audit_corpus(corpora[0].sentences, corpora[1].sentences)
     # Reading removes repetitions, so that only the reader's report still knows of them.
     value["duplicates"] = corpora[1].report.duplicates
     value["missing_entities"] = corpora[1].report.found.get("missing", 0)
     value["leakage"] = leakage(corpora[0].sentences, corpora[1].sentences)
+    if random_splits:
+        held = corpora[2].sentences if len(corpora) > 2 else ()
+        drawn = random_.random_splits(corpora[0].sentences, held, corpora[1].sentences, random_splits, seed)
+        value["random_splits"] = asdict(drawn)
     return AuditResult(value)
 
 
@@ -132,4 +153,10 @@ def _notes(value: dict[str, Any]) -> list[str]:
         lines.append(f"Relations that training lacks, with their test triples: {names}")
     else:
         lines.append("Relations that training lacks: none")
+    if drawn := value.get("random_splits"):
+        lines.append(
+            f"Random splits of the same sizes ({drawn['trials']} trials): {100 * drawn['mean']:.2f} % of the test "
+            f"triples are unseen in the mean, {100 * drawn['most']:.2f} % at most; in this split "
+            f"{100 * value['triple_types']['unseen']['share']:.2f} %"
+        )
     return [*lines, "", *readable_leakage(value["leakage"], "Test sentences that are in training")]

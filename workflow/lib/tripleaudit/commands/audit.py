@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import add_reading
+from tripleaudit.arguments import SEED, Whole, add_reading
 
 HELP = "audit a test set against its training set: triple types, strata, cardinality"
 
@@ -11,6 +11,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help="training set, any corpus format")
     parser.add_argument("test", metavar="TEST", help="test set, any corpus format")
     add_reading(parser, "both files")
+    parser.add_argument("--valid", metavar="VALID", help="validation set, for --random-splits")
+    parser.add_argument(
+        "--random-splits",
+        type=Whole(1),
+        metavar="N",
+        help="also: what N random splits of all these sentences into sets of these sizes have of unseen triples",
+    )
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of these (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
@@ -19,7 +27,19 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.api.audit import audit
     from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.errors import UserError
 
-    result = audit(args.train, args.test, format=args.format, columns=parse_columns(args.column))
+    if args.valid and not args.random_splits:
+        raise UserError("--valid: has no meaning without --random-splits")
+    columns = parse_columns(args.column)
+    result = audit(
+        args.train,
+        args.test,
+        args.valid,
+        format=args.format,
+        columns=columns,
+        random_splits=args.random_splits or 0,
+        seed=args.seed,
+    )
     print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else result)
     return 0

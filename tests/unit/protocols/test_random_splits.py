@@ -1,0 +1,65 @@
+"""Unseen triples of random splits: the fast count against one that goes through splits one by one."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.registered import read_registered
+from tripleaudit.errors import UserError
+from tripleaudit.protocols import random_splits as drawn
+from tripleaudit.protocols.types import UNSEEN, SeenTriples, distinct_triples
+
+
+def corpus(size, seed=0):
+    chance = random.Random(seed)
+    rows = [
+        [(f"s{chance.randrange(12)}", f"r{chance.randrange(3)}", f"o{chance.randrange(12)}") for _ in range(n % 4)]
+        for n in range(size)
+    ]
+    return [
+        Sentence(str(n), "t", tuple(Triple(Span(None, None, s), r, Span(None, None, o)) for s, r, o in triples))
+        for n, triples in enumerate(rows)
+    ]
+
+
+def test_counts_are_those_of_the_definition_and_draws_are_subsets_of_the_sizes():
+    sentences = corpus(60)
+    tested, held = drawn._drawn(np.random.default_rng(0), 60, 9, 6)
+    assert (tested.sum(axis=1) == 9).all() and (held.sum(axis=1) == 15).all() and (held >= tested).all()
+    assert abs(tested.mean(axis=0) - 9 / 60).max() < 0.03  # each sentence is tested on as often as another
+    order = sorted(sentences, key=lambda each: len(distinct_triples(each)))  # as the fast count lays them out
+    shares = drawn._Corpus(sentences).unseen(tested, held)
+    for row in range(50):
+        seen = SeenTriples([each for each, out in zip(order, held[row], strict=True) if not out])
+        test = [each for each, chosen in zip(order, tested[row], strict=True) if chosen]
+        kinds = [seen.type_of(triple) for each in test for triple in distinct_triples(each)]
+        assert shares[row] == kinds.count(UNSEEN) / len(kinds)
+    assert shares[:50].max() > shares[:50].min()
+
+
+def test_same_seed_same_numbers_and_sets_without_triples_are_refused():
+    sets = corpus(50)[:30], corpus(50)[30:35], corpus(50)[35:]
+    assert drawn.random_splits(*sets, 100, seed=1) == drawn.random_splits(*sets, 100, seed=1)
+    assert drawn.random_splits(*sets, 100, seed=1) != drawn.random_splits(*sets, 100, seed=2)
+    with pytest.raises(UserError, match="random splits: expected training and test sentences, and triples"):
+        drawn.random_splits([], [], corpus(5), 10)
+
+
+def test_random_splits_of_webnlg_have_few_unseen_triples_where_the_rearranged_one_has_many(real_data, tmp_path, capsys):
+    from tripleaudit.corpora.store import save_sentences
+
+    files = {split: tmp_path / f"{split}.jsonl" for split in ("train", "valid", "test")}
+    for split, path in files.items():
+        save_sentences(path, read_registered("webnlg-rearranged", split, real_data).sentences)
+    command = ["audit", *map(str, (files["train"], files["test"], "--valid", files["valid"]))]
+    assert main([*command, "--random-splits", "4096", "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["random_splits"]["trials"] == 4096
+    assert 0.015 < value["random_splits"]["mean"] < 0.02 < value["random_splits"]["most"] < 0.045
+    assert value["triple_types"]["unseen"]["share"] == pytest.approx(0.2033, abs=1e-4)
+    assert main([*command, "--random-splits", "64"]) == 0
+    assert "Random splits of the same sizes (64 trials)" in capsys.readouterr().out

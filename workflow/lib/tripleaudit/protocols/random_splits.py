@@ -1,0 +1,133 @@
+"""How many unseen triples random splits of the same sizes have (rte-generalization 3.1, footnote 2).
+
+A trial divides all sentences of a corpus at random into sets of the sizes that they have. A test triple is unseen where
+no sentence of the trial's training set has its relation with its subject, nor with its object
+(:meth:`tripleaudit.protocols.types.SeenTriples.type_of`). Thousands of trials are one array, a bit a trial.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.errors import UserError
+from tripleaudit.machine.progress import Progress
+from tripleaudit.protocols.types import distinct_triples
+
+BATCH: Final = 4096  # trials at a time, a multiple of 64
+
+
+@dataclass(frozen=True)
+class RandomSplits:
+    """Shares of unseen triples among the test triples of random splits, from 0 to 1.
+
+    Attributes:
+        trials: how many splits.
+        mean, most: of their shares.
+        quantiles: share that 2.5, 50 and 97.5 % of the splits do not exceed.
+    """
+
+    trials: int
+    mean: float
+    most: float
+    quantiles: list[float]
+
+
+def random_splits(
+    train: Sequence[Sentence], valid: Sequence[Sentence], test: Sequence[Sentence], trials: int, seed: int = 0
+) -> RandomSplits:
+    """Return what random splits into sets of these sizes have of unseen triples.
+
+    Raises:
+        UserError: a set but ``valid`` has no sentence, or no sentence has triples.
+    """
+    sentences = [*train, *valid, *test]
+    if not train or not test or not any(each.triples for each in sentences):
+        raise UserError("random splits: expected training and test sentences, and triples in some of them")
+    corpus, random = _Corpus(sentences), np.random.default_rng(seed)
+    shares = np.empty(trials)
+    with Progress("random splits", trials, "splits") as progress:
+        for start in range(0, trials, BATCH):
+            part = shares[start : start + BATCH]
+            tested, held = _drawn(random, len(sentences), len(test), len(valid))
+            part[:] = corpus.unseen(tested, held)[: len(part)]
+            progress.add(len(part))
+    return RandomSplits(
+        trials, float(shares.mean()), float(shares.max()), np.quantile(shares, (0.025, 0.5, 0.975)).tolist()
+    )
+
+
+def _drawn(random: np.random.Generator, size: int, test: int, valid: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which sentences each trial tests on, and which it does not train on, as two masks ``[trials, size]``.
+
+    Sentences are drawn one after the other; who was drawn before is drawn anew, so that each set is equally likely.
+    """
+    held = np.zeros((BATCH, size + 1), dtype=bool)  # the last column takes what a trial does not need
+    _fill(random, held, size, test)
+    tested = held[:, :size].copy()
+    _fill(random, held, size, test + valid)
+    return tested, held[:, :size]
+
+
+def _fill(random: np.random.Generator, held: np.ndarray, size: int, wanted: int) -> None:
+    rows = np.arange(len(held))
+    while len(rows):
+        missing = wanted - np.count_nonzero(held[rows, :size], axis=1)
+        rows, missing = rows[missing > 0], missing[missing > 0]
+        if len(rows):
+            draws = random.integers(0, size, (len(rows), missing.max()), dtype=np.uint32)
+            draws[np.arange(draws.shape[1]) >= missing[:, None]] = size
+            held[rows[:, None], draws] = True
+
+
+class _Corpus:
+    """Triples of a corpus, each once a sentence, with the sentences that give their parts away."""
+
+    def __init__(self, sentences: Sequence[Sentence]) -> None:
+        listed = sorted((distinct_triples(each) for each in sentences), key=len)  # their order counts nothing
+        triples = [(place, triple) for place, each in enumerate(listed) for triple in each]
+        self.sentence = np.array([place for place, _ in triples])
+        self.sizes = np.array([len(each) for each in listed])
+        self.heads, self.head_of = _grouped((place, triple[:2]) for place, triple in triples)
+        self.tails, self.tail_of = _grouped((place, triple[1:]) for place, triple in triples)
+
+    def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """Return the share of unseen triples of each trial ``[trials]``; masks as of :func:`_drawn`."""
+        test, out = _packed(tested), _packed(held)
+        no_head, no_tail = (_all_of(out, groups) for groups in (self.heads, self.tails))
+        bits = test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]  # [triples, trials / 8]
+        row, column = np.nonzero(bits)
+        found = np.unpackbits(bits[row, column][:, None], axis=1)
+        trial = 8 * column[:, None] + np.arange(8)
+        count = np.bincount(trial[found == 1], minlength=len(tested))
+        total = np.zeros(len(tested), dtype=np.int64)
+        for size in np.unique(self.sizes):
+            first, last = np.searchsorted(self.sizes, (size, size + 1))
+            total += size * np.count_nonzero(tested[:, first:last], axis=1)
+        return count / np.maximum(total, 1)
+
+
+def _grouped(parts: Iterable[tuple[int, tuple[str, str]]]) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Return the sentences of all pairs with the places where pairs begin, and the number of each part's pair."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    of = []
+    for place, pair in parts:
+        groups.setdefault(pair, []).append(place)
+        of.append(pair)
+    number = {pair: index for index, pair in enumerate(groups)}
+    sizes = [len(places) for places in groups.values()]
+    members = np.array([place for places in groups.values() for place in places])
+    return (members, np.concatenate([[0], np.cumsum(sizes)[:-1]])), np.array([number[pair] for pair in of])
+
+
+def _packed(mask: np.ndarray) -> np.ndarray:
+    """Return ``[trials, sentences]`` as bits ``[sentences, trials / 8]``."""
+    return np.ascontiguousarray(np.packbits(mask, axis=0).T)
+
+
+def _all_of(out: np.ndarray, groups: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return, for each group of sentences, in which trials all of them are held out."""
+    members, starts = groups
+    return np.bitwise_and.reduceat(out[members], starts, axis=0)

@@ -1,0 +1,91 @@
+"""How GREScores and lengths go together over systems, as GenRES discusses its tables 2 to 4."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.tables.builders.gre import GROUND_TRUTH, SCORES, SIZES, Metric, dataset, mode_of, parts, runs_of
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.gates import NOT_MEASURED, sentences
+from tripleaudit.tables.inputs import RunKey, TableInputs
+
+LEAST = 5  # systems behind a correlation, beyond one a data set
+SETTINGS = ("open", "system", "trained")
+
+
+def build(inputs: TableInputs) -> Table:
+    """Build from GREScores: Pearson's correlation of each two columns over systems, levels of data sets aside."""
+    runs = [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
+    mode, shown = mode_of(inputs, runs), (*SCORES, *SIZES)
+    values = {metric: [_value(inputs, run, metric, mode) for run in runs] for metric in shown}
+    sets = [run.corpus for run in runs]
+    rows = [
+        Row(one.label, tuple(_cell(values[one], values[other], sets) if one != other else Cell() for other in shown))
+        for one in SCORES
+    ]
+    named = ", ".join(dataset(name) for name in dict.fromkeys(sets))
+    return Table(
+        "gre-correlations",
+        inputs.caption("Correlations of GREScores and lengths over systems."),
+        [Column(metric.label) for metric in shown],
+        rows,
+        row_header="Score",
+        notes=(
+            f"Pearson's correlation over {len(runs)} rows of open extraction ({named}), ground truth aside; each value "
+            "is its distance from the mean of its data set, whose levels differ. [low, high] is the 95 % interval by "
+            f"Fisher's transformation, with a degree of freedom less for each data set. A pair with fewer than {LEAST} "
+            "such degrees has a gap; a system without a score is left out where it is needed.",
+            "The rows of one system on several data sets are no independent systems, so that the intervals are too "
+            "narrow rather than too wide.",
+        ),
+    )
+
+
+def _value(inputs: TableInputs, run: RunKey, metric: Metric, mode: str) -> float | None:
+    return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=3).value
+
+
+def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequence[str]) -> Cell:
+    pairs = [(name, x, y) for name, x, y in zip(sets, one, other, strict=True) if x is not None and y is not None]
+    several = [name for name in {name for name, *_ in pairs} if sum(name == each for each, *_ in pairs) > 1]
+    pairs = [pair for pair in pairs if pair[0] in several]  # one system alone has no distance
+    free = len(pairs) - len(several)
+    if free < LEAST:
+        return Cell(digits=2)
+    columns = np.array([[x, y] for _, x, y in pairs])
+    for name in several:
+        rows = np.array([name == each for each, *_ in pairs])
+        columns[rows] -= columns[rows].mean(axis=0)
+    spread = np.sqrt((columns**2).sum(axis=0))
+    if not spread.all():
+        return Cell(digits=2)
+    value = float((columns[:, 0] @ columns[:, 1]) / spread.prod())
+    middle, width = math.atanh(min(max(value, -0.999999), 0.999999)), 1.959964 / math.sqrt(free - 2)
+    return Cell(value, 2, low=math.tanh(middle - width), high=math.tanh(middle + width), cases=len(pairs))
+
+
+def answer(table: Table, inputs: TableInputs) -> str:
+    """Say which scores go with which, where the interval leaves zero out."""
+    labels = [column.label for column in table.columns]
+    told = {}
+    for row in table.rows:
+        for other, cell in zip(labels, row.cells, strict=True):
+            if cell.value is not None and cell.low * cell.high > 0:
+                told.setdefault(frozenset((row.label, other)), f"{row.label} and {other} ({cell.value:.2f})")
+    if not any(cell.value is not None for row in table.rows for cell in row.cells):
+        return NOT_MEASURED
+    together = ", ".join(told.values())
+    return sentences(f"What goes together over systems: {together}." if together else "No two of them go together.")
+
+
+SPEC = TableSpec(
+    name="gre-correlations",
+    order=24,
+    build=build,
+    needs="gre",
+    possible=lambda study: bool(study.gre_levels),
+    question="Which GREScores go together over systems, and which with lengths?",
+    answer=answer,
+)
