@@ -14,6 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.plan.study import Study
 from tripleaudit.protocols.strata import STRATA
+from tripleaudit.protocols.variants import named_by_place
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
@@ -78,9 +79,10 @@ def read(path):
 @pytest.fixture(scope="module")
 def gold(real_data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("gold")
-    for name, corpus, split in (("train", "webnlg", "train"), ("test", "webnlg", "test"),
-                                ("augmented", "webnlg-augmented", "test")):  # fmt: skip
-        save_sentences(folder / f"{name}.jsonl", read_registered(corpus, split, real_data).sentences)
+    test, augmented = (read_registered(name, "test", real_data).sentences for name in ("webnlg", "webnlg-augmented"))
+    save_sentences(folder / "train.jsonl", read_registered("webnlg", "train", real_data).sentences)
+    save_sentences(folder / "test.jsonl", test)
+    save_sentences(folder / "augmented.jsonl", named_by_place(test, augmented))  # as the protocol has them
     return folder
 
 
