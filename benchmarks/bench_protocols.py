@@ -46,7 +46,7 @@ def measure() -> dict[str, float]:
     splits = synthetic_corpus()
     jobs: dict[str, Callable[[], object]] = {
         "rearranged": lambda: rearrange(splits),
-        "rearranged_remaining": lambda: rearrange(splits, counts="remaining"),
+        "rearranged_every": lambda: rearrange(splits, rule="every-triple"),
         "sift_frequency": lambda: sift(splits, rule="frequency", max_count=6),
         "sift_sample": lambda: sift(splits, rule="sample", percent=10),
         "audit": lambda: audit_corpus(splits.train, splits.test),

@@ -72,7 +72,6 @@ def test_a_sifted_protocol_needs_the_number_of_its_rule():
 @pytest.mark.parametrize(
     ("protocols", "problem"),
     [
-        ({"rearranged": {"ties": "corpus-order"}}, "'ties' belongs to the rule 'every-triple', not 'key-triple'"),
         (
             {"rearranged": {"rule": "every-triple", "max_count": 2}},
             "'max_count' belongs to the rule 'key-triple', not 'every-triple'",

@@ -176,14 +176,14 @@ def test_a_protocol_may_be_made_without_training_on_it():
 
 
 def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
-    chosen = {"rule": "every-triple", "counts": "remaining", "ties": "corpus-order", "test_size": 5}
+    chosen = {"rule": "every-triple", "test_size": 5}
     plan = study(protocols={"rearranged": chosen})
-    options = '{"counts": "remaining", "rule": "every-triple", "seed": 0, "test_size": 5, "ties": "corpus-order"}'
+    options = '{"rule": "every-triple", "seed": 0, "test_size": 5}'
     assert plan.data.protocol_json("rearranged") == options
     with pytest.raises(
-        UserError, match="protocols/rearranged/ties: expected one of 'most-triples' or 'corpus-order', got 'shortest'"
+        UserError, match="protocols/rearranged/rule: expected one of 'key-triple' or 'every-triple', got 'shortest'"
     ):
-        study(protocols={"rearranged": {"ties": "shortest"}})
+        study(protocols={"rearranged": {"rule": "shortest"}})
 
 
 def test_published_sets_stand_in_for_those_made_here():

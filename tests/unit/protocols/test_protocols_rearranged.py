@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.rearranged_seeds import PUBLISHED, measure, read_webnlg
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.rearranged import COUNTS, TIES, _rarest_first, rearrange
+from tripleaudit.protocols.rearranged import _rarest_first, rearrange
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples, distinct_triples
 
@@ -95,27 +95,11 @@ def test_where_nothing_fits_the_report_says_so():
     assert report["test_sentences_without_hidden_triple"] == 1
 
 
-def test_remaining_counts_are_counted_anew():
-    # Taking D moves "a" and leaves one sentence of B, which is then as rare as E and F, and mentioned before them.
-    corpus = [
-        row("a", "D", "B"),
-        row("b", "B"),
-        row("c", "E"),
-        row("d", "F"),
-        row("e", "C"),
-        row("f", "C"),
-        row("g", "C"),
-    ]
-    asked = {"valid_size": 0, "test_size": 2, "ties": "corpus-order", **EVERY}
-    assert ids(rearrange(Splits(corpus, [], []), counts="corpus", **asked)[0].test) == ["a", "c"]
-    assert ids(rearrange(Splits(corpus, [], []), counts="remaining", **asked)[0].test) == ["a", "b"]
-
-
-def test_ties_prefer_the_fullest_sentence_unless_told_otherwise():
+def test_of_equally_rare_triples_the_one_with_the_fullest_sentence_goes_first():
     corpus = [row("a", "B"), row("b", "C", "D"), row("c", "E"), row("d", "E")]
     one = {"valid_size": 0, "test_size": 1, **EVERY}
     assert ids(rearrange(Splits(corpus, [], []), **one)[0].test) == ["b"]
-    assert ids(rearrange(Splits(corpus, [], []), ties="corpus-order", **one)[0].test) == ["a"]
+    assert ids(rearrange(Splits([corpus[0], *corpus[2:]], [], []), **one)[0].test) == ["a"]  # then corpus order
 
 
 def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_told_apart():
@@ -135,9 +119,6 @@ def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_told_apart()
         ({"rule": "rarest"}, "rule is 'rarest', expected one of key-triple, every-triple"),
         ({"max_count": 0}, "max_count is 0, and 0 sentences have a key triple that occurs in so few"),
         ({"max_count": 2, **EVERY}, "max_count belongs to rule key-triple, not every-triple"),
-        ({"ties": "corpus-order"}, "ties belongs to rule every-triple, not key-triple"),
-        ({"counts": "all", **EVERY}, "'all'"),
-        ({"ties": "random", **EVERY}, "'random'"),
     ],
 )
 def test_impossible_options_are_refused(options, message):
@@ -149,16 +130,7 @@ def test_impossible_options_are_refused(options, message):
 @given(
     st.lists(st.lists(st.sampled_from("BCDEF"), min_size=0, max_size=3), min_size=4, max_size=25),
     st.integers(0, 3),
-    st.sampled_from(
-        [
-            {},
-            *(
-                {**EVERY, "counts": c, "ties": t}
-                for c in ("corpus", "remaining")
-                for t in ("most-triples", "corpus-order")
-            ),
-        ]
-    ),
+    st.sampled_from([{}, EVERY]),
 )
 def test_sentences_are_moved_never_lost(rows, seed, options):
     sentences = [row(str(number), *facts) for number, facts in enumerate(rows)]
@@ -213,8 +185,8 @@ def test_equal_seeds_give_equal_sets(real_data):
     assert ids(sets[0].test + sets[0].valid) != ids(sets[2].test + sets[2].valid)
 
 
-def plainly(rows: list[list[str]], room: int, counts: str, ties: str) -> tuple[list[int], int]:
-    """The rarest triples first, everything counted anew before each choice."""
+def plainly(rows: list[list[str]], room: int) -> tuple[list[int], int]:
+    """The rarest triples first, looked for anew before each choice."""
     held = {name: [number for number, row in enumerate(rows) if name in row] for row in rows for name in row}
     names, passed_over, moved, largest = list(held), [], [], 0
 
@@ -222,10 +194,7 @@ def plainly(rows: list[list[str]], room: int, counts: str, ties: str) -> tuple[l
         return [number for number in held[name] if number not in moved]
 
     while len(moved) < room and (left := [name for name in held if rest(name) and name not in passed_over]):
-        of = rest if counts == "remaining" else held.__getitem__
-        name = min(left, key=lambda name: (
-            len(of(name)), -max(len(rows[n]) for n in held[name]) if ties == "most-triples" else 0, names.index(name),
-        ))  # fmt: skip
+        name = min(left, key=lambda name: (len(held[name]), -max(len(rows[n]) for n in held[name]), names.index(name)))
         if len(moved) + len(rest(name)) > room:
             passed_over.append(name)
             continue
@@ -242,9 +211,9 @@ def plainly(rows: list[list[str]], room: int, counts: str, ties: str) -> tuple[l
     st.lists(st.lists(st.sampled_from("BCDEFGHIJ"), min_size=1, max_size=4, unique=True), min_size=2, max_size=14),
     st.data(),
 )
-def test_every_triple_is_taken_as_by_counting_anew(rows, data):
-    room, counts, ties = data.draw(st.integers(1, len(rows) - 1)), *map(data.draw, map(st.sampled_from, (COUNTS, TIES)))
-    assert _rarest_first(rows, room, counts, ties) == plainly(rows, room, counts, ties)
+def test_every_triple_is_taken_as_by_looking_anew(rows, data):
+    room = data.draw(st.integers(1, len(rows) - 1))
+    assert _rarest_first(rows, room) == plainly(rows, room)
 
 
 def test_a_division_has_the_seed_0_unless_another_is_given():

@@ -36,8 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     rearranged = parser.add_argument_group("rearranged")
     rearranged.add_argument("--valid-size", type=Whole(), metavar="N", help="validation sentences (default: as now)")
     rearranged.add_argument("--test-size", type=Whole(), metavar="N", help="test sentences (default: as now)")
-    rearranged.add_argument("--counts", choices=("corpus", "remaining"), help="every-triple (default: corpus)")
-    rearranged.add_argument("--ties", choices=("most-triples", "corpus-order"), help="every-triple")
     augmented = parser.add_argument_group("augmented")
     augmented.add_argument("--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model")
     augmented.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form")
@@ -61,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 _BELONGS = {
-    "rearranged": ("valid_size", "test_size", "rule", "max_count", "counts", "ties"),
+    "rearranged": ("valid_size", "test_size", "rule", "max_count"),
     "sifted": ("rule", "max_count", "percent"),
     "augmented": ("k", "beams", "roles", "fallback", "mlm_steps", "masked_lm", "vectors", "encoder"),
     "cardinality": ("zero_sizes", "raw"),

@@ -88,14 +88,15 @@ class TPLinker(Extractor):
             places = torch.arange(input_ids.shape[1], device=input_ids.device)
             content_mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
         hidden = self.encode(input_ids, attention_mask)
-        relations, table = len(self.config.relations), self.table(hidden, content_mask)
+        table, relations = self.table(hidden, content_mask), len(self.config.relations)
+        pairs = table.pairs
         entity, links = self.loss_weights() if entity_weight is None else (entity_weight, link_weight)
         scale = raise_precision(hidden.new_ones(2 * relations + 1))
-        scale[:-1] *= links / (relations * table.pairs)
-        scale[-1] *= entity / table.pairs
+        scale[:-1].mul_(links / (relations * pairs))
+        scale[-1].mul_(entity / pairs)
         loss, sums = table.loss(cells, scale)
-        head, tail = (sums[:-1].view(2, relations).sum(dim=1) / (relations * table.pairs)).unbind()
-        return ExtractorOutput(loss=loss, terms={"entity": sums[-1] / table.pairs, "head": head, "tail": tail})
+        head, tail = (sums[:-1].view(2, relations).sum(dim=1) / (relations * pairs)).unbind()
+        return ExtractorOutput(loss=loss, terms={"entity": sums[-1] / pairs, "head": head, "tail": tail})
 
     @classmethod
     def collate_targets(

@@ -51,11 +51,6 @@ class Rearranged(Section):
     """key-triple as the published files were made (as if not given), every-triple as the paper's text reads."""
     max_count: Number | None = None
     """key-triple: move groups whose key is in at most n sentences; 3, or what fills the sets, if not given."""
-    counts: Literal["corpus", "remaining"] | None = None
-    """every-triple: how rare a triple is, by its sentences in the whole corpus (as if not given), or by those not yet
-    moved."""
-    ties: Literal["most-triples", "corpus-order"] | None = None
-    """every-triple: which of equally rare triples goes first; most-triples if not given."""
     valid_size: Count | None = None
     """Validation sentences with triples; as many as now if not given."""
     test_size: Number | None = None

@@ -4,7 +4,6 @@ Two rules by name, because the published files do not follow the published text;
 does to WebNLG.
 """
 
-import heapq
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -17,12 +16,10 @@ from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import Strings, distinct_triples
 
 RULES: Final = ("key-triple", "every-triple")
-COUNTS: Final = ("corpus", "remaining")
-TIES: Final = ("most-triples", "corpus-order")
 PUBLISHED_MAX_COUNT: Final = 3
 """In the published WebNLG files every moved sentence has a triple that occurs in at most this many sentences."""
 
-OPTIONS: Final = {"key-triple": ("max_count",), "every-triple": ("counts", "ties")}
+OPTIONS: Final = {"key-triple": ("max_count",), "every-triple": ()}
 
 
 def rearrange(
@@ -32,8 +29,6 @@ def rearrange(
     test_size: int | None = None,
     rule: str = "key-triple",
     max_count: int | None = None,
-    counts: str | None = None,
-    ties: str | None = None,
     seed: int = 0,
 ) -> tuple[Splits, dict[str, Any]]:
     """Divide a corpus anew so that validation and test hold its rare triples.
@@ -48,13 +43,10 @@ def rearrange(
         rule: ``"key-triple"`` as the published files were made: each sentence gets one of its triples, drawn at
             random, as its key; the sentences of one key form a group; whole groups whose key is rare are moved in
             random order, the last one cut to size. ``"every-triple"`` as the paper's text reads: triples one by one,
-            the rarest first, and with each every sentence that holds it.
+            the rarest in the whole corpus first (of equally rare ones that with the sentence that holds the most
+            triples, then corpus order), and with each every sentence that holds it.
         max_count: for key-triple: a key is rare if at most this many sentences of the corpus hold it; default: 3 as in
             the published files, or, where these do not fill the sets, the smallest number that does.
-        counts: for every-triple, how rare a triple is: ``"corpus"`` (default) counts its sentences in the whole
-            corpus, once; ``"remaining"`` counts those that have not been moved yet, anew after each move.
-        ties: for every-triple, among equally rare triples: ``"most-triples"`` (default) takes the one with the
-            sentence that holds the most triples, then corpus order; ``"corpus-order"`` the one mentioned first.
         seed: of all draws.
 
     Returns:
@@ -66,14 +58,10 @@ def rearrange(
     Raises:
         UserError: an unknown choice, an option of the other rule, or sizes that the corpus cannot fill.
     """
-    given = {"max_count": max_count, "counts": counts, "ties": ties}
-    for name, value, known in (("rule", rule, RULES), ("counts", counts, COUNTS), ("ties", ties, TIES)):
-        if value is not None and value not in known:
-            raise UserError(f"rearranged: {name} is {value!r}, expected one of {', '.join(known)}")
-    for name, value in given.items():
-        if value is not None and name not in OPTIONS[rule]:
-            other = next(name_ for name_ in RULES if name_ != rule)
-            raise UserError(f"rearranged: {name} belongs to rule {other}, not {rule}")
+    if rule not in RULES:
+        raise UserError(f"rearranged: rule is {rule!r}, expected one of {', '.join(RULES)}")
+    if max_count is not None and rule != "key-triple":
+        raise UserError(f"rearranged: max_count belongs to rule key-triple, not {rule}")
     splits = splits.with_unique_ids()
     corpus = [sentence for _, sentences in splits for sentence in sentences if sentence.triples]
     if valid_size is None:
@@ -87,7 +75,7 @@ def rearrange(
     if rule == "key-triple":
         moved, details = _key_groups(triples, room, max_count, draw)
     else:
-        moved, largest = _rarest_first(triples, room, counts or "corpus", ties or "most-triples")
+        moved, largest = _rarest_first(triples, room)
         details = {"largest_count": largest}
     gone = set(moved)
     seen = {triple for number, row in enumerate(triples) if number not in gone for triple in row}
@@ -157,54 +145,35 @@ def _key_groups(
     }
 
 
-def _rarest_first(triples: Sequence[Sequence[Strings]], room: int, counts: str, ties: str) -> tuple[list[int], int]:
+def _rarest_first(triples: Sequence[Sequence[Strings]], room: int) -> tuple[list[int], int]:
     """Return the numbers of ``room`` sentences in the order in which they were moved, and the largest count taken."""
     holders: dict[Strings, list[int]] = defaultdict(list)  # insertion order is corpus order
     for number, row in enumerate(triples):
         for triple in row:
             holders[triple].append(number)
-    names = list(holders)
-    rank = {triple: number for number, triple in enumerate(names)}
-    fullest = {triple: max(len(triples[number]) for number in holders[triple]) for triple in names}
-    left = {triple: len(numbers) for triple, numbers in holders.items()}
-
-    def entry(triple: Strings, count: int) -> tuple[int, int, int]:
-        return count, -fullest[triple] if ties == "most-triples" else 0, rank[triple]
-
-    queue = [entry(triple, count) for triple, count in left.items()]
-    heapq.heapify(queue)
-    moved: list[int] = []
-    gone: set[int] = set()
+    fullest = {triple: max(len(triples[number]) for number in numbers) for triple, numbers in holders.items()}
+    moved: dict[int, None] = {}
     passed_over: list[Strings] = []
     largest = 0
-    while queue and len(moved) < room:
-        count, _, place = heapq.heappop(queue)
-        triple = names[place]
-        if left[triple] == 0 or (counts == "remaining" and count != left[triple]):
-            continue  # nothing left to move, or an entry that a newer one replaces
-        if len(moved) + left[triple] > room:
+    for triple in sorted(holders, key=lambda triple: (len(holders[triple]), -fullest[triple])):
+        left = [number for number in holders[triple] if number not in moved]
+        if not left:
+            continue
+        if len(moved) + len(left) > room:
             # Moves shrink the room at least as fast as this triple's rest, so it can never fit later.
             passed_over.append(triple)
             continue
         largest = max(largest, len(holders[triple]))
-        touched: Counter[Strings] = Counter()
-        for number in holders[triple]:
-            if number not in gone:
-                gone.add(number)
-                moved.append(number)
-                touched.update(triples[number])
-        for other, times in touched.items():
-            left[other] -= times
-            if counts == "remaining" and left[other]:
-                heapq.heappush(queue, entry(other, left[other]))
+        moved |= dict.fromkeys(left)
+        if len(moved) == room:
+            break
     for triple in passed_over:
         if len(moved) == room:
             break
         largest = max(largest, len(holders[triple]))
-        rest = [number for number in holders[triple] if number not in gone][: room - len(moved)]
-        moved += rest
-        gone.update(rest)
-    return moved, largest
+        rest = [number for number in holders[triple] if number not in moved]
+        moved |= dict.fromkeys(rest[: room - len(moved)])
+    return [*moved], largest
 
 
 REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange, published=True)
