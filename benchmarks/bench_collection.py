@@ -71,19 +71,20 @@ def sentences(seed: int = 0) -> Iterator[str]:
     sys.path.insert(0, str(DEMO.parent))
     from generator import SEED, World
     from generator.compose import Composer
-    from generator.generator import Shape, hold_out, rank_facts
+    from generator.generator import Shape, hold_out, keep, rank_facts
     from generator.zero import ZeroWriter
 
     world, shape = World(SEED), Shape()
+    everything = keep(world, shape.relations)
     weights = rank_facts(world, SEED, shape)
     common, _, _ = hold_out(weights, SEED, shape)
-    composer, writer = Composer(world, common), ZeroWriter(world, weights)
+    composer, writer = Composer(world, common), ZeroWriter(world, weights, everything)
     facts, sums = list(common), list(accumulate(common.values()))
     rng = random.Random(f"collection-{seed}")
     while True:
         if rng.random() < SHARE:
             anchor = rng.choices(facts, cum_weights=sums)[0]
-            draft = composer.compose(anchor, rng.choices((1, 2, 3, 4, 5), shape.counts)[0], rng)
+            draft = composer.compose(anchor, rng.choices(range(1, len(shape.counts) + 1), shape.counts)[0], rng)
         else:
             draft = writer.write(rng)[1]
         yield draft.finish("").text

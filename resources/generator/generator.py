@@ -7,7 +7,7 @@ sentences are numerous enough for a type F1; the shares themselves are counted, 
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,13 @@ class Shape:
     frequent: float = 0.45
     held_out: tuple[int, int] = (100, 100)
     each: int = 30
+
+
+def keep(world: World, relations: Collection[str]) -> list[Fact]:
+    """Leave a world the facts of some relations; returns all that it had."""
+    everything, world.facts = world.facts, [fact for fact in world.facts if fact.relation in relations]
+    world.pairs = Counter((fact.subject, fact.object) for fact in world.facts)
+    return everything
 
 
 def rank_facts(world: World, seed: int | str, shape: Shape) -> dict[Fact, float]:
@@ -123,8 +130,7 @@ def generate(seed: int | str = SEED, shape: Shape | None = None) -> dict[str, li
     """
     shape = shape or Shape()
     world = World(seed)
-    everything, world.facts = world.facts, [fact for fact in world.facts if fact.relation in shape.relations]
-    world.pairs = Counter((fact.subject, fact.object) for fact in world.facts)
+    everything = keep(world, shape.relations)
     weights = rank_facts(world, seed, shape)
     common, unseen, partial = hold_out(weights, seed, shape)
     composer = Composer(world, common)
