@@ -48,8 +48,8 @@ def test_versions_are_ranges_in_the_metadata_and_exact_in_the_constraints():
     assert re.search(r"^TORCH := \d+\.\d+\.\d+$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_all_is_everything_but_what_developers_need():
-    assert requirements("all") == requirements(*(set(EXTRAS) - {"all", "dev"}))
+def test_all_is_everything_but_what_developers_need_and_what_does_not_go_with_it():
+    assert requirements("all") == requirements(*(set(EXTRAS) - {"all", "dev", "inspect"}))
 
 
 def test_the_changelog_begins_with_this_version():

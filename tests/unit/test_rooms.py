@@ -30,7 +30,7 @@ FLOORS = (
     "report summary exchange",
     "steps",
     "jobs",
-    "api",
+    "api inspect_task",
     "commands",
     "cli",
     "__main__",
