@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tripleaudit.api.compare import compare
     from tripleaudit.api.score import score
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = ["audit", "check", "compare", "score"]
 
 

@@ -2,8 +2,8 @@
 
     inspect eval tripleaudit/extraction --model PROVIDER/MODEL -T test=test.jsonl -T train=train.jsonl --limit 100
 
-The relations of the corpus are given, as in the setting ``closed`` of a study's ``systems``. Inspect finds the module by
-the entry point of the extra ``inspect``.
+The relations of the corpus are given, as in the setting ``closed`` of a study's ``systems``. Inspect finds it by the
+entry point of the extra ``inspect``.
 """
 
 import numpy as np
