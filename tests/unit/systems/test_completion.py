@@ -123,7 +123,7 @@ def test_a_model_that_knows_the_benchmark_by_heart_names_the_hidden_half_of_the_
     assert (
         "lm completes 100.0 %, and 0.0 % where names are replaced; a lookup of the training set completes 2.5 %" in told
     )
-    assert "by heart or from elsewhere" in told
+    assert "memorised or from elsewhere" in told
 
 
 @pytest.mark.parametrize(("known", "share"), [([], 0), ([*ORIGINAL, *AUGMENTED], 100)])

@@ -1,6 +1,6 @@
 """Why a score is low for another reason than the extractor: names, case, blanks, form of Unicode, order, direction.
 
-Each hint comes from counting again with one difference forgiven, so that it says how many triples hang on it.
+Each hint comes from counting again with one difference forgiven, so that it says how many triples it concerns.
 """
 
 import unicodedata

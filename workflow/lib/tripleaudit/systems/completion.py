@@ -2,8 +2,8 @@
 
 A sentence is cut in the middle of its words. Of a gold triple one entity is shown and the other is hidden: it stands
 behind the cut, and neither its name nor a longer word of it occurs before. Who emits that triple has the name from
-elsewhere: by heart, or by a good guess. Two controls tell them apart. The augmented variants of the sentence have
-other names, which nobody can know by heart; a guess from the words around is as good there. And a lookup of the
+elsewhere: memorised, or by a good guess. Two controls tell them apart. The augmented variants of the sentence have
+other names, which nobody can have memorised; a guess from the words around is as good there. And a lookup of the
 training set completes the same triples with the entity that most training sentences have beside the shown one.
 """
 

@@ -90,10 +90,10 @@ def contamination(inputs: TableInputs) -> Table:
             "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
             "original test sentences, each drawn with all its variants. p: of the paired randomisation test, "
             "Holm-corrected over the rows.",
-            "A system that knows the triples of the benchmark by heart, from its training set or from pretraining, "
+            "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
             "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
-            "does not tell the two apart (docs/methods.md): compare it with the memorising baseline, which only knows "
-            "by heart, and between systems.",
+            "does not tell the two apart (docs/methods.md): compare it with the memorising baseline, which knows "
+            "nothing else, and between systems.",
             again
             and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
             "come from the benchmark's training set; these are other sentences, so there is no pair.",
@@ -141,6 +141,6 @@ CONTAMINATION = TableSpec(
     order=4,
     build=contamination,
     possible=lambda study: study.compared and "augmented" in study.protocols,
-    question="Does a system know the benchmark's triples by heart?",
+    question="Has a system memorised the benchmark's triples?",
     answer=answer_contamination,
 )

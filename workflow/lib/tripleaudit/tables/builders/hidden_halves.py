@@ -106,7 +106,7 @@ def completion(inputs: TableInputs) -> Table:
             "A system is shown the first half of a sentence and the relations of the corpus. Of a triple that counts, "
             "one entity is shown and the name of the other is not; it is emitted if all three strings are right.",
             "Augmented: the same triples of the same sentences with other names, each as often as it has a variant in "
-            "which both names are others and one is hidden, too. Nobody knows these by heart, so the difference is the "
+            "which both names are others and one is hidden, too. Nobody has memorised these, so the difference is the "
             "evidence, in percentage points with the 95 % bootstrap interval over sentences; p: of the paired "
             "randomisation test, Holm-corrected over the rows.",
             f"{known}: the same triples completed by what most training sentences have beside the shown entity and "
@@ -159,7 +159,7 @@ def answer_completion(table: Table, inputs: TableInputs) -> str:
     if sizes < FEW:
         return f"{told} The sentences are {sizes}; fewer than {FEW} are too few for a conclusion."
     if gap.low is not None and gap.low > 0:
-        return f"{told} It knows names of the benchmark that the shown half does not give, by heart or from elsewhere."
+        return f"{told} It knows names of the benchmark that the shown half does not give, memorised or from elsewhere."
     return f"{told} Nothing shows that it knows the hidden half; that it does not know it is not shown either."
 
 
