@@ -39,7 +39,11 @@ class OneRelConfig(ExtractorConfig):
 
 
 class OneRel(Extractor):
-    """The one-module, one-step extractor."""
+    """The one-module, one-step extractor: tags of (i, r, j) from ``R ReLU(dropout(W[h_i; h_j] + b))``.
+
+    Tag 0 is the paper's "-"; in the others H and T are subject (head) and object (tail), B and E an entity's first and
+    last token. The loss takes the tags of the gold triples, which the data loader writes as ``cells``.
+    """
 
     name = "onerel"
     config_class = OneRelConfig
@@ -58,8 +62,8 @@ class OneRel(Extractor):
     def __init__(self, config: OneRelConfig, encoder=None):
         super().__init__(config, encoder)
         width = self.hidden_size
-        self.pair = nn.Linear(2 * width, 3 * width)
-        self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # [tag, relation]
+        self.pair = nn.Linear(2 * width, 3 * width)  # W and b
+        self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # R, [tag, relation]
         self.post_init()
 
     def forward(
@@ -70,7 +74,8 @@ class OneRel(Extractor):
         if cells is None:
             return ExtractorOutput(scores={"hidden": hidden})
         table = self.table(dropped(hidden, self.config.hidden_dropout, self.training), attention_mask)
-        loss = table.loss(cells)[0] / table.pairs
+        total, _ = table.loss(cells)
+        loss = total / table.pairs
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
     @classmethod
