@@ -112,7 +112,7 @@ def page(
             behind=glance.behind(found, front),
             findings=glance.findings(found.tables.values()),
             lead=LEAD if drawn else "",
-            marks=mark_notes(cell for cells in front.rows.values() for cell in cells.values()),
+            marks=mark_notes(cell for cells in front.rows.values() for cell in cells.values()),  # also of the sentences
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=plots,

@@ -184,7 +184,8 @@ def lead_two_step(table: Table, inputs: TableInputs) -> str:
     alone, trained = steps._replace(extractor=name), steps._replace(extractor=name, training="wz")
     ways = {"training with zero-triple sentences": trained, f"{labels.extractor(gate)} in front": steps}
     changes = {way: together(*(_counts(inputs, one, "all") for one in (alone, run))) for way, run in ways.items()}
-    told = [f"{way}{_brought(change)}" for way, change in changes.items() if change is not None]
+    marks = {way: inputs.scores.mark(run) for way, run in ways.items()}
+    told = [f"{way}{_brought(change)}{marks[way]}" for way, change in changes.items() if change is not None]
     if not told:
         return ""
     first = f"On that test, {several(told)}"
