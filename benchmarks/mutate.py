@@ -28,8 +28,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-import accelerate  # noqa: F401  these, so that large libraries are there in every fork
-import hypothesis.extra.numpy  # noqa: F401
+import hypothesis.extra.numpy  # noqa: F401  these, so that large libraries are there in every fork
 import pydantic  # noqa: F401
 import pytest
 import safetensors.torch  # noqa: F401
@@ -41,7 +40,10 @@ import yaml
 from benchmarks.reached import FEW, PACKAGE, Reached, Tracer, at_import, tests_of
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("scoring", "protocols", "training", "extractors")
+ROOMS = (
+    *("scoring", "protocols", "training", "extractors", "llm", "generative", "grescores", "needles", "plan"),
+    *("commands", "tables"),
+)
 COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
             ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,

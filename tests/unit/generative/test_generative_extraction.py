@@ -105,6 +105,9 @@ def test_a_reminder_that_does_not_help_changes_nothing(tmp_path):
     results, _, fake = run(tmp_path, "what?", sentences=SENTENCES[:1])
     assert fake.count == 2
     assert (results[0].parse_status, results[0].calls[0].reasked) == ("failed", False)
+    answers = ["what?", Reply("", refusal="I would rather not")]
+    results, _, fake = run(tmp_path / "refused", answers, sentences=SENTENCES[:1])
+    assert fake.count == 2 and results[0].calls[0].answer.text == "what?"
 
 
 def test_bad_answers_are_results_not_errors(tmp_path):

@@ -1,5 +1,6 @@
 """The client against a server that misbehaves: nothing is lost, nothing is paid twice, limits hold."""
 
+import hashlib
 import json
 import multiprocessing
 import threading
@@ -344,6 +345,7 @@ def test_embeddings_are_cached_text_by_text(tmp_path):
         second = client.embed(["c", "a"])
         assert first.shape == (3, 8)
         assert (first[0] == first[2]).all()
+        assert first[1].tolist() == pytest.approx([byte / 255 for byte in hashlib.sha256(b"b").digest()[:8]])
         assert (second[1] == first[0]).all()
         assert not (first[0] == first[1]).all()
         assert [body["input"] for body in fake.requests] == [["a", "b"], ["c"]]

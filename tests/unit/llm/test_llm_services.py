@@ -15,7 +15,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, hang, malformed, status
 from tripleaudit.errors import UserError
-from tripleaudit.llm.capabilities import Problem, strict_problem
+from tripleaudit.llm.capabilities import Capabilities, Problem, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
 from tripleaudit.llm.endpoint import split_thought
 from tripleaudit.llm.ledger import Ledger
@@ -546,3 +546,10 @@ def test_the_keys_of_stored_answers_stay():
     )
     key = "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
     assert request.key(Endpoint("http://127.0.0.1:9/v1", "old-model")) == key
+
+
+@pytest.mark.parametrize("known", ["max_tokens", "max_completion_tokens"])
+def test_the_other_field_is_learned_from_a_refusal_of_either(known):
+    said = Problem(f"Unrecognized request argument supplied: {known}")
+    learned = Capabilities(token_field=known).after_rejection(said, {known: 5})
+    assert {learned.token_field, known} == {"max_tokens", "max_completion_tokens"}

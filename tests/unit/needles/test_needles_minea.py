@@ -245,3 +245,12 @@ def test_wilson_interval():
     assert 0.13 < (high - low) / 2 < 0.15  # 43 needles: about 14 points
     assert wilson(0, 0) == (0, 1) and wilson(0, 10)[0] == 0 and wilson(10, 10)[1] == pytest.approx(1)
     assert wilson(8, 10) == pytest.approx((0.49016, 0.94332), abs=1e-4)
+
+
+def test_of_needles_that_a_judge_sees_in_one_entity_the_one_that_bears_its_name_stays():
+    rows = [
+        {"id": "a", "doc": "d", "llm": True, "llm_index": 4, "n_index": None, "k_ratio": 0.9, "k_any": 0.9},
+        {"id": "b", "doc": "d", "llm": True, "llm_index": 4, "n_index": 4, "k_ratio": 0.1, "k_any": 0.1},
+    ]
+    assert [row["llm"] for row in rated(rows)] == [False, True]
+    assert [row["llm"] for row in rated([dict(row, n_index=None) for row in rows])] == [True, False]

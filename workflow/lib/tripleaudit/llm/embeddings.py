@@ -83,7 +83,7 @@ async def embed(texts: list[str], batch: int, endpoint: Endpoint, cache: Cache, 
         at_most = sum(len(text.encode("utf-8", "replace")) + 8 for _, text in part)
         batch_key = canonical_key([key for key, _ in part])
         payload = await post(batch_key, {**body, **endpoint.extra}, at_most, len(part))
-        rows = sorted(payload["data"], key=lambda row: row.get("index", 0))
+        rows = payload["data"]
         if len(rows) != len(part):
             raise EndpointError(f"endpoint '{endpoint.name}' sent {len(rows)} embeddings for {len(part)} texts")
         new = {key: np.asarray(row["embedding"], dtype="<f4") for (key, _), row in zip(part, rows, strict=True)}
