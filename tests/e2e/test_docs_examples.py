@@ -76,18 +76,27 @@ def dry_run(folder, target, study):
     return jobs(done)
 
 
+@pytest.fixture(scope="module")
+def corpus(folder):
+    """What the page's first example prints; those after it use its corpus, whichever runs first."""
+    return run(folder, "A corpus")
+
+
+@pytest.fixture(scope="module")
+def tagger(folder, corpus):
+    return run(folder, "An extractor")
+
+
 @pytest.mark.slow
-def test_a_corpus(folder):
-    printed = run(folder, "A corpus")
-    assert "entirely seen" in printed.lower()
-    assert "people" in printed
+def test_a_corpus(folder, corpus):
+    assert "entirely seen" in corpus.lower()
+    assert "people" in corpus
     assert (folder / "results/people/tables/triple-types.tex").is_file()
 
 
 @pytest.mark.slow
-def test_an_extractor(folder):
-    printed = run(folder, "An extractor")
-    assert "tagger" in printed.lower()
+def test_an_extractor(folder, tagger):
+    assert "tagger" in tagger.lower()
     history = (folder / "results/tagger/models/people/original-nz/tagger/none/seed1/history.jsonl").read_text()
     losses = [row["loss"] for row in map(json.loads, history.splitlines()) if "loss" in row]
     assert losses[-1] < losses[0] / 2, "the extractor of the example does not learn"
@@ -96,7 +105,7 @@ def test_an_extractor(folder):
 
 
 @pytest.mark.slow
-def test_plugins_of_every_kind(folder):
+def test_plugins_of_every_kind(folder, corpus):
     """Each of the five kinds comes from a file outside the project and is seen in what one study prints."""
     (folder / "tagger.py").write_text(next(b.text for b in EXAMPLES["An extractor"] if b.file == "tagger.py"), "utf-8")
     printed = run(folder, "Plugins")
@@ -120,7 +129,7 @@ def test_plugins_of_every_kind(folder):
 
 
 @pytest.mark.slow
-def test_a_trained_extractor_in_python(folder):
+def test_a_trained_extractor_in_python(folder, tagger):
     blocks = EXAMPLES["A trained extractor in Python"]
     body = ast.parse(blocks[0].text).body
     assert len(body) <= 5
@@ -129,7 +138,7 @@ def test_a_trained_extractor_in_python(folder):
 
 
 @pytest.mark.slow
-def test_a_language_model(folder):
+def test_a_language_model(folder, corpus):
     answer = json.dumps({"triples": [["Ada Lund", "works for", "Harrow Steel"]]})
     with FakeEndpoint(answer=answer) as fake:
         printed = run(folder, "A language model", replace=("http://localhost:8000/v1", fake.url))
@@ -140,7 +149,7 @@ def test_a_language_model(folder):
 
 
 @pytest.mark.slow
-def test_inside_another_workflow(folder):
+def test_inside_another_workflow(folder, corpus):
     printed = run(folder, "Inside another workflow")
     assert len(printed.splitlines()) >= 2
     assert (folder / "summary.txt").read_text() == "".join(

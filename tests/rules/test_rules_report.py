@@ -48,7 +48,7 @@ def test_report_and_plots_follow_from_a_finished_study(study):
         plots = {path.stem for path in (study / "results/small/plots").glob(f"*.{ending}")}
         assert plots == {"type-f1", "cardinality-drop", "f1-cost", "training-curves", "time-memory"}
     text = (study / "results/small/report.html").read_text(encoding="utf-8")
-    assert text.count("<figure") == 3  # the others are drawn from their tables
+    assert text.count("<figure") == 4  # the first screen's, and those that are not drawn from their tables
     assert "Training, minutes" in text  # the benchmark file of one run is there, the others' are missing
     assert EVIL not in text
     assert "snakemake --cores 2 results/small/tables/type-f1.md --configfile study.yaml" in text

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tripleaudit.protocols.augmented.choose import PARTS
 from tripleaudit.protocols.types import Strings
+from tripleaudit.protocols.variants import PARTS
 
 Outcomes = Counter[tuple[str, str, str, str]]
 """Entities by part, way (``masked_word``, ``masked_words``, ``vectors``), role (s, o, so) and same, seen or unseen."""

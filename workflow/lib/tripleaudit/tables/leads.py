@@ -65,9 +65,16 @@ def apart(first: Cell, second: Cell) -> Change | None:
 
 
 def together(first: np.ndarray | None, second: np.ndarray | None) -> Change | None:
-    """Return the second F1 minus the first one in points, of the same sentences (counts ``[sentences, runs, 3]``)."""
+    """Return the second F1 minus the first one in points, of the same sentences (counts ``[sentences, runs, 3]``).
+
+    A system with one run stands against each run of the other; two different numbers of runs cannot be paired.
+    """
     if first is None or second is None or len(first) != len(second):
         return None
+    runs = max(first.shape[1], second.shape[1])
+    if {first.shape[1], second.shape[1]} - {1, runs}:
+        return None
+    first, second = (np.broadcast_to(each, (len(each), runs, 3)) for each in (first, second))
     bound = (difference_intervals(first, second) or {}).get("f1")
     if bound is None:
         return None
