@@ -263,6 +263,9 @@ def gpu() -> list:
     lookup = t(F1_TABLE, LOOKUP, "F1")
     rest = [names[-1] for names, row in t.tables["trainings"] if row["Converged"].text == "yes"]
     return [
+        Told(0, SETTING),
+        *(Told(value, "of docs/benchmarks.md") for value in (83700, 6, 2844, 64, 80.0)),
+        t(F1_TABLE, "CasRel", "F1"),
         *ends(above[0]),
         *ends(above[1]),
         WEBNLG("strata-sizes", "Unseen", "Ori."),
@@ -274,6 +277,7 @@ def gpu() -> list:
         lookup,
         t(F1_TABLE, "mp-casrel", "F1") - t(F1_TABLE, "mp-casrel-en", "F1"),
         t(AUGMENTED, "mp-casrel-en", "F1") - t(AUGMENTED, "mp-casrel", "F1"),
+        *(Told(value, "printed by the paper") for value in (-0.5, 17.5)),
         *ends([t("contamination", name, "Difference") for name in rest]),
         t("contamination", LOOKUP, "Difference"),
     ]
@@ -329,7 +333,7 @@ def readme() -> list:
         Told(90, "a title"),
         *(CONLL("end-to-end", f"CoNLL04, trained NZ|{name}", DROP) for name in ("BiRTE", "CasRel")),
         Told(2024, "a year"),
-        *(Told(value, genres) for value in (68.2, 62.8, 68.2, 62.8)),
+        *(Told(value, genres) for value in (19, 68.2, 62.8, 68.2, 62.8)),
         Told(2404.04068, "a number of arXiv"),
         MINEA.note(r"SmolLM2-(\d+)M"),
         Told(22, "million parameters"),
