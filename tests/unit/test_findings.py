@@ -319,7 +319,7 @@ def readme() -> list:
     t = GPU
     strata = ("Entire", "Partial", "Unseen")
     casrel = [t.cell(F1_TABLE, "CasRel", column) for column in strata]
-    genres = "of docs/results-genres.md, which has its own comparison"
+    genres = "of the section GenRES of docs/results.md, which has its own comparison"
     lookup = [t.cell(F1_TABLE, LOOKUP, "F1"), t.cell(F1_TABLE, LOOKUP, "Entire")]
     rows = []
     for name, printed in (("PFN", False), ("BiRTE", False), ("PRGC", True), ("CasRel", True)):
