@@ -85,6 +85,34 @@ def intervals(
     return found
 
 
+def rate_interval(
+    predicted: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
+) -> Interval | None:
+    """Return the interval of the number of triples predicted for a sentence.
+
+    Args:
+        predicted: numbers ``[sentences, runs]``; sentences are resampled, and with several runs their luck as in
+            :func:`intervals`. Where none is predicted at all, the upper bound is Wilson's for the share of sentences.
+
+    Returns:
+        ``None`` where there are fewer than :data:`FEWEST` sentences or no resample.
+    """
+    count, runs = predicted.shape
+    if count < FEWEST or not replicates:
+        return None
+    if not predicted.any():
+        return _inside(Interval(0.0, 0.0), 0.0, count, level)
+    random = np.random.default_rng(seed)
+    rows, times = np.unique(predicted, axis=0, return_counts=True)
+    samples = (random.multinomial(count, times / count, size=replicates) @ rows / count).mean(axis=1)
+    if runs > 1:
+        luck = random.standard_t(runs - 1, size=replicates) / math.sqrt(runs)
+        samples = np.maximum(samples + predicted.mean(axis=0).std(ddof=1) * luck, 0)
+    tail = (1 - level) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
 def difference_intervals(
     first: np.ndarray, second: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
 ) -> dict[str, Interval] | None:

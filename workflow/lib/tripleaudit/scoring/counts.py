@@ -2,7 +2,8 @@
 
 A CSV file whose first line is a comment ``# {…}`` with the keys of the run, and ``reasons`` where there are some; then
 one row a sentence with its id, its stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` under
-each matching rule.
+each matching rule. A test set with sentences without triples has a third column: which names of training they hold
+(:mod:`tripleaudit.scoring.held_names`).
 """
 
 import csv
@@ -19,6 +20,7 @@ from tripleaudit.scoring.metrics import in_stratum
 
 COLUMNS = ("correct", "predicted", "gold")
 REASONS = "reasons"
+NAMES = "names"
 
 
 @dataclass
@@ -30,6 +32,8 @@ class SentenceCounts:
         ids: sentence ids.
         strata: stratum of each sentence, ``None`` for zero triples or where no training set was given.
         counts: matching rule -> integers ``[sentences, 3]`` (correct, predicted, gold).
+        names: of each sentence without triples which names of training it holds, ``None`` for the others; empty where
+            every sentence has triples, or no training set was given.
         reasons: sentences on why next to nothing is found, for another reason than the extractor.
     """
 
@@ -38,6 +42,7 @@ class SentenceCounts:
     strata: Sequence[str | None]
     counts: Mapping[str, np.ndarray] = field(default_factory=dict)
     reasons: Sequence[str] = ()
+    names: Sequence[str | None] = ()
 
     def of(self, matching: str, stratum: str = "all") -> np.ndarray:
         """Return the counts ``[sentences of the stratum, 3]`` under one matching rule."""
@@ -45,15 +50,22 @@ class SentenceCounts:
 
     def save(self, path: str | Path) -> None:
         """Write the file, atomically."""
-        header = ["id", "stratum", *(f"{matching}:{column}" for matching in self.counts for column in COLUMNS)]
+        known = any(self.names)
+        header = [
+            "id",
+            "stratum",
+            *[NAMES] * known,
+            *(f"{matching}:{column}" for matching in self.counts for column in COLUMNS),
+        ]
         table = np.concatenate(list(self.counts.values()), axis=1).tolist() if self.counts else [[]] * len(self.ids)
         with atomic_write(path) as stream:
             first = {**self.keys, **({REASONS: list(self.reasons)} if self.reasons else {})}
             stream.write("# " + json.dumps(first, ensure_ascii=True, sort_keys=True) + "\n")
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(header)
-            for id_, stratum, numbers in zip(self.ids, self.strata, table, strict=True):
-                writer.writerow([id_, stratum or "", *numbers])
+            names = [[name or ""] for name in self.names] if known else [[]] * len(self.ids)
+            for id_, stratum, name, numbers in zip(self.ids, self.strata, names, table, strict=True):
+                writer.writerow([id_, stratum or "", *name, *numbers])
 
 
 def load_counts(path: str | Path) -> SentenceCounts:
@@ -68,17 +80,19 @@ def load_counts(path: str | Path) -> SentenceCounts:
             keys = json.loads(first.removeprefix("# "))
             reader = csv.reader(stream)
             header = next(reader)
-            names = list(dict.fromkeys(name.rsplit(":", 1)[0] for name in header[2:]))
+            first = 3 if NAMES in header[2:3] else 2
+            names = list(dict.fromkeys(name.rsplit(":", 1)[0] for name in header[first:]))
             rows = list(reader)
             ids = [row[0] for row in rows]
             strata = [row[1] or None for row in rows]
-            table = np.array([row[2:] for row in rows], dtype=np.int64).reshape(len(rows), len(names), 3)
+            held = [row[2] or None for row in rows] if first == 3 else []
+            table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(len(rows), len(names), 3)
         except (ValueError, IndexError, StopIteration) as error:
             raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
     if not isinstance(keys, dict):
         raise UserError(f"{path}: not a file of per-sentence counts (no keys in the first line)")
     reasons = keys.pop(REASONS, ())
-    return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)}, reasons)
+    return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)}, reasons, held)
 
 
 def read_keys(path: str | Path) -> dict[str, str]:

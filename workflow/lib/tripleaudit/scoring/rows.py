@@ -13,6 +13,7 @@ from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, intervals
 from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.held_names import kinds_of
 from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
@@ -44,7 +45,8 @@ def count_run(
     strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
     rules = applicable(gold, predictions) if matchings is None else matchings
     counts = {matching: sentence_counts(gold, predictions, matching) for matching in rules}
-    return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts)
+    names = kinds_of(gold, train) if train is not None else []
+    return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts, names=names)
 
 
 def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: int = 0) -> list[Score]:

@@ -13,7 +13,7 @@ import numpy as np
 from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, scores_of
+from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.rows import split_two_step
@@ -147,6 +147,33 @@ class ScoreIndex:
             of={**run._asdict(), "stratum": name, "matching": matching, "metric": "f1"},
             cases=len(stacked),
             full=100,
+        )
+
+    def false_triples(self, run: RunKey, names: str, digits: int) -> Cell:
+        """Return the triples that are predicted for 100 sentences without any, a gap without such sentences.
+
+        Args:
+            names: of training that they hold (:mod:`tripleaudit.scoring.held_names`), several kinds with ``+`` between
+                them; empty for all.
+        """
+        counted = self._counts.get(run, {})
+        held = next((one.names for one in counted.values()), ())
+        chosen = [place for place, name in enumerate(held) if name and (not names or name in names.split("+"))]
+        stacked = self._stacked(run, "all", PRIMARY, tuple(counted))
+        if stacked is None or not chosen:
+            return Cell(digits=digits)
+        predicted = stacked[chosen][:, :, 1]
+        means, bound = 100 * predicted.mean(axis=0), rate_interval(predicted)
+        return Cell(
+            value=statistics.fmean(means.tolist()),
+            digits=digits,
+            sd=statistics.stdev(means.tolist()) if len(means) > 1 else None,
+            low=None if bound is None else 100 * bound.low,
+            high=None if bound is None else 100 * bound.high,
+            seeds=_trained(counted),
+            mark=self.mark(run),
+            of={**run._asdict(), "stratum": names or "zero", "matching": PRIMARY, "metric": "false_triples"},
+            cases=len(chosen),
         )
 
     def elsewhere(self, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:

@@ -1,0 +1,112 @@
+"""``co-occurrence``: triples that are predicted where there is none, by which names of training a sentence holds.
+
+Two known names in a sentence that joins them by nothing are hard negatives: what the names suggest is wrong there.
+"""
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.held_names import KINDS
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.grid import extracts, mark_notes, row_notes
+from tripleaudit.tables.inputs import TableInputs, run_of
+
+HEADS = {
+    "seen_pair": "Pair seen in training",
+    "joinable": "Names that relations join",
+    "names": "Other names",
+    "none": "No name",
+}
+ENOUGH = 30
+"""Sentences under which an answer says nothing of a kind."""
+LOOKUP = "memorise"
+TEMPTING = "seen_pair+joinable"
+NOTE = (
+    "False triples for 100 test sentences that have no triple, by the names of training that a sentence holds: two "
+    "that a training triple joins; else two of types that some relation joins there (where entities have no types: one "
+    "that a relation has as its subject and one that it has as its object); else any; or none. [low, high]: 95 % "
+    "bootstrap over sentences, where nothing is predicted Wilson's for the share of sentences."
+)
+
+
+def co_occurrence(inputs: TableInputs) -> Table:
+    """Build from the counts on the original test sets with zero-triple sentences."""
+    runs = [
+        run
+        for run in inputs.scores.runs
+        if (run.protocol, run.testing, run.noise) == ("original", "wz", "none") and extracts(run.extractor)
+    ]
+    rows, cells = [], []
+    for corpus in labels.corpora(run.corpus for run in runs):
+        for training, setting in labels.SETTINGS.items():
+            mine = {run.extractor: run for run in runs if (run.corpus, run.training) == (corpus, training)}
+            for name in labels.ordered(mine, labels.cardinality_order()):
+                found = tuple(inputs.scores.false_triples(mine[name], kind, inputs.digits(1)) for kind in (*KINDS, ""))
+                group = f"{labels.corpus(corpus)}, trained {setting}"
+                if name in inputs.untrained or name in BASELINES:
+                    group = f"{labels.corpus(corpus)}, not trained"
+                if any(cell.value is not None for cell in found):
+                    rows.append(Row(labels.extractor(name), found, group))
+                    cells += found
+    groups = [row.group for row in rows]
+    rows = sorted(rows, key=lambda row: groups.index(row.group))
+    sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
+    sizes_note = "Test sentences: " + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS) + "."
+    return Table(
+        "co-occurrence",
+        inputs.caption("False triples for 100 sentences without triples, by the names of training that they hold."),
+        [*map(Column, HEADS.values()), Column("All")],
+        rows,
+        "Model",
+        "Training",
+        notes=chosen(
+            NOTE,
+            len({row.group.partition(",")[0] for row in rows}) == 1 and sizes_note,
+            *mark_notes(cell for cell in cells if cell.value is not None),
+            *row_notes(inputs, (), "original"),
+            gaps_note(cells),
+        ),
+    )
+
+
+def answer(table: Table, inputs: TableInputs) -> str:
+    """Say of each system what names tempt it to, beside sentences without a known one and the lookup.
+
+    Where few sentences hold a pair seen in training, those with two names that relations join count with them.
+    """
+    found = []
+    for row in table.rows:
+        seen, *_, none, _ = row.cells
+        run = run_of(seen.of or none.of or {})
+        held = "a pair seen in training"
+        if (seen.cases or 0) < ENOUGH:
+            seen, held = inputs.scores.false_triples(run, TEMPTING, seen.digits), "two names that a relation joins"
+        if run.extractor in BASELINES or min(seen.cases or 0, none.cases or 0) < ENOUGH:
+            continue
+        lookup = inputs.scores.false_triples(
+            run._replace(extractor=LOOKUP, training="nz"), seen.of["stratum"], seen.digits
+        )
+        beside = "" if lookup.value is None else f" (looking pairs up: {lookup.shown})"
+        found.append(
+            f"{row.label} ({row.group}) says {_shown(seen)} false triples for 100 that hold {held}{beside} and "
+            f"{_shown(none)} for 100 without a known name"
+        )
+    if not found:
+        return f"Too few sentences without triples (under {ENOUGH}) hold names that tempt, or none, for a conclusion."
+    return f"Of sentences without triples: {'; '.join(found)}."
+
+
+def _shown(cell: Cell) -> str:
+    bounds = "" if cell.low is None or cell.high is None else f" [{number(cell.low, 1)}, {number(cell.high, 1)}]"
+    return f"{cell.shown}{bounds}"
+
+
+CO_OCCURRENCE = TableSpec(
+    name="co-occurrence",
+    order=13.5,
+    build=co_occurrence,
+    possible=lambda study: study.compared and "wz" in study.settings,
+    question="Are triples invented where two known names meet and no relation holds?",
+    answer=answer,
+    glance=None,
+)
