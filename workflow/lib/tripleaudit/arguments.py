@@ -72,6 +72,12 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         metavar="ROLE=COLUMN",
         help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
+    add_encoding(parser)
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add ``--encoding``."""
+    parser.add_argument("--encoding", metavar="E", help="of files that are not UTF-8 or UTF-16, such as cp1252")
 
 
 def add_gpu(parser: argparse.ArgumentParser) -> None:

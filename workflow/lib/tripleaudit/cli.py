@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tripleaudit import __version__, commands
+from tripleaudit import __version__, commands, files
 from tripleaudit.arguments import check_places
 from tripleaudit.errors import UserError, hint
 from tripleaudit.machine import extras, storage
@@ -83,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             argcomplete.autocomplete(parser)
         args = parser.parse_args(argv)
         check_places(vars(args))
+        if getattr(args, "encoding", None):
+            files.read_else_as(args.encoding)
         return args.run(args) or 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)

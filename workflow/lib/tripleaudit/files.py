@@ -11,12 +11,14 @@ import stat
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 
+ELSE: ContextVar[str | None] = ContextVar("ELSE", default=None)  # encoding of texts that are not UTF-8 or UTF-16
 ZSTD = b"\x28\xb5\x2f\xfd"  # how a zstd file begins
 MANIFEST = "collection.json"  # lists the blocks of a text collection, which are read as one file
 
@@ -183,6 +185,21 @@ def check_file(path: str | Path) -> Path:
     return path
 
 
+def read_else_as(encoding: str | None) -> None:
+    """Read texts that are not UTF-8 in another encoding, from here on.
+
+    Raises:
+        UserError: there is no such encoding of texts.
+    """
+    if encoding is not None:
+        try:
+            if not codecs.lookup(encoding)._is_text_encoding:
+                raise LookupError
+        except LookupError:
+            raise UserError(f"--encoding: {encoding!r} is no encoding of texts; expected one such as cp1252") from None
+    ELSE.set(encoding)
+
+
 @contextlib.contextmanager
 def open_text(path: str | Path) -> Iterator[IO[str]]:
     """Open a text file for reading: UTF-8 or UTF-16, with or without a byte-order mark, also through gzip or zstd.
@@ -196,10 +213,13 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
     try:
         with _opened(path) as content:
             encoding = _encoding(content.peek(4)[:4])
+            if (other := ELSE.get()) and encoding == "utf-8" and _line_that_is_not_utf8(path):
+                encoding = other
             with io.TextIOWrapper(content, encoding=encoding, newline="") as stream:
                 yield stream
     except UnicodeError as error:
-        raise UserError(f"{path}{_line_that_is_not_utf8(path)}: not UTF-8 text") from error
+        advice = "" if ELSE.get() else "; --encoding names another one, such as cp1252"
+        raise UserError(f"{path}{_line_that_is_not_utf8(path)}: not UTF-8 text{advice}") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise UserError(f"{path}: not a whole gzip file ({error})") from error
 

@@ -1,7 +1,7 @@
 """Scores of predictions with intervals, in parts, and why they may be low."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.corpora.readers import read_corpus
@@ -113,6 +113,8 @@ def score(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     predicted_columns: Mapping[str, str] | None = None,
+    predicted_format: str = "auto",
+    missing: Literal["refuse", "empty"] = "refuse",
     relations: Mapping[str, str] | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
@@ -128,6 +130,8 @@ def score(
         format: of files; ``auto`` tells it from their content.
         columns: ``{role: column}`` where columns have other names than usual.
         predicted_columns: the same of ``predictions`` alone.
+        predicted_format: of ``predictions`` alone.
+        missing: ``empty`` takes sentences without a prediction as without triples.
         relations: predicted relation -> the one of the gold that it stands for; others stay as they are.
         bootstrap: resamples of the intervals; 0: none.
         seed: of the resampling.
@@ -136,7 +140,8 @@ def score(
         UserError: something cannot be read, the sides do not belong together, or the rule does not apply.
     """
     matching = check_matching(matching)
-    right, guess = load_pair(given(gold, "gold"), given(predictions, "predictions"), format, columns, predicted_columns)
+    sides = given(gold, "gold"), given(predictions, "predictions")
+    right, guess = load_pair(*sides, format, columns, predicted_columns, predicted_format, missing)
     guess, count = renamed(guess, relations or {})
     seen = None if train is None else read_corpus(given(train, "train"), format=format, columns=columns).sentences
     if matching not in applicable(right, guess):

@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole
+from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole, add_encoding
 
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=COLUMN",
         help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
+    add_encoding(parser)
     parser.add_argument(
         "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"
     )

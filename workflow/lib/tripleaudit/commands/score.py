@@ -34,6 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=COLUMN",
         help="the same of PREDICTIONS alone, such as order=sor",
     )
+    parser.add_argument("--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS alone")
+    parser.add_argument(
+        "--missing",
+        choices=("refuse", "empty"),
+        default="refuse",
+        help="sentences without a prediction: refuse the file (default), or take them as without triples",
+    )
     parser.add_argument(
         "--relations",
         action="append",
@@ -61,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
         format=args.format,
         columns=parse_columns(args.column),
         predicted_columns=parse_columns(args.predicted_column, "--predicted-column"),
+        predicted_format=args.predicted_format,
+        missing=args.missing,
         relations=given_map(args.relations),
         bootstrap=args.bootstrap,
         seed=args.seed,

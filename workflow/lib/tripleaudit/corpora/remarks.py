@@ -19,6 +19,7 @@ KINDS: Final = {
     "in_pieces": "relations of an entity in several pieces, which has no span, are left out",
     "no_relations": "annotations of other kinds (events, equivalences) are left out",
     "null_triples": "sentences have null in place of their triples; they are read as having none",
+    "no_object": "extractions without an object are left out",
     "missing_values": "triples are nan, NULL or the like in all three parts; they are read as no triple",
     "names_like_missing": "triples have a name like nan or NULL, as tables write a missing value; it is read as a name",
     "empty_names": "triples have an entity without a name",

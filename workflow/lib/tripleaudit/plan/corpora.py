@@ -83,6 +83,8 @@ class Corpus(Section):
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
     columns: Columns | None = None
     """Which column of the files is what, where they are in no known form; see docs/formats.md."""
+    encoding: Text | None = None
+    """Encoding of files that are not UTF-8 or UTF-16, such as cp1252."""
     occurrence: Literal["first", "all"] = "first"
     """Which mention of an entity string is its span, the first one or all of them."""
     uncased: bool = False
@@ -354,6 +356,8 @@ class Corpora:
             result += ["--corpus", name, "--split", split]
         else:
             result += ["--format", chosen.format]
+            if chosen.encoding is not None:
+                result += ["--encoding", chosen.encoding]
             for role, column in (chosen.columns.given() if chosen.columns else {}).items():
                 result += ["--column", f"{role}={column}"]
             if chosen.files.valid is None and split != "test":

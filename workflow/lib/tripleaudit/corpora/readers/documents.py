@@ -7,15 +7,17 @@ every pair of mentions is a place of the triple.
 ``dygie``: ``{"doc_key", "sentences", "ner", "relations"}`` with token positions in the document, ends inclusive; a
 sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in this form.
 
-``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``.
+``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``, also as a model
+decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or ``prediction``.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import LeftOut, RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import items, join_tokens, read_objects, shown, take
+from tripleaudit.corpora.readers.common import Probe, items, join_tokens, read_objects, shown, take
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -109,12 +111,22 @@ def read_dygie(path: str | Path) -> Iterator[RawSentence]:
             begin += len(tokens.tokens)
 
 
+REBEL_TEXTS = ("context", "text", "sentence", "input")
+REBEL_SAID = ("triplets", "generated_text", "prediction", "output")
+_SPECIAL = re.compile(r"</?s>|<pad>")  # what a tokenizer leaves of a decoded output
+
+
+def _is_rebel(probe: Probe) -> bool:
+    return any("<triplet>" in str(probe.value.get(key, "")) for key in REBEL_SAID)
+
+
 def read_rebel(path: str | Path) -> Iterator[RawSentence]:
     """Yield the texts with the triples of their linearisation; ids are ``id`` or places in the file from 0."""
     for number, (where, value) in enumerate(read_objects(path)):
-        text = take(value, "context" if "context" in value else "text", str, where)
+        text = take(value, next((key for key in REBEL_TEXTS if key in value), "text"), str, where)
         triples = []
-        for group in take(value, "triplets", str, where).split("<triplet>")[1:]:
+        said = take(value, next((key for key in REBEL_SAID if key in value), "triplets"), str, where)
+        for group in _SPECIAL.sub(" ", said).split("<triplet>")[1:]:
             subject, *rest = group.split("<subj>")
             if not rest and subject.strip():
                 raise UserError(f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject")
@@ -141,6 +153,6 @@ FORMATS = (
     ),
     CorpusFormat(
         name="rebel", order=5.5, read=read_rebel, keys=("context", "triplets"),
-        detects=lambda probe: "<triplet>" in str(probe.value.get("triplets", "")),
+        detects=_is_rebel,
     ),
 )  # fmt: skip

@@ -1,0 +1,147 @@
+"""What builders of knowledge graphs, open extractors and their wrappers write, as their packages dump it.
+
+Most keep the text beside its triples; one that does not (``kg-gen``, ``gliner2``) is read with the text in its row,
+``{"text": …, **output}``, or as predictions without texts, by id or by order.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.readers.common import Probe, items, load_json, read_objects, take
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.row_files import ABSENT, Rows, at, read_parquet, read_rows
+
+# LangChain: GraphDocument.model_dump()
+LANGCHAIN = form(
+    "langchain", order=5.71, keys=("nodes", "relationships", "source"), text="source.page_content",
+    triples="relationships", subject="source.id", relation="type", object="target.id",
+    entities="nodes", key="id", type="type",
+)  # fmt: skip
+
+# LlamaIndex: the nodes of a property-graph extractor, TextNode.to_dict() or model_dump()
+LLAMA_INDEX = form(
+    "llama-index", order=5.72, keys=("id_", "metadata", "text"), id="id_", text="text",
+    detects=lambda probe: "id_" in probe.value and at(probe.value, "metadata.relations") is not ABSENT,
+    triples="metadata.relations", subject="source_id", relation="label", object="target_id",
+    entities="metadata.nodes", key="name", type="label",
+)  # fmt: skip
+
+# KGGen: Graph.model_dump(), with its text
+KG_GEN = form(
+    "kg-gen", order=5.73, keys=("text", "entities", "edges", "relations"), id="id", text="text", triples="relations",
+)  # fmt: skip
+
+
+def extracted(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any] | None, str]:
+    """Return an extraction of OpenIE 5 with its first object; one without any is no triple."""
+    if at(row, "extraction.arg2s.0") is ABSENT:
+        return None, "no_object"
+    ends = {"s": "extraction.arg1.text", "r": "extraction.rel.text", "o": "extraction.arg2s.0.text"}
+    return {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}, ""
+
+
+# OpenIE 5: one extraction a row
+OPENIE5 = form(
+    "openie5", order=5.74, keys=("sentence", "extraction"), plain=extracted,
+    text="sentence", subject="s", relation="r", object="o",
+)  # fmt: skip
+
+
+def annotations(path: Path) -> Rows:
+    """Yield the sentences of documents that CoreNLP annotated, with their words."""
+    documents = [(str(path), load_json(path))] if Probe(path).first == "{" else read_objects(path)
+    for where, document in documents:
+        for number, sentence in enumerate(items(document, "sentences", dict, where), 1):
+            here = f"{where} sentence {number}"
+            words = [take(token, "word", str, here) for token in items(sentence, "tokens", dict, here)]
+            yield here, {"tokens": words, "openie": items(sentence, "openie", dict, here)}
+
+
+# Stanford OpenIE: CoreNLP's JSON; spans count tokens, ends exclusive
+STANFORD_OPENIE = form(
+    "stanford-openie", order=5.75, rows=annotations, tokens="tokens", triples="openie", relation="relation",
+    detects=lambda probe: isinstance(at(probe.value, "sentences.0"), dict)
+    and at(probe.value, "sentences.0.openie") is not ABSENT,
+    subject_start="subjectSpan.0", subject_end="subjectSpan.1", object_start="objectSpan.0", object_end="objectSpan.1",
+)  # fmt: skip
+
+
+def units(path: Path) -> Rows:
+    """Yield the text units of a GraphRAG index with the relationships that were found in each."""
+    ending = "parquet" if (path / "text_units.parquet").is_file() else "csv"
+    read = read_parquet if ending == "parquet" else read_rows
+    texts = {str(row["id"]): row for _, row in read(path / f"text_units.{ending}")}
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in texts}
+    for where, row in read(path / f"relationships.{ending}"):
+        listed = row.get("text_unit_ids")
+        for name in listed.strip("[]").replace("'", "").split() if isinstance(listed, str) else listed or ():
+            found.setdefault(str(name).strip(","), []).append({key: take(row, key, str, where) for key in EDGE})
+    for name, row in texts.items():
+        yield f"{path} {name}", {"id": name, "text": row["text"], "relationships": found[name]}
+
+
+EDGE = ("source", "description", "target")
+
+# GraphRAG: the folder `output` of an index; a relationship has a description in place of a name
+GRAPHRAG = form(
+    "graphrag", order=-1, rows=units, id="id", text="text", triples="relationships",
+    detects=lambda probe: any((probe.path / f"text_units.{ending}").is_file() for ending in ("parquet", "csv")),
+    subject="source", relation="description", object="target",
+)  # fmt: skip
+
+ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
+
+
+def grounded(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any], str]:
+    """Return a document of LangExtract with the extractions whose attributes name a subject and an object."""
+    links = []
+    for one in items(row, "extractions", dict, where):
+        attributes = one.get("attributes") or {}
+        for subject, object_ in ARGUMENTS:
+            if attributes.get(subject) and attributes.get(object_):
+                relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
+                links.append({"s": attributes[subject], "r": relation, "o": attributes[object_]})
+                break
+    return {"id": row.get("document_id"), "text": row.get("text"), "links": links}, ""
+
+
+# LangExtract: the JSON lines that it saves; relations are extractions with attributes
+LANGEXTRACT = form(
+    "langextract", order=5.76, keys=("extractions", "text"), plain=grounded,
+    id="id", text="text", triples="links", subject="s", relation="r", object="o",
+)  # fmt: skip
+
+
+def by_relation(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any], str]:
+    """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an object with spans."""
+    links = []
+    for relation, pairs in take(row, "relation_extraction", dict, where).items():
+        for pair in pairs or ():
+            ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else list(pair)
+            subject, object_ = (end.get("text") if isinstance(end, dict) else end for end in ends)
+            links.append({"s": subject, "r": relation, "o": object_})
+    return {**row, "links": links}, ""
+
+
+# GLiNER2: what extract_relations returns, with its text
+GLINER2 = form(
+    "gliner2", order=5.77, keys=("text", "relation_extraction"), plain=by_relation,
+    id="id", text="text", triples="links", subject="s", relation="r", object="o",
+)  # fmt: skip
+
+
+def spelt(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any], str]:
+    """Return an output of GLiREL whose entities are lists of tokens, joined as the text is."""
+    links = [
+        {"s": " ".join(items(one, "head_text", str, where)), "r": one.get("label"),
+         "o": " ".join(items(one, "tail_text", str, where))}
+        for one in items(row, "relations", dict, where)
+    ]  # fmt: skip
+    return {**row, "links": links}, ""
+
+
+# GLiREL: predict_relations, with the tokens that it was asked about
+GLIREL = form(
+    "glirel", order=5.78, plain=spelt, tokens="tokens", triples="links", subject="s", relation="r", object="o", id="id",
+    detects=lambda probe: isinstance(at(probe.value, "relations.0.head_text"), list) and "tokens" in probe.value,
+)  # fmt: skip
