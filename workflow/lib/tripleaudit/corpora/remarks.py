@@ -1,7 +1,13 @@
 """What reading a corpus left out or changed, in sentences: one for each kind, with its count and two examples."""
 
 import logging
-from typing import TYPE_CHECKING, Final
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import read_json
 
 if TYPE_CHECKING:
     from tripleaudit.corpora.corpus import CorpusReport
@@ -41,6 +47,20 @@ def remarks(report: "CorpusReport") -> dict[str, tuple[int, str]]:
             some = " and ".join(report.examples.get(kind, []))
             found[kind] = counts[kind], f"{counts[kind]} {text}{', such as ' * bool(some)}{some}"
     return found
+
+
+def stored_remarks(path: str | Path) -> list[str]:
+    """Return the sentences of :func:`remarks` of a report in a file, without the folders of what they name.
+
+    Raises:
+        UserError: it is no report.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict) or not isinstance(value.get("notes"), dict):
+        raise UserError(f"{path}: not the report on a corpus; expected its 'notes'")
+    parts = {"malformed": 0, "examples": {}} | value
+    report: Any = SimpleNamespace(**{name: parts[name] for name in ("notes", "malformed", "examples")})
+    return [re.sub(r"(?<=[\s,])/?(?:[^\s/]+/)+", "", text) for _, text in remarks(report).values()]
 
 
 def say(report: "CorpusReport") -> None:

@@ -354,6 +354,11 @@ class Study:
             "valid": self.set_file(corpus, trained, "nz", "valid"),
             "test": self.set_file(corpus, protocol, "nz", "test"),
             "zero": [self.set_file(corpus, protocol, "wz", split) for split in ("train", "valid", "test") if with_zero],
+            "counts": [
+                f"{self.places.study}/corpora/{corpus}/{split}.counts.json"
+                for split in ("train", "valid", "test")
+                if protocol == "original"
+            ],
         }
 
     @cached_property

@@ -116,6 +116,7 @@ def page(
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=plots,
+            warnings=[warning for one in sections for warning in one.table.warnings],
             browser=browser,
             errors=_errors(browser) if browser else [],
             filters=FILTERS,

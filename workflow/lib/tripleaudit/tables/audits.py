@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.remarks import stored_remarks
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import write_json
+from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.protocols.types import distinct_triples
 
@@ -38,12 +40,22 @@ def study_audit(
 
     Returns:
         :func:`tripleaudit.protocols.strata.audit_corpus` plus ``keys``, ``splits`` (split -> :func:`sizes`) and
-        ``cardinality`` (the same of the WZ splits, empty without them).
+        ``cardinality`` (the same of the WZ splits, empty without them), and ``leakage``: what the test set shares with
+        training, and of the original splits, what each pair shares (:mod:`tripleaudit.protocols.leakage`).
     """
+    pairs = [("train", "test")]
+    if keys["protocol"] == "original":
+        pairs = [("train", "valid"), ("train", "test"), ("valid", "test")]
+    shared = [
+        {"from": one, "into": other, **leakage(splits[one], splits[other])}
+        for one, other in pairs
+        if splits.get(one) and splits.get(other)
+    ]
     return {
         "keys": dict(keys),
         **audit_corpus(splits["train"], splits["test"]),
         "splits": {name: sizes(sentences) for name, sentences in splits.items()},
+        "leakage": shared,
         "cardinality": {name: sizes(sentences) for name, sentences in (with_zero or {}).items()},
     }
 
@@ -54,9 +66,15 @@ def write_study_audit(
     splits: Sequence[str | Path],
     out: str | Path,
     with_zero: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
 ) -> None:
-    """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as JSON."""
+    """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as JSON.
+
+    Args:
+        counts: reports on reading the corpus's splits; the ``remarks`` are what they left out or changed.
+    """
     loaded, zero = (
         dict(zip(SPLITS, map(load_sentences, paths), strict=True)) if paths else {} for paths in (splits, with_zero)
     )
-    write_json(out, study_audit(keys, loaded, zero))
+    remarks = [f"{Path(path).name.partition('.')[0]}: {text}" for path in counts for text in stored_remarks(path)]
+    write_json(out, {**study_audit(keys, loaded, zero), "remarks": remarks})

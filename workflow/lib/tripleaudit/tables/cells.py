@@ -96,6 +96,7 @@ class Table:
         question, answer: what the report asks over the table, and what its values answer.
         lead: one or two sentences of it for the report's first screen; empty for a table that is not among the first.
         order: place on the report's page.
+        warnings: what a reader must know before any number of the study.
         glance: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
     """
 
@@ -112,6 +113,7 @@ class Table:
     lead: str = ""
     order: float = float("inf")
     glance: Sequence[tuple[str, Mapping[str, str]]] | None = ()
+    warnings: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -8,6 +8,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.grid import extracts, mark_notes, row_notes
 from tripleaudit.tables.inputs import TableInputs, run_of
 
@@ -91,6 +92,8 @@ def answer(table: Table, inputs: TableInputs) -> str:
             f"{row.label} ({row.group}) says {_shown(seen)} false triples for 100 that hold {held}{beside} and "
             f"{_shown(none)} for 100 without a known name"
         )
+    if not table.rows:
+        return NOT_MEASURED
     if not found:
         return f"Too few sentences without triples (under {ENOUGH}) hold names that tempt, or none, for a conclusion."
     return f"Of sentences without triples: {'; '.join(found)}."

@@ -1,0 +1,65 @@
+"""``leakage``: what the splits of a corpus share, and what was left out or changed when they were read."""
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen
+from tripleaudit.tables.gates import NOT_MEASURED
+from tripleaudit.tables.inputs import TableInputs
+
+KINDS = {"equal": "Equal", "normalised": "Case, punctuation", "near": "Near"}
+NOTE = (
+    "Sentences of the second split that the first one has, letter by letter, up to case and punctuation, or with at "
+    "least 80 % of their words; each counts once. Triples and entities: the share of different ones that the first has."
+)
+
+
+def leakage(inputs: TableInputs) -> Table:
+    """Build from the audits of all protocols; warn of test sentences that are in training."""
+    rows, warnings, remarks = [], [], []
+    for corpus in labels.corpora(corpus for corpus, _ in inputs.audits):
+        for protocol in labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order()):
+            audit = inputs.audits[corpus, protocol]
+            where = f"{labels.corpus(corpus)}, {labels.protocol(protocol)}"
+            for shared in audit.get("leakage", ()):
+                found, size = shared["sentences"], audit["splits"][shared["into"]]["sentences"]
+                cells = [Cell(found[kind], 0) for kind in KINDS]
+                cells += [Cell(100 * shared[part]["share"], inputs.digits(1)) for part in ("triples", "entities")]
+                label = f"{labels.SPLITS[shared['from']]} \u2192 {labels.SPLITS[shared['into']]}"
+                rows.append(Row(label, (*cells[:3], Cell(100 * found["share"], inputs.digits(1)), *cells[3:]), where))
+                same = found["equal"] + found["normalised"]
+                if (shared["from"], shared["into"]) == ("train", "test") and same:
+                    example = next(one for one in shared["examples"] if one["kind"] != "near")
+                    warnings.append(
+                        f"{same} of {size} test sentences of {where} are in training, up to case and punctuation, such "
+                        f"as {example['test']}: {example['test_text'][:80]!r}. Scores on them say what is remembered."
+                    )
+            remarks += [f"{labels.corpus(corpus)}, {text}." for text in audit.get("remarks", ())]
+    heads = [*(Column(label, "Sentences") for label in KINDS.values()), Column("Share (%)", "Sentences")]
+    return Table(
+        "leakage",
+        inputs.caption("What splits share, and what was left out or changed when they were read."),
+        [*heads, Column("Triples (%)"), Column("Entities (%)")],
+        rows,
+        "Splits",
+        "Sets",
+        notes=chosen(NOTE, *remarks),
+        warnings=(*warnings, *remarks),
+    )
+
+
+def answer(table: Table, inputs: TableInputs) -> str:
+    if not table.rows:
+        return NOT_MEASURED
+    return " ".join(table.warnings) or "No test sentence is in training, but for what is near."
+
+
+LEAKAGE = TableSpec(
+    name="leakage",
+    order=34,
+    build=leakage,
+    needs="audits",
+    possible=lambda study: bool(study.corpora),
+    question="What do the splits share, and was anything left out when they were read?",
+    answer=answer,
+    glance=None,
+)
