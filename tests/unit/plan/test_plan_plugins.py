@@ -83,6 +83,23 @@ def test_the_class_of_a_plugin_s_extractor_is_looked_for_before_anything_runs(st
         study(extractors={"mine": {}})
 
 
+def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(study, tmp_path, monkeypatch):
+    package = tmp_path / "installed" / "biored_audit"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "pairnet.py").write_text("class PairNet:\n    training_defaults = {'epochs': 3}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(package.parent))
+    models = {"pairnet": "pairnet:PairNet", "other": "pairnet:Other", "none": "none:PairNet"}
+    specs = [f"{name} = ExtractorSpec(name={name!r}, model='biored_audit.{model}')" for name, model in models.items()]
+    (tmp_path / "plugin.py").write_text("\n".join([PLUGIN, *specs]), encoding="utf-8")
+    for name, expected in (("other", "has no class 'Other'"), ("none", "no such file")):
+        with pytest.raises(UserError, match=rf"extractors/{name}: .*{expected}"):
+            study(extractors={name: {}})
+    plan = study(extractors={"pairnet": {}})
+    assert plan.trainings.declared("pairnet").defaults == {"epochs": 3}
+    assert any(name.endswith("pairnet.py") for name in jobs.extractor_code("train", "pairnet"))
+
+
 def test_a_table_that_cannot_say_when_it_is_possible_is_named(study, tmp_path):
     (tmp_path / "plugin.py").write_text(PLUGIN.replace('study.settings == ["nz", "wz"]', "1 / 0"), encoding="utf-8")
     with pytest.raises(UserError, match=r"plugin\.py: table wz-alone cannot tell .* \(ZeroDivisionError: division by"):

@@ -1,6 +1,7 @@
 """Names of extractors. Importing this module imports neither torch nor any extractor."""
 
 import difflib
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,27 @@ def extractor_names() -> list[str]:
 def class_reference(name: str) -> str:
     """Return where the class behind a name of a study, or of a saved model, is: ``package.module:Class`` or a file.
 
+    A module of this package is named as such, one of another package by its file, which counts with the results.
+
     Raises:
         UserError: the name is unknown; the message suggests close names.
     """
     spec = _spec_of(name)
     if isinstance(spec.model, str):
-        return spec.model
+        place, _, attribute = spec.model.rpartition(":")
+        return f"{_file_of(place)}:{attribute}"
     return f"{spec.file or spec.model.__module__}:{spec.model.__name__}"
+
+
+def _file_of(place: str) -> str:
+    """Return the file of a module of another package; what is no such module stays as it is."""
+    if place.endswith(".py") or place.partition(".")[0] == __name__.partition(".")[0]:
+        return place
+    try:
+        found = importlib.util.find_spec(place)
+    except (ImportError, ValueError):
+        return place
+    return found.origin if found and found.origin else place
 
 
 def extractor_class(name: str) -> type:
