@@ -45,7 +45,7 @@ def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
     assert jobs(snakemake(folder, *dry_run, "--", *TARGETS)) == {}
     every = jobs(snakemake(folder, *dry_run))
     assert every.pop("all") == 1 and every == {"table": 5, "write_report": 1}
-    counted = jobs(snakemake(study(fake.url, synonyms=True), *dry_run, "--", *TARGETS))
+    counted = jobs(snakemake(study(fake.url, placeholders=["none"]), *dry_run, "--", *TARGETS))
     assert counted == {"score_needles": 1, "merge_scores": 1, "table": 1, "plot": 1}
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
     assert jobs(snakemake(study(fake.url), *dry_run, "--", *TARGETS))["make_needles"] == 1

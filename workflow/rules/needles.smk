@@ -122,13 +122,12 @@ rule score_needles:
         code=NEEDLE_SCHEMA,
         plan=NEEDLES.plan_json,
         name=NEEDLES.config.name,
-        synonyms=["--synonyms"] if NEEDLES.config.synonyms else [],
         study=STUDY.name,
         run=of(NEEDLES.runs.get, "lm"),
     shell:
         "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
-        "--model {params.run[0]:q} --draw {params.run[1]} {params.synonyms:q} --out {output.scores:q} > {log:q} 2>&1"
+        "--model {params.run[0]:q} --draw {params.run[1]} --out {output.scores:q} > {log:q} 2>&1"
 
 
 include: "triple_needles.smk"

@@ -135,12 +135,3 @@ def test_redundancy_of_a_repetition():
         {"part": 1, "redundancy": None, "new": 0, "old": 1},
         {"part": 2, "redundancy": 0.5, "new": 2, "old": 1},
     ]
-
-
-def test_wordnet_is_not_downloaded():
-    try:
-        reader = rf.wordnet()
-    except UserError as error:
-        assert "is not installed" in str(error)
-    else:
-        assert rf.relevance("car", "automobile", synonyms=reader) == 1

@@ -61,9 +61,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_asking(parser)
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=Real(-1, 1), metavar="X", help="similarity threshold (default: the embedder's)")
-    parser.add_argument("--combine", choices=("sum", "concat", "sentence"), default="sum", help="triple vectors")
-    parser.add_argument("--one-to-one", action="store_true", help="CS: a triple recalls at most one gold triple")
-    parser.add_argument("--directional", action="store_true", help="CS: subjects and objects must match, too")
     parser.add_argument("--closed", action="store_true", help="CS: relations must match, too (entities were given)")
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
@@ -156,9 +153,7 @@ def run(args: argparse.Namespace) -> int:
         phi = args.phi
         if phi is None:
             phi = default_phi(elements.encoder.name) if elements else PUBLISHED_PHI
-        matching = Matching(
-            phi, args.combine, one_to_one=args.one_to_one, directional=args.directional, closed=args.closed
-        )
+        matching = Matching(phi, closed=args.closed)
     similarities = read_similarities(args.similarities) if args.similarities else None
     judged = {}
     if args.endpoint:  # after all that may be refused: what follows is paid for

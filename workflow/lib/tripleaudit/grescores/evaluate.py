@@ -24,7 +24,6 @@ from tripleaudit.grescores.similarity import (
     Similarities,
     completeness,
     completeness_from_similarities,
-    strings_of,
     uniqueness,
 )
 from tripleaudit.grescores.systems import System, clean
@@ -86,18 +85,15 @@ class Result:
     record: Mapping[str, Any] = field(default_factory=dict)
 
 
-def embed(systems: Iterable[System], elements: Elements, matching: Matching) -> None:
+def embed(systems: Iterable[System], elements: Elements) -> None:
     """Embed every distinct string that US and CS of these systems (gold included) need, once."""
-    elements.add(strings_of_systems(systems, matching))
+    elements.add(strings_of(systems))
 
 
-def strings_of_systems(systems: Iterable[System], matching: Matching) -> set[str]:
+def strings_of(systems: Iterable[System]) -> set[str]:
     """Return every distinct string that US and CS of these systems need."""
-    strings: set[str] = set()
-    for system in systems:
-        for triples in system.texts.values():
-            strings |= strings_of(clean(triples)[0], matching)
-    return strings
+    texts = (triples for system in systems for triples in system.texts.values())
+    return {part for triples in texts for triple in clean(triples)[0] for part in triple}
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,7 @@ class Evaluation:
         inputs, matching = self.inputs, self.settings.matching
         if inputs.elements is None or matching is None:
             return None
-        embed([self.system] if inputs.gold is None else [self.system, inputs.gold], inputs.elements, matching)
+        embed([self.system] if inputs.gold is None else [self.system, inputs.gold], inputs.elements)
         return inputs.elements
 
 

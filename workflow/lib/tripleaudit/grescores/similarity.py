@@ -1,8 +1,7 @@
 """Uniqueness (US) and completeness (CS) from the similarity of triple vectors (GenRES, sections 3.2 and 3.5).
 
 One matrix product per text. The published scores add the vectors of subject, relation and object: a triple and its
-reverse are then the same vector, so US counts a reversed triple as a repeat and CS as a hit. ``concat`` is sensitive to
-direction and needs a threshold of its own.
+reverse are then the same vector, so US counts a reversed triple as a repeat and CS as a hit.
 
 An *encoder* is anything with a ``name`` and ``encode(texts) -> float32 [n, d]``: a sentence-transformers folder or an
 embeddings endpoint. :class:`Elements` sends every distinct string of a whole data set through it once, in batches, and
@@ -134,7 +133,6 @@ def _identity(folder: Path) -> str:
     return f"{KNOWN.get(weights, folder.name)}@{weights[:8]}"
 
 
-COMBINE = ("sum", "concat", "sentence")
 PUBLISHED_PHI = 0.95  # of the published similarities (text-embedding-ada-002, sum)
 
 Similarities = Mapping[str, Sequence[Sequence[float]]]
@@ -142,51 +140,26 @@ Similarities = Mapping[str, Sequence[Sequence[float]]]
 
 @dataclass(frozen=True)
 class Matching:
-    """How triple vectors are made and compared.
+    """How triple vectors are compared.
 
     Attributes:
         phi: cosine from which two triples count as the same (US below it, CS at or above it).
-        combine: ``sum`` or ``concat`` of the vectors of subject, relation and object, or the vector of the
-            ``sentence`` "subject relation object".
-        one_to_one: a predicted triple recalls at most one gold triple (maximum bipartite matching).
-        directional: subjects and objects must also match one another at ``phi_role``.
-        phi_role: threshold of ``directional``.
         closed: the relation of a gold triple and of its best match must match at ``phi`` too; the official rule where
             entities are given.
     """
 
     phi: float
-    combine: str = "sum"
-    one_to_one: bool = False
-    directional: bool = False
-    phi_role: float = 0.8
     closed: bool = False
 
     def __post_init__(self) -> None:
-        if self.combine not in COMBINE:
-            raise UserError(f"combine is {self.combine!r}, expected one of {', '.join(COMBINE)}")
         if not 0 < self.phi <= 1:
             raise UserError(f"phi is {self.phi}, expected a cosine above 0 and at most 1")
 
 
-def strings_of(triples: Iterable[StringTriple], matching: Matching) -> set[str]:
-    """Return the strings whose vectors the comparison of these triples needs."""
-    strings: set[str] = set()
-    roles = matching.directional or matching.closed
-    for triple in triples:
-        if matching.combine != "sentence" or roles:
-            strings.update(triple)
-        if matching.combine == "sentence":
-            strings.add(" ".join(triple))
-    return strings
-
-
-def triple_vectors(triples: Sequence[StringTriple], elements: Elements, combine: str) -> np.ndarray:
-    """Return unit vectors of triples, ``[n, d]`` (``[n, 3d]`` for ``concat``)."""
-    if combine == "sentence":
-        return _unit(elements([" ".join(triple) for triple in triples]))
+def triple_vectors(triples: Sequence[StringTriple], elements: Elements) -> np.ndarray:
+    """Return unit vectors of triples, ``[n, d]``: sums of the vectors of subject, relation and object."""
     parts = [elements([triple[role] for triple in triples]) for role in range(3)]
-    return _unit(np.concatenate(parts, axis=1) if combine == "concat" else parts[0] + parts[1] + parts[2])
+    return _unit(parts[0] + parts[1] + parts[2])
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
@@ -203,7 +176,7 @@ def uniqueness(system: System, elements: Elements, matching: Matching, official:
         triples, _ = clean(raw)
         count = len(triples)
         if count >= 2:
-            vectors = triple_vectors(triples, elements, matching.combine)
+            vectors = triple_vectors(triples, elements)
             below = vectors @ vectors.T < matching.phi
             np.fill_diagonal(below, False)
             values[text] = float(below.sum() / (count * (count - 1)))
@@ -250,27 +223,13 @@ def _add_empty_case(
 
 
 def _recall(wanted: list[StringTriple], found: list[StringTriple], elements: Elements, matching: Matching) -> float:
-    gold_vectors = triple_vectors(wanted, elements, matching.combine)
-    similarity = gold_vectors @ triple_vectors(found, elements, matching.combine).T  # [gold, predicted]
+    similarity = triple_vectors(wanted, elements) @ triple_vectors(found, elements).T  # [gold, predicted]
     hits = similarity >= matching.phi
-    if matching.directional:
-        hits &= _role(0, wanted, found, elements) >= matching.phi_role
-        hits &= _role(2, wanted, found, elements) >= matching.phi_role
     if matching.closed:
         best = np.arange(similarity.shape[1]) == similarity.argmax(axis=1)[:, None]
-        hits &= best & (_role(1, wanted, found, elements) >= matching.phi)
-    if matching.one_to_one:
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import maximum_bipartite_matching
-
-        return float((maximum_bipartite_matching(csr_array(hits), perm_type="column") >= 0).mean())
+        relations = [_unit(elements([triple[1] for triple in triples])) for triples in (wanted, found)]
+        hits &= best & (relations[0] @ relations[1].T >= matching.phi)
     return float(hits.any(axis=1).mean())
-
-
-def _role(role: int, wanted: list[StringTriple], found: list[StringTriple], elements: Elements) -> np.ndarray:
-    """Return the cosines ``[gold, predicted]`` of one part of the triples."""
-    gold = _unit(elements([triple[role] for triple in wanted]))
-    return gold @ _unit(elements([triple[role] for triple in found])).T
 
 
 def read_similarities(path: str | Path) -> dict[str, list[list[float]]]:

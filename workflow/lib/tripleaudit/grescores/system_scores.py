@@ -11,7 +11,7 @@ from typing import Any
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.grescores.evaluate import Inputs, Result, Settings, evaluate, strings_of_systems
+from tripleaudit.grescores.evaluate import Inputs, Result, Settings, evaluate, strings_of
 from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import (
     PUBLISHED_PHI,
@@ -116,8 +116,7 @@ def score_system(
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
     """Return every distinct string that :func:`score_system` would have embedded for the same arguments."""
     gold = read_system(files[spec["gold"]], spec["order"])
-    matching = Matching(**{**spec["matching"], "phi": 1.0, "closed": _closed(spec)})  # the threshold decides no string
-    return strings_of_systems([gold, _read(spec["system"], files, gold)], matching)
+    return strings_of([gold, _read(spec["system"], files, gold)])
 
 
 def _closed(spec: Mapping[str, Any]) -> bool:

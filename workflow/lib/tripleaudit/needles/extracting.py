@@ -18,6 +18,7 @@ from tripleaudit.llm.asking import Asking
 from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, converse, counters, drive
 from tripleaudit.llm.endpoint import Answer, bill
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
+from tripleaudit.llm.splitting import split, split_evenly
 from tripleaudit.needles.dialogues import Prompts, as_pieces, branch, entities_of
 from tripleaudit.needles.entities import Entity, deduplicated, save_entities
 from tripleaudit.needles.identification import judge
@@ -28,7 +29,6 @@ from tripleaudit.needles.pieces import (
     UNTOUCHED,
     Counters,
     call_row,
-    cut,
     failed_pieces,
     run_of,
     status_counts,
@@ -235,16 +235,16 @@ def _all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]
     pieces: dict[tuple[str, str], list[Piece]] = {}
     for document in corpus.documents:
         infusion = corpus.infusions[document.id]
-        spans = cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans())
+        spans = split(infusion.text, plan.piece_chars, infusion.spans())
         pieces[ENRICHED, document.id] = as_pieces(infusion.text, spans, infusion.spans())
         if plan.untouched:
-            spans = cut(document.text, plan.piece_chars, plan.pieces)
+            spans = split(document.text, plan.piece_chars)
             pieces[UNTOUCHED, document.id] = as_pieces(document.text, spans)
         if plan.separate_runs:
             base = pieces[UNTOUCHED if plan.untouched else ENRICHED, document.id]
             pieces |= {(run_of(calls), document.id): base for calls in range(plan.iterations)}
         if plan.parts:
-            spans = cut(document.text, None, plan.parts)
+            spans = split_evenly(document.text, plan.parts)
             pieces["parts", document.id] = as_pieces(document.text, spans)
     return pieces
 

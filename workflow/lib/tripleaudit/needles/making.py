@@ -13,11 +13,11 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.asking import Asking
 from tripleaudit.llm.conversation import Ask, drive
 from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.splitting import split
 from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, read_documents
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.needle import Needle, load_needles, problem
-from tripleaudit.needles.pieces import cut
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType
 from tripleaudit.needles.templates import template_needles
@@ -78,10 +78,9 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
             rejected.update(result.rejected)
             calls += result.calls
     generated = sum(map(len, made.values()))
-    if ask is None or plan.fill == TEMPLATES:
-        for document in documents:
-            for kind in kinds:
-                _fill(document, kind.name, plan, made[document.id])
+    for document in documents:
+        for kind in kinds:
+            _fill(document, kind.name, plan, made[document.id])
     needles = [needle for document in documents for needle in made[document.id]]
     infusions = {document.id: place(document, made[document.id], plan) for document in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
@@ -125,7 +124,7 @@ def place(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion
     """Infuse needles into one document and say which piece each lies in."""
     pairs = [(needle.id, needle.paragraph) for needle in needles]
     infusion = infuse(document, pairs, plan.seed, plan.target, plan.minimum, plan.maximum)
-    return infusion.with_pieces(cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans()))
+    return infusion.with_pieces(split(infusion.text, plan.piece_chars, infusion.spans()))
 
 
 def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan: Plan) -> None:

@@ -1,11 +1,10 @@
 """The pieces in which a document is shown, and the log of the calls about them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tripleaudit.llm.answers import STATUSES
 from tripleaudit.llm.conversation import TokenCounter, Turn
-from tripleaudit.llm.splitting import split, split_evenly
 
 ENRICHED, UNTOUCHED = "enriched", "untouched"
 Offsets = tuple[int, int]
@@ -15,13 +14,6 @@ Counters = Callable[[], TokenCounter]
 def run_of(calls: int) -> str:
     """The variant of an extraction with so many follow-up calls, made for the table of iterations."""
     return f"{calls} follow-up calls"
-
-
-def cut(text: str, piece_chars: int | None, pieces: int | None, protected: Sequence[Offsets] = ()) -> list[Offsets]:
-    """Split a document by the length of a piece, or into a number of pieces; one of the two is given."""
-    if pieces is not None:
-        return split_evenly(text, pieces, protected)
-    return split(text, piece_chars or max(len(text), 1), protected)
 
 
 def call_row(turn: Turn, doc: str, stage: str, model: str) -> dict[str, Any]:

@@ -41,8 +41,6 @@ class NeedleSettings(Section):
     """How often needles that were not valid are asked for again."""
     needle_tokens: Number = 2000
     """Most tokens of an answer with needles or types."""
-    fill: Annotated[str, among((TEMPLATES, "none"))] = TEMPLATES
-    """Where needles come from that the generator does not deliver."""
     target: Annotated[float, Field(gt=0, lt=1)] = TARGET
     """Share of the enriched text that needles fill."""
     minimum: Annotated[float, Field(gt=0, lt=1)] = MINIMUM
@@ -53,8 +51,6 @@ class NeedleSettings(Section):
     """Seed of needles and places."""
     piece_chars: Number = 4000
     """Length of the pieces that documents are split into."""
-    pieces: Number | None = None
-    """Number of pieces instead of their length."""
     iterations: Count = 3
     """Follow-up calls for each piece."""
     reserve: Number = 4095

@@ -7,7 +7,7 @@ lie between 0 and 1 and serve to compare extractions of one document with one an
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,44 +50,26 @@ def semantic_similarity(pieces: Sequence[str], lines: Sequence[str], components:
     return _cosine(np.asarray(document), np.asarray(extraction))
 
 
-def relevance(hypothesis: str, reference: str, alpha: float = 0.9, synonyms: Callable | None = None) -> float:
+def relevance(hypothesis: str, reference: str, alpha: float = 0.9) -> float:
     """METEOR's F of an extraction (hypothesis) against its document (reference), without the chunk penalty.
 
-    Matches are one to one: equal lower-cased words first, then equal Porter stems among the rest, then WordNet
-    synonyms if ``synonyms`` is a WordNet reader. ``F = P R / (alpha P + (1 - alpha) R)``, which is
-    ``10 P R / (R + 9 P)`` for 0.9, so that recall weighs nine times as much as precision. The stages are NLTK's; its
-    ``meteor_score`` multiplies by a penalty for order, which an extraction does not keep.
+    Matches are one to one: equal lower-cased words first, then equal Porter stems among the rest.
+    ``F = P R / (alpha P + (1 - alpha) R)``, which is ``10 P R / (R + 9 P)`` for 0.9, so that recall weighs nine times
+    as much as precision. The stages are NLTK's; its ``meteor_score`` multiplies by a penalty for order, which an
+    extraction does not keep.
     """
-    from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
+    from nltk.translate.meteor_score import exact_match, stem_match
 
     left, right = words(hypothesis), words(reference)
     if not left or not right:
         return 0.0
     exact, rest_left, rest_right = exact_match(left, right)
-    stems, rest_left, rest_right = stem_match([w for _, w in rest_left], [w for _, w in rest_right])
+    stems, _, _ = stem_match([w for _, w in rest_left], [w for _, w in rest_right])
     matches = len(exact) + len(stems)
-    if synonyms is not None:
-        found, _, _ = wordnetsyn_match([w for _, w in rest_left], [w for _, w in rest_right], wordnet=synonyms)
-        matches += len(found)
     if matches == 0:
         return 0.0
     precision, recall = matches / len(left), matches / len(right)
     return precision * recall / (alpha * precision + (1 - alpha) * recall)
-
-
-def wordnet():
-    """Return NLTK's WordNet reader.
-
-    Raises:
-        UserError: the WordNet data is not installed; it is not downloaded on its own.
-    """
-    from nltk.corpus import wordnet as reader
-
-    try:
-        reader.ensure_loaded()
-    except LookupError as error:
-        raise UserError("synonyms need NLTK's WordNet data, which is not installed; set 'synonyms: false'") from error
-    return reader
 
 
 def spread(values: Sequence[float]) -> float | None:
@@ -176,7 +158,6 @@ def all_scores(
     schema: Schema,
     *,
     placeholders: Iterable[str] = PLACEHOLDERS,
-    synonyms: Callable | None = None,
 ) -> dict[str, Any]:
     """Compute every score of table 2 for one document's extraction.
 
@@ -185,7 +166,6 @@ def all_scores(
         entities: what was extracted, with their piece.
         schema: the types and properties asked for.
         placeholders: values that stand for none.
-        synonyms: a WordNet reader for relevance, or None.
 
     Returns:
         The scores under the names used in ``reported/minea.csv`` (thresholds as ``redundancy_avoidance(0.2)`` and
@@ -195,12 +175,12 @@ def all_scores(
     document = "".join(pieces)
     lines = [entity.line() for entity in entities]
     per_piece = [
-        relevance("\n".join(e.line() for e in entities if e.piece == number), piece, synonyms=synonyms)
+        relevance("\n".join(e.line() for e in entities if e.piece == number), piece)
         for number, piece in enumerate(pieces)
     ]
     scores: dict[str, Any] = {
         "semantic_similarity": semantic_similarity(pieces, lines) if lines else None,
-        "relevance": relevance("\n".join(lines), document, synonyms=synonyms) if lines else None,
+        "relevance": relevance("\n".join(lines), document) if lines else None,
         "relevance_spread": spread(per_piece),
     }
     for threshold in THRESHOLDS:

@@ -31,7 +31,7 @@ def rehearse(
     if isinstance(haystack, Corpus):
         corpus = haystack
     else:
-        one_try = plan.model_copy(update={"refills": 0, "fill": "templates"})
+        one_try = plan.model_copy(update={"refills": 0})
         if generator is not None:
             own = Rehearsal(generator, counter())
             corpus = build_corpus(haystack, one_try, own.stage("needles", 2), generator.endpoint.model)

@@ -14,12 +14,13 @@ from statistics import mean
 from typing import Any
 
 from tripleaudit.files import read_json, read_jsonl, write_json
+from tripleaudit.llm.splitting import split
 from tripleaudit.needles import reference_free
 from tripleaudit.needles.entities import Entity, load_entities, normalise
 from tripleaudit.needles.haystack import Document, Infusion
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import TypeScore, by_part, minea_interval, overall, type_scores, wilson
-from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, cut, run_of
+from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, run_of
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
 from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, write_scores
@@ -63,12 +64,12 @@ def load_result(folder: str | Path) -> Stored:
 
 def untouched_pieces(document: Document, plan: Plan) -> list[str]:
     """The pieces of a document without needles, as they were shown."""
-    return [document.text[a:b] for a, b in cut(document.text, plan.piece_chars, plan.pieces)]
+    return [document.text[a:b] for a, b in split(document.text, plan.piece_chars)]
 
 
 def enriched_pieces(infusion: Infusion, plan: Plan) -> list[str]:
     """The pieces of a document with its needles, as they were shown."""
-    spans = cut(infusion.text, plan.piece_chars, plan.pieces, infusion.spans())
+    spans = split(infusion.text, plan.piece_chars, infusion.spans())
     return [infusion.text[a:b] for a, b in spans]
 
 
@@ -81,7 +82,6 @@ def write_model_scores(
     out: str | Path,
     name: str = "documents",
     draw: int = 0,
-    synonyms: bool = False,
 ) -> None:
     """Write the tidy scores of one model.
 
@@ -90,24 +90,19 @@ def write_model_scores(
         corpus, result: folders of the documents with needles and of what the model extracted.
         study, name, model: what study, documents and model are called in the scores.
         draw: of the extraction, which stands in the scores as a seed: tables show the mean of several.
-        synonyms: relevance with WordNet synonyms, if it is installed.
     """
     stored, own = load_result(result), Plan.from_mapping(plan)
     own = own.model_copy(update={"seed": own.seed + draw})
     keys = {"study": study, "corpus": name, "extractor": model}
-    wordnet = reference_free.wordnet() if synonyms else None
-    write_scores(out, score_result(Corpus.load(corpus), stored, own, keys, wordnet))
+    write_scores(out, score_result(Corpus.load(corpus), stored, own, keys))
     write_json(sidecar_of(out), {"settings": own.to_json(), "report": stored.report, "software": software()})
 
 
-def score_result(
-    corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, str], synonyms: Any = None
-) -> list[Score]:
+def score_result(corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, str]) -> list[Score]:
     """Compute every score of one model on one corpus of documents.
 
     Args:
         keys: of every row: ``study``, ``corpus`` and ``extractor``, which is the model.
-        synonyms: a WordNet reader for relevance, or ``None``.
     """
     schema = plan.load_schema()
 
@@ -120,7 +115,7 @@ def score_result(
         *rows(NEEDLES, _displaced(stored.entities, plan)),
         *rows(ORIGINS, _origins(corpus.report)),
         *rows(FALSE, minea_rows(stored.untouched, plan.active_criteria, schema)),
-        *rows(ITERATIONS, _iterations(corpus, stored, plan, schema, synonyms)),
+        *rows(ITERATIONS, _iterations(corpus, stored, plan, schema)),
         *rows(PARTS, _parts(corpus, stored, plan)),
         *rows(CALLS, _calls(stored)),
     ]
@@ -182,7 +177,7 @@ def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, 
 
 
 def _iterations(
-    corpus: Corpus, stored: Stored, plan: Plan, schema: Schema, synonyms: Any
+    corpus: Corpus, stored: Stored, plan: Plan, schema: Schema
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
     """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means over documents.
 
@@ -200,9 +195,7 @@ def _iterations(
                 else enriched_pieces(corpus.infusions[document.id], plan)
             )
             chosen = [e for e in stored.entities if e.doc == document.id and e.variant == variant and e.iteration <= k]
-            scores = reference_free.all_scores(
-                pieces, chosen, schema, placeholders=plan.placeholders, synonyms=synonyms
-            )
+            scores = reference_free.all_scores(pieces, chosen, schema, placeholders=plan.placeholders)
             for metric, value in scores.items():
                 if value is not None:
                     table.setdefault(metric, []).append(value)

@@ -34,14 +34,6 @@ class GreMatching(Section):
 
     phi: float | None = Field(None, le=1, gt=0)
     """Cosine from which two triples are the same; null takes the value calibrated for the embedder."""
-    combine: Literal["sum", "concat", "sentence"] = "sum"
-    """A triple's vector is the sum or the concatenation of its parts' vectors, or that of a sentence."""
-    one_to_one: bool = False
-    """CS: a triple recalls at most one gold triple."""
-    directional: bool = False
-    """CS: subject and object must match one another, too."""
-    phi_role: float = Field(0.8, le=1, gt=0)
-    """Cosine from which subjects and objects match with `directional`."""
 
 
 class GreJudge(Section):

@@ -96,8 +96,6 @@ class _Own(Section):
     """Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody."""
     tokenizer: str | None = None
     """A tokenizer.json that counts tokens; null takes the usage that the server reports."""
-    synonyms: bool = False
-    """Relevance with WordNet synonyms; needs NLTK's WordNet data, which is not downloaded."""
     triples: NeedleTriples | None = None
     """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
 
