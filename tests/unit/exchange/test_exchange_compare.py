@@ -53,21 +53,23 @@ def test_systems_that_were_asked_about_some_sentences_alone_are_compared_on_thes
     assert all(pair["changed"] for pair in found["pairs"])
 
 
-def test_what_a_training_that_had_not_converged_reached_is_marked_beside_and_in_its_difference(tmp_path, capsys):
+def test_what_a_training_that_still_rose_reached_is_marked_beside_and_in_its_difference(tmp_path, capsys):
     one, two = (make_study(tmp_path / name, {"casrel": of}) for name, of in (("one", 0.9), ("two", 0.5)))
     keys = {"study": "one", "corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "seed": 1}
-    (one / "trainings.json").write_text(json.dumps([{"keys": keys, "convergence": {"converged": False}}]))
+    (one / "trainings.json").write_text(
+        json.dumps([{"keys": keys, "convergence": {"flat": False, "slope": 0.02, "error": 0.0}}])
+    )
     assert {tuple(pair["marks"].values()) for pair in compared(capsys, one, two)["pairs"]} == {("†", "")}
     for options in ([], ["--out", str(tmp_path / "page.md")]):
         assert main(["compare", str(one), str(two), *FAST, *options]) == 0
         text = (tmp_path / "page.md").read_text("utf-8") if options else capsys.readouterr().out
-        assert "†: the training had not converged" in text
+        assert "†: the training was still rising" in text
         (row,) = [line for line in text.splitlines() if "nz wz" in line][:1]
         assert row.count("†") == 4  # A, and the three differences
     assert main(["bundle", str(one), "--out", str(tmp_path / "one.zip")]) == 0
     assert main(["bundle", str(tmp_path / "one.zip"), "--out", str(tmp_path / "open")]) == 0
     card = (tmp_path / "open/README.md").read_text("utf-8")
-    assert "†: the training had not converged" in card
+    assert "†: the training was still rising" in card
     rows = [line for line in card.splitlines() if line.startswith("| c | original")]
     assert rows and all(row.endswith("† |") for row in rows)
 

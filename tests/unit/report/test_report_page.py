@@ -103,7 +103,7 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
     for name in TABLES:
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
-    assert "95&nbsp;% intervals overlap" in written
+    assert "with one seed" in written
     assert written.count("<figure") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written

@@ -17,6 +17,7 @@ from tripleaudit.scoring.bootstrap import (
     intervals,
     scores_of,
 )
+from tripleaudit.scoring.difference import significant_winner
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.significance import (
     ALPHA,
@@ -26,7 +27,6 @@ from tripleaudit.scoring.significance import (
     _spreads,
     holm,
     randomisation_test,
-    significant_winner,
 )
 
 
@@ -278,7 +278,7 @@ def test_winner_over_several_runs() -> None:
 @pytest.mark.parametrize(("rivals", "winner"), [(1, 0), (2, None)])
 def test_a_winner_over_several_rivals_must_pass_holm(monkeypatch, rivals: int, winner: int | None) -> None:
     """Two p-values of 0.03 are 0.06 after Holm's correction; one stays 0.03."""
-    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **__: 0.03)
+    monkeypatch.setattr("tripleaudit.scoring.difference.randomisation_test", lambda *_, **__: 0.03)
     systems = [some_counts(50, 0.9, 1), *(some_counts(50, 0.4, seed) for seed in range(2, 2 + rivals))]
     assert significant_winner(systems) == winner
 
@@ -296,9 +296,9 @@ def test_draws_have_the_seed_0_unless_another_is_given(monkeypatch) -> None:
     assert difference_intervals(first, second) == difference_intervals(first, second, seed=0)
     assert randomisation_test(first, second) == randomisation_test(first, second, seed=0)
     asked = []
-    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **k: asked.append(k) or 0.01)
+    monkeypatch.setattr("tripleaudit.scoring.difference.randomisation_test", lambda *_, **k: asked.append(k) or 0.01)
     significant_winner([first, second], metric="recall")
-    assert asked == [{"metric": "recall", "seed": 0}]
+    assert [(each["metric"], each["seed"]) for each in asked] == [("recall", 0)]
 
 
 def alike(*scores: int, of: int = 100) -> np.ndarray:
@@ -427,7 +427,7 @@ def test_sums_of_one_triple_have_their_scores() -> None:
 
 def test_a_winner_needs_sentences_and_less_than_alpha(monkeypatch) -> None:
     assert significant_winner([np.zeros((0, 3), dtype=int)] * 2) is None
-    monkeypatch.setattr("tripleaudit.scoring.significance.randomisation_test", lambda *_, **__: 0.025)
+    monkeypatch.setattr("tripleaudit.scoring.difference.randomisation_test", lambda *_, **__: 0.025)
     systems = [some_counts(50, 0.9, 1), some_counts(50, 0.4, 2), some_counts(50, 0.4, 3)]
     assert significant_winner(systems) is None  # 2 x 0.025 is alpha itself
     assert significant_winner(systems[:2]) == 0

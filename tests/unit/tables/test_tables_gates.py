@@ -1,7 +1,11 @@
 """What stands between two values and a conclusion: each gate at its edge."""
 
+from dataclasses import replace
+
 import pytest
 
+from tripleaudit.scoring.bootstrap import Interval
+from tripleaudit.scoring.difference import Difference
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, pairs_of, tied
 from tripleaudit.tables.inputs import UNEQUAL
@@ -57,6 +61,30 @@ def test_what_is_shown_as_equal_or_overlaps_is_tied():
     assert tied(cell(80.01), cell(80.04))
     assert tied(HIGH, cell(74.0, 70.0, 75.0)) and not tied(HIGH, cell(74.0, 70.0, 74.9))
     assert not tied(cell(80.0), cell(79.0))
+
+
+def test_a_difference_that_cannot_be_told_says_what_it_takes():
+    few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
+    told = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
+    assert told == (
+        "For A, no difference can be told between F1 here and there: 75.0 % and 74.0 %, a difference of -1.0 points "
+        "[-6.7, 4.7]; so small a difference takes more than 20 times the test sentences."
+    )
+    told = said(cell(77.0, 73.0, 81.0, cases=120, seeds=1), few)
+    assert told.endswith(
+        "[-8.7, 2.7], with one seed; it takes about 360 test sentences or more seeds to tell one of this size."
+    )
+
+
+def test_counts_tell_what_intervals_of_their_own_do_not():
+    """Both sides read the same sentences, so that the interval of their difference is narrower than either's."""
+    scores, bounds = (0.8, 0.8, 0.8), {"f1": Interval(-0.08, -0.01)}
+    near = cell(76.0, 71.0, 80.0, cases=FEW)
+    paired = Difference(first=scores, second=scores, sentences=FEW, bounds=bounds, p=0.02)
+    pair = Pair("A", HIGH, near, difference=paired)
+    assert pair.told and not Pair("A", HIGH, near).told
+    assert contrast([pair], "here", "there").endswith("a gap of 4.0 points [1.0, 8.0].")
+    assert not pair._replace(difference=replace(paired, p=0.06)).told
 
 
 def test_one_system_alone_leads_nobody():

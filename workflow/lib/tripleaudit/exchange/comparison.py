@@ -127,7 +127,8 @@ def compare(
             left_out += [f"{run.name}" for side in runs for run in side[number:]]
         chosen.append((runs[0][:number], runs[1][:number]))
     counted = [_counts(*pair, matching) for pair in chosen]
-    totals = differences({str(number): counts for number, counts in enumerate(counted)}, how)
+    same = all([run.seed for run in first] == [run.seed for run in second] for first, second in chosen)
+    totals = differences({str(number): counts for number, counts in enumerate(counted)}, how, shared=same)
     pairs = [
         _compared(*pair, counts, total, matching, how)
         for pair, counts, total in zip(chosen, counted, totals, strict=True)
@@ -208,7 +209,8 @@ def _compared(
             predicted = [[one[1] for one in side] for side in sides]
             parts["relations"] = by_relation(gold, predicted, matching)
             changed = changed_sentences(gold, predicted, matching)
-        blocks = {name: differences(part, how) for name, part in parts.items()}
+        same = [run.seed for run in first] == [run.seed for run in second]
+        blocks = {name: differences(part, how, shared=same) for name, part in parts.items()}
     seeds = [run.seed for run in first], [run.seed for run in second]
     marks = ["".join(dict.fromkeys("".join(run.mark for run in runs))) for runs in (first, second)]
     return Compared(named, seeds, total, blocks, changed, (marks[0], marks[1]))

@@ -95,8 +95,8 @@ def _cells(one: Difference, marks: tuple[str, str]) -> tuple[Cell, ...]:
         bound = (one.bounds or {}).get(metric)
         low, high = (100 * bound.low, 100 * bound.high) if bound else (None, None)
         value = 100 * one.change(metric)
-        clear = metric == "f1" and one.corrected < ALPHA
-        return Cell(value, low=low, high=high, text=number(value, 1, sign=True) + either, bold=clear)
+        bold = metric == "f1" and one.clear
+        return Cell(value, low=low, high=high, text=number(value, 1, sign=True) + either, bold=bold)
 
     first, second = (Cell(100 * side[2], mark=mark) for side, mark in zip((one.first, one.second), marks, strict=True))
     tested = Cell(one.corrected, digits=4)
@@ -111,7 +111,8 @@ def _notes(result: Comparison) -> list[str]:
     notes = [
         MATCHINGS[result.matching].note,
         "B − A in points, [low, high] its 95 % bootstrap interval over paired sentences and, of several seeds, runs.",
-        f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA}.",
+        f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA} "
+        "and the interval leaves 0 out.",
     ]
     if any(one.label == EMPTY for pair in result.pairs for one in pair.blocks.get("cardinality", ())):
         notes.append(

@@ -12,10 +12,11 @@ from typing import Any, Final
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Triple
-from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, difference_intervals, scores_of
+from tripleaudit.scoring import difference
+from tripleaudit.scoring.bootstrap import METRICS, REPLICATES
 from tripleaudit.scoring.matching import reduced
 from tripleaudit.scoring.parts import MOST
-from tripleaudit.scoring.significance import SHUFFLES, holm, randomisation_test
+from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm
 
 EMPTY: Final = "0 (share left empty)"
 
@@ -32,29 +33,23 @@ class Resampled:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, kw_only=True)
+class Difference(difference.Difference):
     """Scores of two systems on some of their sentences, as fractions.
 
     Attributes:
         label: what the sentences or triples have in common.
-        sentences: how many.
-        first, second: precision, recall and F1.
-        bounds: metric -> interval of second minus first; None under ten sentences.
-        p: of the F1s' difference, two-sided; ``corrected`` by Holm among the differences of one block.
+        corrected: the p-value by Holm among the differences of one block.
     """
 
     label: str
-    sentences: int
-    first: tuple[float, ...]
-    second: tuple[float, ...]
-    bounds: Mapping[str, Interval] | None
     p: float
     corrected: float
 
-    def change(self, metric: str = "f1") -> float:
-        place = METRICS.index(metric)
-        return self.second[place] - self.first[place]
+    @property
+    def clear(self) -> bool:
+        """Whether it can be told from none, also among the differences of its block."""
+        return self.told and self.corrected < ALPHA
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"sentences": self.sentences}
@@ -70,39 +65,20 @@ class Difference:
         return {**value, "p": self.p, "p_holm": self.corrected}
 
 
-def differences(blocks: Mapping[str, Counts], how: Resampled) -> list[Difference]:
-    """Test what belongs together; p-values are corrected for its number. Blocks without sentences are left out."""
+def differences(blocks: Mapping[str, Counts], how: Resampled, *, shared: bool = False) -> list[Difference]:
+    """Test what belongs together; p-values are corrected for its number. Blocks without sentences are left out.
+
+    Args:
+        shared: whether the runs of both systems, one by one, share a seed.
+    """
     blocks = {label: counts for label, counts in blocks.items() if len(counts[0])}
-    p_values = [_p_value(*counts, how) for counts in blocks.values()]
+    draws: dict[str, Any] = {"replicates": how.replicates, "shuffles": how.shuffles, "seed": how.seed}
+    found = [vars(difference.between(*counts, **draws, shared=shared)) for counts in blocks.values()]
+    adjusted = holm([one["p"] for one in found])
     return [
-        Difference(
-            label,
-            len(first),
-            _means(first),
-            _means(second),
-            bounds=difference_intervals(_plain(first), _plain(second), replicates=how.replicates, seed=how.seed),
-            p=p,
-            corrected=corrected,
-        )
-        for (label, (first, second)), p, corrected in zip(blocks.items(), p_values, holm(p_values), strict=True)
+        Difference(**{**one, "label": label, "corrected": corrected})
+        for label, one, corrected in zip(blocks, found, adjusted, strict=True)
     ]
-
-
-def _p_value(first: np.ndarray, second: np.ndarray, how: Resampled) -> float:
-    if np.array_equal(first, second):
-        return 1.0
-    if first.tobytes() > second.tobytes():  # so that both orders draw alike
-        first, second = second, first
-    return randomisation_test(_plain(first), _plain(second), shuffles=how.shuffles, seed=how.seed)
-
-
-def _means(counts: np.ndarray) -> tuple[float, ...]:
-    return tuple(scores_of(counts.sum(axis=0)).mean(axis=0).tolist())
-
-
-def _plain(counts: np.ndarray) -> np.ndarray:
-    """One run has no spread of runs."""
-    return counts[:, 0] if counts.shape[1] == 1 else counts
 
 
 def by_cardinality(counts: Counts) -> dict[str, Counts]:

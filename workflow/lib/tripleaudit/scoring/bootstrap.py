@@ -16,6 +16,9 @@ LEVEL: Final = 0.95
 METRICS: Final = ("precision", "recall", "f1")
 FEWEST: Final = 10
 """Sentences under which no interval is given: so few say nothing about others."""
+SHARED: Final = 0.5
+"""Share of the runs' covariance that counts where both sides share seeds: three pairs of runs hardly show how far they
+go together, and all of it would call equal systems different too often (docs/methods.md)."""
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -113,8 +116,30 @@ def rate_interval(
     return Interval(float(low), float(high))
 
 
+def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndarray:
+    """Return the variance that runs give to a difference of two means over runs.
+
+    Args:
+        first, second: scores ``[runs, …]``; a single run has no spread to show.
+        shared: whether the runs of both, one by one, share a seed, so that their luck may cancel.
+    """
+    found = np.zeros(first.shape[1:])
+    for side in (first, second):
+        found = found + (side.var(axis=0, ddof=1) / len(side) if len(side) > 1 else 0)
+    if not shared or len(first) != len(second) or len(first) < 2:
+        return found
+    together = found - (second - first).var(axis=0, ddof=1) / len(first)
+    return found - SHARED * np.maximum(together, 0)
+
+
 def difference_intervals(
-    first: np.ndarray, second: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    replicates: int = REPLICATES,
+    level: float = LEVEL,
+    seed: int = 0,
+    shared: bool = False,
 ) -> dict[str, Interval] | None:
     """Return the intervals of ``second`` minus ``first`` on the same sentences, of precision, recall and F1.
 
@@ -124,6 +149,7 @@ def difference_intervals(
     Args:
         first, second: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
         replicates, level, seed: as of :func:`intervals`.
+        shared: whether the runs of both, one by one, share a seed (:func:`luck_of_runs`).
 
     Returns:
         Metric name -> interval from -1 to 1, or ``None`` where :func:`intervals` has none.
@@ -143,13 +169,60 @@ def difference_intervals(
     whole = scores_of(pair.sum(axis=0))
     runs = whole.shape[1]
     if runs > 1:
-        luck = random.standard_t(2 * (runs - 1), size=(replicates, 1)) / math.sqrt(runs)
-        samples += np.sqrt(whole.var(axis=1, ddof=1).sum(axis=0)) * luck
+        luck = random.standard_t(2 * (runs - 1), size=(replicates, 1))
+        samples += np.sqrt(luck_of_runs(whole[0], whole[1], shared)) * luck
     tail = (1 - level) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1)
     if turned:
         low, high = -high + 0.0, -low + 0.0  # no -0.0
     return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
+
+
+def separate_intervals(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    replicates: int = REPLICATES,
+    level: float = LEVEL,
+    seed: int = 0,
+    shared: bool = False,
+) -> dict[str, Interval] | None:
+    """Return the intervals of ``second`` minus ``first`` on other sentences, each resampled for itself.
+
+    Args and result are those of :func:`difference_intervals`; numbers of sentences and of runs may differ.
+    """
+    if min(len(first), len(second)) < FEWEST or not replicates:
+        return None
+    random = np.random.default_rng(seed)
+    sides = [_by_run(first), _by_run(second)]
+    drawn = [_samples(random, side, replicates).mean(axis=1) for side in sides]
+    samples = drawn[1] - drawn[0]
+    whole = [scores_of(side.sum(axis=0)) for side in sides]
+    if freedom := sum(len(each) - 1 for each in whole):
+        samples += np.sqrt(luck_of_runs(whole[0], whole[1], shared)) * random.standard_t(freedom, size=(replicates, 1))
+    tail = (1 - level) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1)
+    found = {}
+    for place, name in enumerate(METRICS):
+        bound, (before, after) = (
+            Interval(float(low[place]), float(high[place])),
+            (each[:, place].mean() for each in whole),
+        )
+        if not len(np.unique(drawn[0][:, place])) > 1 < len(np.unique(drawn[1][:, place])):  # one did not vary
+            bound = _of_wilson(float(before), float(after), len(first), len(second), level)
+        found[name] = bound
+    return found
+
+
+def _of_wilson(first: float, second: float, before: int, after: int, level: float) -> Interval:
+    """The interval of a difference from Wilson's intervals of both sides, as independent errors add up."""
+    one, other = (
+        _inside(Interval(value, value), value, sentences, level)
+        for value, sentences in ((first, before), (second, after))
+    )
+    change = second - first
+    low = change - math.hypot(second - other.low, one.high - first)
+    return Interval(max(-1.0, low), min(1.0, change + math.hypot(other.high - second, first - one.low)))
 
 
 def _by_run(counts: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.scoring.bootstrap import METRICS, scores_of
+from tripleaudit.scoring.bootstrap import METRICS, luck_of_runs, scores_of
 
 SHUFFLES: Final = 10_000
 ALPHA: Final = 0.05
@@ -25,7 +25,13 @@ _CELLS_AT_ONCE = 4_000_000
 
 
 def randomisation_test(
-    first: np.ndarray, second: np.ndarray, *, metric: str = "f1", shuffles: int = SHUFFLES, seed: int = 0
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    metric: str = "f1",
+    shuffles: int = SHUFFLES,
+    seed: int = 0,
+    shared: bool = False,
 ) -> float:
     """Return the two-sided p-value of the difference of one micro score between two systems.
 
@@ -35,6 +41,7 @@ def randomisation_test(
         metric: ``precision``, ``recall`` or ``f1``.
         shuffles: number of draws from the null hypothesis.
         seed: of the draws.
+        shared: whether the runs of both, one by one, share a seed.
 
     Raises:
         ValueError: the two do not have the same shape.
@@ -48,7 +55,7 @@ def randomisation_test(
     null = _exchanges(first, second, column, shuffles, random)
     runs = len(scores[0])
     if runs > 1:
-        own, of_runs, least = _spreads(first, second, column)
+        own, of_runs, least = _spreads(first, second, column, shared)
         # Runs differ at least by what the sentences say about each of them.
         of_runs = max(of_runs, least)
         null = null * own + math.sqrt(of_runs) * random.standard_t(2 * (runs - 1), size=shuffles)
@@ -91,7 +98,7 @@ def _exchanges(
     return found
 
 
-def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float, float, float]:
+def _spreads(first: np.ndarray, second: np.ndarray, column: int, shared: bool = False) -> tuple[float, float, float]:
     """Where the variance of a difference of two means over runs comes from.
 
     Returns:
@@ -105,7 +112,7 @@ def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float,
     by_sentence = float((paired**2).sum())
     own = math.sqrt(max(0.0, by_sentence - by_run) / by_sentence) if by_sentence else 0.0
     scores = [scores_of(side.sum(axis=0))[..., column] for side in (first, second)]
-    return own, sum(float(each.var(ddof=1)) for each in scores) / runs, by_run
+    return own, float(luck_of_runs(scores[0], scores[1], shared)), by_run
 
 
 def _influence(counts: np.ndarray, column: int) -> np.ndarray:
@@ -123,28 +130,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
     steps = (min(1.0, (len(p_values) - rank) * p_values[index]) for rank, index in enumerate(order))
     adjusted = dict(zip(order, accumulate(steps, max), strict=True))
     return [adjusted[index] for index in range(len(p_values))]
-
-
-def significant_winner(
-    systems: Sequence[np.ndarray], *, metric: str = "f1", alpha: float = ALPHA, seed: int = 0
-) -> int | None:
-    """Return the index of the system that beats every other one significantly, or ``None``.
-
-    Args:
-        systems: counts of each system on the same sentences, shapes as in :func:`randomisation_test`.
-        metric: what the systems compete in.
-        alpha: level of the test of the best system against each other one, Holm-corrected for their number.
-    """
-    if len(systems) < 2 or len({system.shape for system in systems}) > 1 or not len(systems[0]):
-        return None
-    column = METRICS.index(metric)
-    scores = [scores_of(system.sum(axis=0))[..., column].mean() for system in systems]
-    best = int(np.argmax(scores))
-    # The closest rival first: if it is not beaten, no correction can make the best one a winner.
-    rivals = sorted((index for index in range(len(systems)) if index != best), key=lambda index: -scores[index])
-    p_values: list[float] = []
-    for rival in rivals:
-        p_values.append(randomisation_test(systems[best], systems[rival], metric=metric, seed=seed))
-        if p_values[-1] >= alpha:
-            return None
-    return best if max(holm(p_values)) < alpha else None

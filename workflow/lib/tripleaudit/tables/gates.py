@@ -4,18 +4,21 @@ Answers are sentences about values. A value can be right and still say nothing; 
 says why instead of drawing the conclusion.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.difference import Difference
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, number
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.training.convergence import FEWEST
 
 NOT_MEASURED: Final = "This was not measured in the study."
 SHOWN: Final = 4  # names of a list that stays short
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
+MOST: Final = 20  # times the sentences at hand, beyond which it is of no use to say how many a difference takes
 
 
 class Pair(NamedTuple):
@@ -26,6 +29,7 @@ class Pair(NamedTuple):
         first, second: the values.
         floors: what the best trivial baseline reaches on the cases of either value.
         baselines: names of these baselines.
+        difference: second minus first, from the per-sentence counts where they are at hand.
     """
 
     name: str
@@ -33,11 +37,36 @@ class Pair(NamedTuple):
     second: Cell
     floors: tuple[Cell, Cell] = (Cell(), Cell())
     baselines: tuple[str, str] = ("", "")
+    difference: Difference | None = None
 
     @property
     def fall(self) -> float:
         """The first value minus the second, in points, as the tables compute drops: before rounding."""
         return round(self.first.value - self.second.value, self.first.digits)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval of second minus first in points; without counts from the intervals of both, as if apart."""
+        if self.difference is not None and self.difference.bounds is not None:
+            bound = self.difference.bounds["f1"]
+            return 100 * bound.low, 100 * bound.high
+        first, second = self.first, self.second
+        if not (_spread(first) and _spread(second)):
+            return None
+        change = second.value - first.value
+        return (
+            change - math.hypot(second.value - second.low, first.high - first.value),
+            change + math.hypot(second.high - second.value, first.value - first.low),
+        )
+
+    @property
+    def told(self) -> bool:
+        """Whether the values can be told apart; two without intervals are taken as they stand."""
+        if self.first.shown == self.second.shown:
+            return False
+        if self.difference is not None:
+            return self.difference.told
+        return self.bounds is None or self.bounds[0] > 0 or self.bounds[1] < 0
 
 
 def pairs_of(
@@ -46,7 +75,7 @@ def pairs_of(
     second: Mapping[str, str],
     *,
     floors: bool = True,
-    corpora: Iterable[str] = (),
+    inputs: TableInputs | None = None,
 ) -> list[Pair]:
     """Return the values of every system that was measured under two conditions, in the order of a table's cells.
 
@@ -54,7 +83,8 @@ def pairs_of(
         cells: of a table; of several about one system and condition, the first counts.
         first, second: what the cells of a condition are of, as ``{"stratum": "unseen"}``; without noising unless they
             say so.
-        corpora: of the study; a system is named with its corpus where there are several.
+        inputs: of the table, with the counts behind its cells; a system is named with its corpus where the study has
+            several.
         floors: whether the best trivial baseline stands beside each value; it is never trained with noising.
     """
     known = [cell for cell in cells if cell.of and cell.value is not None]
@@ -70,14 +100,15 @@ def pairs_of(
     systems = [
         key for key in dict.fromkeys((c.of["corpus"], c.of["extractor"]) for c in known) if key[1] not in BASELINES
     ]
-    several_corpora, pairs = len({*corpora, *(corpus for corpus, _ in systems)}) > 1, []
+    several_corpora, pairs = len({*(inputs.corpora if inputs else ()), *(corpus for corpus, _ in systems)}) > 1, []
     for corpus, name in systems:
         if all((corpus, name) in side for side in sides):
             trivial = [_floor(plain, corpus) for plain in baselines] if floors else [("", Cell())] * 2
             label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
             first, second = (side[corpus, name] for side in sides)
             names, held = zip(*trivial, strict=True)
-            pairs.append(Pair(label, first, second, held, names))
+            difference = inputs.scores.between(first.of, second.of) if inputs else None
+            pairs.append(Pair(label, first, second, held, names, difference))
     return pairs
 
 
@@ -133,7 +164,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "unequal"
     if all(not_beaten(*one) for one in zip(cells, pair.floors, strict=True)):
         return "floor"
-    if tied(*cells):
+    if not pair.told:
         return "tie"
     if any(UNSETTLED in cell.mark for cell in cells):
         return "unsettled"
@@ -174,7 +205,7 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         )
     if doubt == "floor":
         return _not_beating(pairs, first, second, what)
-    shown = _tie(pairs) if one else ""
+    shown = _tie(pairs[0]) if one else "; it takes more test sentences, or more seeds"
     return f"For {names}, no difference can be told between {what} {first} and {second}{shown}."
 
 
@@ -191,9 +222,37 @@ def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> s
     return f"{names} {beat}; before a difference says anything, it takes a system that does, as after more epochs."
 
 
-def _tie(pairs: Sequence[Pair]) -> str:
-    pair = pairs[0]
-    return f": {pair.first.shown} % and {pair.second.shown} %{overlap(pair.first, pair.second)}"
+def _tie(pair: Pair) -> str:
+    """Give the values, what the interval leaves open, and how many sentences it would take."""
+    values = f": {pair.first.shown} % and {pair.second.shown} %"
+    if pair.bounds is None:
+        return values
+    low, high = pair.bounds
+    change = f", a difference of {_points(pair, pair.second.value - pair.first.value, low, high)}"
+    counted = [cell.cases for cell in (pair.first, pair.second) if cell.cases is not None]
+    size = abs(pair.second.value - pair.first.value)
+    if not counted or not size or (high - low) / 2 > size * MOST**0.5:
+        return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
+    needed = min(counted) * max(1.0, (high - low) / 2 / size) ** 2
+    seeds = " or more seeds" if _seeds(pair) else ""
+    return f"{values}{change}; it takes about {_rounded(needed)} test sentences{seeds} to tell one of this size"
+
+
+def _rounded(number_: float) -> str:
+    """Two digits, upwards: ``3,400``."""
+    step = 10 ** max(0, len(str(int(number_))) - 2)
+    return f"{math.ceil(number_ / step) * step:,}"
+
+
+def _points(pair: Pair, change: float, low: float, high: float) -> str:
+    digits = pair.first.digits
+    bounds = f"[{number(low, digits)}, {number(high, digits)}]"
+    return f"{number(change, digits)} points {bounds}{_seeds(pair)}"
+
+
+def _seeds(pair: Pair) -> str:
+    """Say so where a single training stands behind a value."""
+    return ", with one seed" if 1 in (pair.first.seeds, pair.second.seeds) else ""
 
 
 def tied(first: Cell, second: Cell) -> bool:
@@ -256,26 +315,20 @@ def _conclusion(pairs: Sequence[Pair], first: str, second: str, what: str) -> st
 
 
 def two_values(pair: Pair, first: str, second: str) -> str:
-    """``92.0 % on seen and 41.0 % on unseen triples: a gap of 51.0 points (95 % intervals do not overlap)``."""
+    """``92.0 % on seen and 41.0 % on unseen triples: a gap of 51.0 points [44.1, 58.2], with one seed``."""
     direction = "a gap" if pair.fall > 0 else "a gain"
-    return (
-        f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction} of "
-        f"{abs(pair.fall):.{pair.first.digits}f} points{overlap(pair.first, pair.second)}"
-    )
+    size, digits = abs(pair.fall), pair.first.digits
+    points = f"{size:.{digits}f} points{_seeds(pair)}"
+    if pair.bounds is not None:
+        low, high = pair.bounds if pair.fall <= 0 else (-pair.bounds[1], -pair.bounds[0])
+        points = _points(pair, size, low, high)
+    return f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction} of {points}"
 
 
 def bounded(cell: Cell) -> str:
     """``64.3 % [51.8, 76.1]``, the value alone where it has no interval."""
     bounds = "" if cell.low is None else f" [{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"
     return f"{cell.shown} %{bounds}"
-
-
-def overlap(first: Cell, second: Cell) -> str:
-    """Say in parentheses whether two intervals overlap, nothing where one is missing or is a single point."""
-    if not (_spread(first) and _spread(second)):
-        return ""
-    apart = first.high < second.low or second.high < first.low
-    return f" (95 % intervals {'do not overlap' if apart else 'overlap'})"
 
 
 def _spread(cell: Cell) -> bool:

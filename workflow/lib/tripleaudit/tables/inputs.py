@@ -15,10 +15,11 @@ from tripleaudit.errors import UserError
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.scoring.difference import Difference, apart, between, grouped_variants, significant_winner
 from tripleaudit.scoring.matching import PRIMARY, check_matching
+from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import Score
-from tripleaudit.scoring.significance import significant_winner
 from tripleaudit.tables.cells import Cell
 
 UNFINISHED: Final = "†"
@@ -272,6 +273,49 @@ class ScoreIndex:
         """Return the sentence ids behind :meth:`stacked`."""
         return next((counts.ids for counts in self._counts.get(run, {}).values()), [])
 
+    def between(self, first: Mapping[str, str], second: Mapping[str, str]) -> Difference | None:
+        """Compare the F1 of what two cells are of (:attr:`Cell.of`), ``None`` without their per-sentence counts.
+
+        Seeds are paired where both sides share them. So are sentences, where both sides read the same; where one test
+        set is the other with zero-triple sentences added; and variants of a sentence with it. Other sentences, as those
+        of two strata, are resampled each for themselves.
+        """
+        sides = [(run_of(of), of["stratum"], of["matching"]) for of in (first, second)]
+        seeds = [set(self._counts.get(run, {})) for run, *_ in sides]
+        trained = [each for each in seeds if each != {""}]
+        shared = set.intersection(*(trained or seeds))
+        chosen = [shared or each for each in seeds]
+        counts = [self._stacked(*side, tuple(own)) for side, own in zip(sides, chosen, strict=True)]
+        if any(one is None or not len(one) for one in counts):
+            return None
+        first_counts, second_counts = counts
+        names, others = (self._ids(run, stratum) for run, stratum, _ in sides)
+        paired = self._paired(first_counts, second_counts, names, others) if shared else None
+        if paired is None:
+            return apart(first_counts, second_counts, shared=bool(shared))
+        return between(*paired, shared=True)
+
+    def _ids(self, run: RunKey, stratum: str) -> list[str]:
+        counts = next(iter(self._counts[run].values()))
+        return [id_ for id_, chosen in zip(counts.ids, in_stratum(counts.strata, stratum), strict=True) if chosen]
+
+    @staticmethod
+    def _paired(
+        first: np.ndarray, second: np.ndarray, ids: Sequence[str], others: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the counts on the same sentences, None where they are not the same."""
+        if ids == others:
+            return first, second
+        known, place = set(ids), {id_: number for number, id_ in enumerate(others)}
+        if place.keys() >= known:
+            added = [number for id_, number in place.items() if id_ not in known]
+            if second[added][..., 2].any():
+                return None
+            whole = np.zeros_like(second)
+            whole[[place[id_] for id_ in ids]] = first
+            return whole, second
+        return grouped_variants(first, second, ids, others)
+
     def winner(self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str) -> RunKey | None:
         """Return the run that beats all others significantly on the seeds that they share, ``None`` without one."""
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
@@ -285,7 +329,7 @@ class ScoreIndex:
         stacked = [self._stacked(run, stratum, matching, tuple(shared)) for run in known]
         if any(one is None for one in stacked):
             return None
-        best = significant_winner(stacked, metric=metric)
+        best = significant_winner(stacked, metric=metric, shared=True)
         return None if best is None else known[best]
 
 

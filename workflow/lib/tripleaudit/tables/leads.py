@@ -1,21 +1,16 @@
 """The sentences of the report's first screen: what a study found, with the numbers of its tables and their differences.
 
-They are about one system, the best of those that were measured: what others do, the tables say. A difference on the
-same sentences is resampled in pairs; one between other sentences, as of two strata, has the interval that follows from
-those of its two sides (Zou and Donner 2008, Statistics in Medicine 27).
+They are about one system, the best of those that were measured: what others do, the tables say. Their differences are
+those of the tables' answers.
 """
 
-from math import hypot
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.bootstrap import difference_intervals
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table, number
-from tripleaudit.tables.gates import FEW, several
+from tripleaudit.tables.gates import FEW, Pair, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 LOOKUP: Final = "memorise"
@@ -30,19 +25,15 @@ ON: Final = {
 
 
 class Change(NamedTuple):
-    """A difference of two F1, in points, with its interval."""
+    """A difference of two F1, in points, with its interval, and whether it can be told from none."""
 
     value: float
     low: float
     high: float
-
-    @property
-    def told(self) -> bool:
-        """Whether the interval excludes zero."""
-        return not self.low <= 0 <= self.high
+    told: bool
 
     def __abs__(self) -> "Change":
-        return self if self.value >= 0 else Change(-self.value, -self.high, -self.low)
+        return self if self.value >= 0 else Change(-self.value, -self.high, -self.low, self.told)
 
     def __str__(self) -> str:
         """``8.5 points [7.2, 9.8]``."""
@@ -55,35 +46,12 @@ def stated(cell: Cell) -> str:
     return f"{cell.shown}{cell.mark} %{bounds}"
 
 
-def apart(first: Cell, second: Cell) -> Change | None:
-    """Return the second F1 minus the first one, of different sentences; None without intervals."""
-    if None in (first.low, second.low):
+def changed(inputs: TableInputs, first: Cell, second: Cell) -> Change | None:
+    """Return the second F1 minus the first one; None where one was not measured or has no interval."""
+    if first.of is None or second.of is None:
         return None
-    change = second.value - first.value
-    low = change - hypot(second.value - second.low, first.high - first.value)
-    return Change(change, low, change + hypot(second.high - second.value, first.value - first.low))
-
-
-def together(first: np.ndarray | None, second: np.ndarray | None) -> Change | None:
-    """Return the second F1 minus the first one in points, of the same sentences (counts ``[sentences, runs, 3]``).
-
-    A system with one run stands against each run of the other; two different numbers of runs cannot be paired.
-    """
-    if first is None or second is None or len(first) != len(second):
-        return None
-    runs = max(first.shape[1], second.shape[1])
-    if {first.shape[1], second.shape[1]} - {1, runs}:
-        return None
-    first, second = (np.broadcast_to(each, (len(each), runs, 3)) for each in (first, second))
-    bound = (difference_intervals(first, second) or {}).get("f1")
-    if bound is None:
-        return None
-    return Change(_f1(second) - _f1(first), 100 * bound.low, 100 * bound.high)
-
-
-def _f1(counts: np.ndarray) -> float:
-    correct, predicted, gold = counts.sum(axis=0).T
-    return float(100 * np.mean(2 * correct / np.maximum(predicted + gold, 1)))
+    pair = Pair("", first, second, difference=inputs.scores.between(first.of, second.of))
+    return None if pair.bounds is None else Change(second.value - first.value, *pair.bounds, pair.told)
 
 
 def best_run(table: Table, **of: str) -> tuple[RunKey, str] | None:
@@ -120,7 +88,7 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
         return ""
     if not known:
         return f"F1 of {name} is {stated(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
-    changes = [apart(seen, cell) for _, cell in known]
+    changes = [changed(inputs, seen, cell) for _, cell in known]
     places = [ON[SEEN], *(ON[stratum].replace("triples", "ones", 1) for stratum, _ in known)]
     if all(change is not None and change.told and change.value < 0 for change in changes):
         falls = [
@@ -151,11 +119,11 @@ def _beside(change: Change | None) -> str:
 
 
 def _noised(inputs: TableInputs, run: RunKey, stratum: str) -> str:
-    noised = run._replace(noise="noising")
-    change = together(*(_counts(inputs, one, stratum) for one in (run, noised)))
+    plain, noised = (_cell(inputs, one, stratum) for one in (run, run._replace(noise="noising")))
+    change = changed(inputs, plain, noised)
     if change is None:
         return ""
-    told = f"With Entity Noising, F1 {ON[stratum]} is {stated(_cell(inputs, noised, stratum))}: "
+    told = f"With Entity Noising, F1 {ON[stratum]} is {stated(noised)}: "
     if not change.told:
         return f"{told}no difference can be told ({change})."
     return f"{told}{abs(change)} {'more' if change.value > 0 else 'less'}."
@@ -167,12 +135,9 @@ def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
     if found is None:
         return ""
     run, name = found[0], labels.extractor(found[0].extractor)
-    wz = inputs.scores.stacked(run._replace(testing="wz"), inputs.matching)
-    if wz is None:
-        return ""
-    change = together(np.where(wz[:, :, 2:] > 0, wz, 0), wz)  # without what it finds in sentences without triples
-    cell = _cell(inputs, run._replace(testing="wz"), "all")
-    if change is None or cell.value is None:
+    usual, cell = (_cell(inputs, run._replace(testing=testing), "all") for testing in ("nz", "wz"))
+    change = changed(inputs, usual, cell)
+    if change is None:
         return ""
     if not change.told:
         return f"Sentences without triples in the test cost {name} nothing that can be told: {stated(cell)}, {change}."
@@ -190,13 +155,14 @@ def lead_two_step(table: Table, inputs: TableInputs) -> str:
     gate, name = split_two_step(steps.extractor)
     alone, trained = steps._replace(extractor=name), steps._replace(extractor=name, training="wz")
     ways = {"training with zero-triple sentences": trained, f"{labels.extractor(gate)} in front": steps}
-    changes = {way: together(*(_counts(inputs, one, "all") for one in (alone, run))) for way, run in ways.items()}
+    before, cells = _cell(inputs, alone, "all"), {way: _cell(inputs, run, "all") for way, run in ways.items()}
+    changes = {way: changed(inputs, before, cell) for way, cell in cells.items()}
     marks = {way: inputs.scores.mark(run) for way, run in ways.items()}
     told = [f"{way}{_brought(change)}{marks[way]}" for way, change in changes.items() if change is not None]
     if not told:
         return ""
     first = f"On that test, {several(told)}"
-    between = together(*(_counts(inputs, run, "all") for run in ways.values()))
+    between = changed(inputs, *cells.values())
     if between is None:
         return f"{first}."
     if not between.told:
@@ -214,7 +180,3 @@ def _cell(inputs: TableInputs, run: RunKey, stratum: str) -> Cell:
     if "+" in stratum:
         return inputs.scores.pooled(run, stratum.split("+"), matching=inputs.matching)
     return inputs.scores.cell(run, "f1", stratum=stratum, matching=inputs.matching)
-
-
-def _counts(inputs: TableInputs, run: RunKey, stratum: str) -> np.ndarray | None:
-    return inputs.scores.stacked(run, inputs.matching, stratum)

@@ -11,8 +11,8 @@ import numpy as np
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.bootstrap import difference_intervals
-from tripleaudit.scoring.significance import holm, randomisation_test
+from tripleaudit.scoring.difference import between, grouped_variants
+from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
@@ -39,18 +39,18 @@ def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]
         second = inputs.scores.stacked(run._replace(protocol="augmented"), inputs.matching)
         if first is None or second is None or first.shape[1:] != second.shape[1:]:
             continue
-        found = variants_of(inputs.scores.ids(run), inputs.scores.ids(_augmented(run)), run.corpus)
-        groups = [(number, group) for number, group in enumerate(found) if group]
-        if groups:
-            both = [(first[number] * len(group), second[group].sum(axis=0)) for number, group in groups]
-            yield run, *(np.stack(side) for side in zip(*both, strict=True))
+        ids, others = inputs.scores.ids(run), inputs.scores.ids(_augmented(run))
+        variants_of(ids, others, run.corpus)  # refuses what is none
+        if both := grouped_variants(first, second, ids, others):
+            yield run, *both
 
 
 def contamination(inputs: TableInputs) -> Table:
     """Build from per-sentence counts on the original and the augmented test set."""
     found = list(pairs(inputs))
-    tests = [randomisation_test(first, second) for _, first, second in found]
-    values = dict(zip([run for run, *_ in found], zip(found, tests, holm(tests), strict=True), strict=True))
+    tests = [between(second, first, shared=True) for _, first, second in found]
+    corrected = holm([test.p or 0.0 for test in tests])
+    values = dict(zip([run for run, *_ in found], zip(found, tests, corrected, strict=True), strict=True))
     runs = sorted(values, key=lambda run: run.corpus)
     order = labels.ordered({run.extractor for run in runs}, labels.rte_order())
     runs.sort(key=lambda run: (run.corpus, order.index(run.extractor)))
@@ -59,9 +59,9 @@ def contamination(inputs: TableInputs) -> Table:
         len(inputs.scores.ids(run)) - len(values[run][0][1]) for run in {run.corpus: run for run in runs}.values()
     )
     for run in runs:
-        (_, first, second), _, adjusted = values[run]
+        (_, first, second), test, adjusted = values[run]
         f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
-        bound = (difference_intervals(second, first) or {}).get("f1")
+        bound = (test.bounds or {}).get("f1")
         # one training on two test sets: its budget is the same
         mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
         change = Cell(
@@ -129,6 +129,10 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
         return NOT_MEASURED
     worst = max(found, key=lambda cell: cell.value)
     sure = "" if worst.low is None else f" [{number(worst.low, 1)}, {number(worst.high, 1)}]"
+    test = inputs.scores.between(worst.of, {**worst.of, "protocol": "augmented"})
+    if test is not None and (not test.told or worst.value < 0):
+        most = f"{labels.extractor(worst.of['extractor'])}'s, {number(worst.value, 1)} points{sure}"
+        return sentences(f"With names replaced, no loss can be told: the greatest is {most}.", doubt_of_training(found))
     most, name = " most" if len(found) > 1 else "", labels.extractor(worst.of["extractor"])
     told = f"With names replaced, {name} loses{most}: {number(worst.value, 1)} points of F1{sure}."
     known = cells.get("memorise")

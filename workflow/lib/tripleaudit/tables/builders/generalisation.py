@@ -111,7 +111,7 @@ def answer_rearranged(table: Table, inputs: TableInputs) -> str:
         table.find(metric="f1", stratum="all"),
         {"protocol": "original"},
         {"protocol": "rearranged"},
-        corpora=inputs.corpora,
+        inputs=inputs,
     )
     return contrast(pairs, "on the original split", "on the rearranged split")
 
@@ -120,19 +120,15 @@ def answer_augmented(table: Table, inputs: TableInputs) -> str:
     """The table has the scores on the augmented test set alone; those on the original one are looked up."""
     cells = table.find(metric="f1")
     originals = inputs.scores.elsewhere(cells, protocol="original")
-    pairs = pairs_of([*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"}, corpora=inputs.corpora)
+    pairs = pairs_of([*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"}, inputs=inputs)
     return contrast(pairs, "on the original split", "on the augmented test set")
 
 
 def answer_sifted(table: Table, inputs: TableInputs) -> str:
     cells, original = table.find(metric="f1", stratum="all"), {"protocol": "original"}
     sifted = labels.ordered({cell.of["protocol"] for cell in cells} - {"original"}, labels.protocol_order())
-    found = [
-        (pair, name)
-        for name in sifted
-        for pair in pairs_of(cells, original, {"protocol": name}, corpora=inputs.corpora)
-    ]
-    systems = [pair.name for pair in pairs_of(cells, original, original, corpora=inputs.corpora)]
+    found = [(pair, name) for name in sifted for pair in pairs_of(cells, original, {"protocol": name}, inputs=inputs)]
+    systems = [pair.name for pair in pairs_of(cells, original, original, inputs=inputs)]
     found.sort(key=lambda one: systems.index(one[0].name))
     pairs = [pair._replace(name=f"{pair.name} ({labels.protocol(name)})") for pair, name in found]
     return contrast(pairs, "on the original split", "on the overlap-sifted split")

@@ -40,7 +40,7 @@ def matching_rules(inputs: TableInputs) -> Table:
 
 def answer(table: Table, inputs: TableInputs) -> str:
     """Say what is lost where places are compared, and not strings."""
-    pairs = pairs_of(table.find(), {"matching": PRIMARY}, {"matching": PLACES}, floors=False, corpora=inputs.corpora)
+    pairs = pairs_of(table.find(), {"matching": PRIMARY}, {"matching": PLACES}, floors=False, inputs=inputs)
     return contrast(pairs, "where entities are compared as strings", "where they are compared by their places")
 
 

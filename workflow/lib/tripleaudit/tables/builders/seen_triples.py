@@ -64,9 +64,9 @@ def _told_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInpu
     told, noised = [], []
     for stratum in strata:
         beyond = {"stratum": stratum}
-        pairs = pairs_of(cells, {"stratum": SEEN}, beyond, corpora=inputs.corpora)
+        pairs = pairs_of(cells, {"stratum": SEEN}, beyond, inputs=inputs)
         told += [contrast(pairs, ON[SEEN], ON[stratum])] if pairs else []
-        pairs = pairs_of(cells, beyond, {**beyond, "noise": "noising"}, corpora=inputs.corpora)
+        pairs = pairs_of(cells, beyond, {**beyond, "noise": "noising"}, inputs=inputs)
         pairs = [pair._replace(name=f"{pair.name}+EN") for pair in pairs]
         noised += [contrast(pairs, "without Entity Noising", "with it", f"F1 {ON[stratum]}")] if pairs else []
     together = ""
@@ -84,7 +84,7 @@ def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInp
     """Say what the systems find of the triples that looking up cannot know, beside what looking up finds."""
     for stratum in strata:
         here = {"stratum": stratum}
-        pairs = pairs_of(cells, here, here, corpora=inputs.corpora)
+        pairs = pairs_of(cells, here, here, inputs=inputs)
         pairs = [pair for pair in pairs if pair.first.cases is None or pair.first.cases >= FEW]
         known = [pair for pair in pairs if pair.floors[0].value is not None]
         if not known:

@@ -223,7 +223,12 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
         if name not in inputs.untrained:
             behind.setdefault(gate, []).append(replace(cell.percent(), of={**cell.of, "extractor": name}))
     pairs = [
-        pair._replace(name=f"{pair.name} behind {labels.extractor(gate)}")
+        pair._replace(
+            name=f"{pair.name} behind {labels.extractor(gate)}",
+            difference=inputs.scores.between(
+                pair.first.of, {**pair.second.of, "extractor": two_step_name(gate, pair.second.of["extractor"])}
+            ),
+        )
         for gate, cells in behind.items()
         for pair in pairs_of(
             [*inputs.scores.elsewhere(cells, training="wz"), *cells], {"training": "wz"}, {"training": "nz"}

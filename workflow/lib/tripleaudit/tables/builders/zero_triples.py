@@ -153,8 +153,8 @@ def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
     cells = [cell.percent() for cell in table.find("F1")]
     usual, tested = {"training": "nz", "testing": "nz"}, {"training": "nz", "testing": "wz"}
     added = "when sentences without triples are added to the test"
-    first = contrast(pairs_of(cells, usual, tested, corpora=inputs.corpora), "on sentences with triples", added)
-    pairs = pairs_of(cells, tested, {"training": "wz", "testing": "wz"}, corpora=inputs.corpora)
+    first = contrast(pairs_of(cells, usual, tested, inputs=inputs), "on sentences with triples", added)
+    pairs = pairs_of(cells, tested, {"training": "wz", "testing": "wz"}, inputs=inputs)
     if not pairs:
         return first
     without, within = "trained without zero-triple sentences", "trained with them"

@@ -1,0 +1,98 @@
+"""No two statements of a study's tables contradict each other on the same two numbers."""
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from support.scored import Results
+from tripleaudit.descriptors import TABLES
+from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.cells import Table
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.render.json_form import read_table
+
+VALUES = r"(\d+\.\d) % [^.:;]*?(?:and|than|in) [^:;]*?(\d+\.\d) %[^:;]*?"
+SAYS = (
+    (re.compile(VALUES + r": a (?:gap|gain) of"), True),
+    (re.compile(r"no difference can be told between [^:]*: (\d+\.\d) % and (\d+\.\d) %"), False),
+    (re.compile(r"finds more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), True),
+    (re.compile(r"finds no more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), False),
+    (re.compile(r"does not beat [^:]*: F1 is (\d+\.\d) % [^,]*, against (\d+\.\d) %"), False),
+    (re.compile(r"against \d+\.\d %, and (\d+\.\d) % [^,]*, against (\d+\.\d) %"), False),
+)
+
+
+BASE = re.compile(r"F1 of [^.]*? (?:falls from|is) (\d+\.\d)")
+BESIDE = re.compile(r"(\d+\.\d)[†‡§]* % \[[^]]*\] on [^(.]*\((no difference)?")
+
+
+def statements(tables: Iterable[Table]) -> Iterator[tuple[frozenset[str], bool, str]]:
+    """Yield two numbers of a table, whether they are said to differ, and the words."""
+    for table in tables:
+        for said, differ in SAYS:
+            yield from ((frozenset(found.groups()), differ, found[0]) for found in said.finditer(table.answer))
+        if first := BASE.search(table.lead):
+            for found in BESIDE.finditer(table.lead[first.end() :]):
+                yield frozenset((first[1], found[1])), not found[2], found[0]
+        if table.name == "contamination":
+            for row in table.rows:
+                if row.label in table.answer:
+                    numbers = frozenset(cell.shown for cell in row.cells[:2])
+                    yield numbers, "no loss can be told" not in table.answer, f"{row.label} loses {row.cells[2].shown}"
+
+
+def contradictions(tables: Iterable[Table]) -> list[list[str]]:
+    by_numbers: dict[frozenset[str], dict[bool, str]] = defaultdict(dict)
+    for numbers, differ, words in statements(tables):
+        by_numbers[numbers].setdefault(differ, words)
+    return [[*said.values()] for said in by_numbers.values() if len(said) > 1]
+
+
+@pytest.fixture(
+    scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids=lambda one: f"{one[0]}-{one[1]}"
+)
+def inputs(request, tmp_path_factory) -> TableInputs:
+    """Studies in which noising gains much, little, hardly anything and nothing, with one and with three seeds."""
+    seeds, noised = request.param
+    made = Results(tmp_path_factory.mktemp("study"))
+    for noise, quality in (("none", 0.55), ("noising", noised)):
+        for protocol in ("original", "rearranged", "augmented"):
+            less = {"original": 0, "rearranged": 0.03, "augmented": 0.06}[protocol]
+            made.run("casrel", quality=quality - less, noise=noise, protocol=protocol, seeds=range(1, seeds + 1))
+    for training, testing in (("nz", "wz"), ("wz", "nz"), ("wz", "wz")):
+        zero = 100 if testing == "wz" else 0
+        made.run("casrel", quality=0.55, training=training, testing=testing, zero=zero, seeds=range(1, seeds + 1))
+    made.run("zcc-binary+casrel", quality=0.56, testing="wz", zero=100, seeds=range(1, seeds + 1))
+    return load_inputs(scores=made.scores, counts=made.counts)
+
+
+def test_studies_do_not_contradict_themselves(inputs):
+    names = [name for name, table in TABLES.items() if table.needs == "scores"]
+    found = [build_table(name, inputs) for name in names]
+    assert len(list(statements(found))) >= 4
+    assert contradictions(found) == []
+    for table in found:  # a bold value can be told from every other one of its column
+        for row, rival in itertools.permutations(table.rows, 2):
+            for cell, other in zip(row.cells, rival.cells, strict=True):
+                if cell.bold and other.of and row.group == rival.group and other.of["matching"] == cell.of["matching"]:
+                    assert cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).told
+
+
+def test_tables_that_were_made_here_do_not_contradict_themselves(root):
+    studies = [path for path in (root / "results").glob("*/tables") if any(path.glob("*.json"))]
+    if not studies:
+        pytest.skip("no study was made here")
+    for study in studies:
+        found = [read_table(path) for path in sorted(study.glob("*.json"))]
+        assert contradictions(found) == [], study
+
+
+def test_a_contradiction_is_found():
+    told = "For A, F1 is 75.6 % on seen triples and 71.2 % on unseen triples: a gap of 4.4 points [1.2, 7.5]."
+    tie = "For A, no difference can be told between F1 here and there: 75.6 % and 71.2 %, a difference of 4.4 points."
+    tables = [Table(name, "", [], [], answer=answer) for name, answer in (("x", told), ("y", tie))]
+    assert len(contradictions(tables)) == 1 and contradictions(tables[:1]) == []

@@ -1,0 +1,179 @@
+"""The difference of two systems, or of one under two conditions: bold marks, ``compare`` and answers are made from it.
+
+Whether a difference can be told is decided here and nowhere else, so that no two statements about the same two numbers
+contradict each other: its interval leaves zero out, and where both sides read the same sentences, the randomisation
+test agrees.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tripleaudit.errors import UserError
+from tripleaudit.protocols.variants import variants_of
+from tripleaudit.scoring.bootstrap import (
+    METRICS,
+    REPLICATES,
+    Interval,
+    difference_intervals,
+    scores_of,
+    separate_intervals,
+)
+from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm, randomisation_test
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Micro scores of two sides, as fractions, and how sure their difference is.
+
+    Attributes:
+        first, second: precision, recall and F1, means over runs.
+        sentences: that it rests on, of the side that has fewer.
+        runs: trainings behind either side.
+        paired: whether both sides are about the same sentences.
+        bounds: metric -> 95 % interval of second minus first; None under ten sentences.
+        metric: that ``p`` is about.
+        p: of the randomisation test, two-sided; None where the sentences are others.
+    """
+
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    sentences: int
+    runs: tuple[int, int] = (1, 1)
+    paired: bool = True
+    bounds: Mapping[str, Interval] | None = None
+    metric: str = "f1"
+    p: float | None = None
+
+    def change(self, metric: str = "f1") -> float:
+        place = METRICS.index(metric)
+        return self.second[place] - self.first[place]
+
+    @property
+    def told(self) -> bool:
+        """Whether it can be told from none."""
+        if self.bounds is None or (self.p is not None and self.p >= ALPHA):
+            return False
+        bound = self.bounds[self.metric]
+        return bound.low > 0 or bound.high < 0
+
+
+def between(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    metric: str = "f1",
+    shared: bool = False,
+    replicates: int = REPLICATES,
+    shuffles: int = SHUFFLES,
+    seed: int = 0,
+) -> Difference:
+    """Compare two sides on the same sentences; the other order turns the signs and nothing else.
+
+    Args:
+        first, second: counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
+        metric: that is tested.
+        shared: whether the runs of both sides, one by one, share a seed.
+        replicates, shuffles, seed: of the interval and of the test.
+
+    Raises:
+        ValueError: the two do not have the same shape.
+    """
+    first, second = _plain(first), _plain(second)
+    p = 1.0
+    if not np.array_equal(first, second):
+        sides = sorted((first, second), key=lambda side: side.tobytes())
+        p = randomisation_test(*sides, metric=metric, shuffles=shuffles, seed=seed, shared=shared)
+    bounds = difference_intervals(first, second, replicates=replicates, seed=seed, shared=shared)
+    return Difference(
+        first=_means(first),
+        second=_means(second),
+        sentences=len(first),
+        runs=(_runs(first), _runs(second)),
+        bounds=bounds,
+        metric=metric,
+        p=p,
+    )
+
+
+def apart(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    metric: str = "f1",
+    shared: bool = False,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Difference:
+    """Compare two sides on other sentences, such as strata or test sets, by independent resamples of each."""
+    first, second = _plain(first), _plain(second)
+    return Difference(
+        first=_means(first),
+        second=_means(second),
+        sentences=min(len(first), len(second)),
+        runs=(_runs(first), _runs(second)),
+        paired=False,
+        bounds=separate_intervals(first, second, replicates=replicates, seed=seed, shared=shared),
+        metric=metric,
+    )
+
+
+def significant_winner(
+    systems: Sequence[np.ndarray], *, metric: str = "f1", shared: bool = False, seed: int = 0
+) -> int | None:
+    """Return the index of the system whose difference to every other one can be told, or ``None``.
+
+    Args:
+        systems: counts of each system on the same sentences, shapes as in :func:`between`.
+        metric: what the systems compete in. The p-values against all others are Holm-corrected for their number.
+        shared, seed: as of :func:`between`.
+    """
+    if len(systems) < 2 or len({system.shape for system in systems}) > 1 or not len(systems[0]):
+        return None
+    column = METRICS.index(metric)
+    scores = [scores_of(system.sum(axis=0))[..., column].mean() for system in systems]
+    best = int(np.argmax(scores))
+    # The closest rival first: if it is not beaten, no correction can make the best one a winner.
+    rivals = sorted((index for index in range(len(systems)) if index != best), key=lambda index: -scores[index])
+    p_values: list[float] = []
+    for rival in rivals:
+        found = between(systems[rival], systems[best], metric=metric, shared=shared, seed=seed)
+        if not found.told:
+            return None
+        p_values.append(found.p or 0.0)
+    return best if max(holm(p_values)) < ALPHA else None
+
+
+def grouped_variants(
+    first: np.ndarray, second: np.ndarray, ids: Sequence[str], others: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the counts of sentences, as often as they have variants, and those of their variants together.
+
+    None where the second are no variants of the first. A sentence without a variant is left out.
+
+    Args:
+        first, second: counts ``[sentences, runs, 3]``.
+        ids, others: of the sentences of either side.
+    """
+    try:
+        groups = [(number, group) for number, group in enumerate(variants_of(ids, others)) if group]
+    except UserError:
+        return None
+    if not groups or first.shape[1:] != second.shape[1:]:
+        return None
+    whole = np.stack([first[number] * len(group) for number, group in groups])
+    return whole, np.stack([second[group].sum(axis=0) for _, group in groups])
+
+
+def _plain(counts: np.ndarray) -> np.ndarray:
+    """One run has no spread of runs."""
+    return counts[:, 0] if counts.ndim == 3 and counts.shape[1] == 1 else counts
+
+
+def _runs(counts: np.ndarray) -> int:
+    return counts.shape[1] if counts.ndim == 3 else 1
+
+
+def _means(counts: np.ndarray) -> tuple[float, ...]:
+    return tuple(np.atleast_2d(scores_of(counts.sum(axis=0))).mean(axis=0).tolist())
