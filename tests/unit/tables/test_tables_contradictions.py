@@ -21,8 +21,6 @@ SAYS = (
     (re.compile(r"no difference can be told between [^:]*: (\d+\.\d) % and (\d+\.\d) %"), False),
     (re.compile(r"finds more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), True),
     (re.compile(r"finds no more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), False),
-    (re.compile(r"does not beat [^:]*: F1 is (\d+\.\d) % [^,]*, against (\d+\.\d) %"), False),
-    (re.compile(r"against \d+\.\d %, and (\d+\.\d) % [^,]*, against (\d+\.\d) %"), False),
 )
 
 

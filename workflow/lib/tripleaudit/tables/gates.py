@@ -213,13 +213,16 @@ def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> s
     names, one = several([pair.name for pair in pairs]), len(pairs) == 1
     baselines = several(list(dict.fromkeys(f"“{name}”" for pair in pairs for name in pair.baselines if name)))
     plural = "s" if " and " in baselines else ""
-    values = ""
     if one:
-        sides = zip((first, second), pairs[0][1:3], pairs[0].floors, strict=True)
-        said = [f"{cell.shown} % {where}, against {floor.shown} %" for where, cell, floor in sides]
-        values = f": {what} is {said[0]}, and {said[1]}"
-    beat = f"{'does' if one else 'do'} not beat the baseline{plural} {baselines} {first} or {second}{values}"
-    return f"{names} {beat}; before a difference says anything, it takes a system that does, as after more epochs."
+        sides = zip((first, second), pairs[0].floors, strict=True)
+        floors = several([f"{floor.shown} % {where}" for where, floor in sides])
+        told = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
+        if not pairs[0].told:
+            told = f"For {names}, no difference can be told between {what} {first} and {second}{_tie(pairs[0])}"
+        beat = f"it does not beat the baseline{plural} {baselines} ({floors})"
+        return f"{told}; {beat}, so that this says nothing about reading."
+    beat = f"do not beat the baseline{plural} {baselines} {first} or {second}"
+    return f"{names} {beat}, so that differences say nothing about reading before a system does, as after more epochs."
 
 
 def _tie(pair: Pair) -> str:
