@@ -33,7 +33,8 @@ rule audit:
         run_keys=lambda wildcards: json.dumps({"study": STUDY.name, **wildcards}),
     shell:
         "python -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
-        "{input.test:q} --with-zero {input.zero:q} --counts {input.counts:q} --out {output:q} > {log:q} 2>&1"
+        "{input.test:q} --with-zero {input.zero:q} --counts {input.counts:q} "
+        "--original {input.original:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule table:

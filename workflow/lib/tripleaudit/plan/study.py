@@ -359,6 +359,7 @@ class Study:
                 for split in ("train", "valid", "test")
                 if protocol == "original"
             ],
+            "original": [self.set_file(corpus, "original", "nz", "test")] if protocol == "augmented" else [],
         }
 
     @cached_property

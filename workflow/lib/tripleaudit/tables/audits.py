@@ -10,7 +10,8 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import write_json
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
-from tripleaudit.protocols.types import distinct_triples
+from tripleaudit.protocols.types import SeenTriples, distinct_triples
+from tripleaudit.protocols.variants import variants_of
 
 SPLITS = ("train", "valid", "test")
 
@@ -30,6 +31,7 @@ def study_audit(
     keys: Mapping[str, str],
     splits: Mapping[str, Sequence[Sentence]],
     with_zero: Mapping[str, Sequence[Sentence]] | None = None,
+    original: Sequence[Sentence] = (),
 ) -> dict[str, Any]:
     """Audit a protocol's test set against its training set and count its splits.
 
@@ -37,11 +39,13 @@ def study_audit(
         keys: ``study``, ``corpus`` and ``protocol``.
         splits: ``train``, ``valid`` and ``test``; the NZ sets.
         with_zero: the same splits with their zero-triple sentences (WZ), if the study has them.
+        original: the test sentences whose variants the test set has, if it has such.
 
     Returns:
         :func:`tripleaudit.protocols.strata.audit_corpus` plus ``keys``, ``splits`` (split -> :func:`sizes`) and
         ``cardinality`` (the same of the WZ splits, empty without them), and ``leakage``: what the test set shares with
         training, and of the original splits, what each pair shares (:mod:`tripleaudit.protocols.leakage`).
+        With ``original`` there is an ``example``, too (:func:`example`).
     """
     pairs = [("train", "test")]
     if keys["protocol"] == "original":
@@ -51,13 +55,38 @@ def study_audit(
         for one, other in pairs
         if splits.get(one) and splits.get(other)
     ]
+    shown = {"example": example(original, splits["test"], SeenTriples(splits["train"]))} if original else {}
     return {
         "keys": dict(keys),
         **audit_corpus(splits["train"], splits["test"]),
         "splits": {name: sizes(sentences) for name, sentences in splits.items()},
         "leakage": shared,
         "cardinality": {name: sizes(sentences) for name, sentences in (with_zero or {}).items()},
+        **shown,
     }
+
+
+def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: SeenTriples) -> list[dict[str, Any]]:
+    """Return one test sentence and its variants with their triples and the types of these (rte-generalization, Fig. 2).
+
+    It is the first one whose variants all differ from it and from one another; none if there is no such sentence.
+
+    Returns:
+        ``name`` (empty for the sentence itself), ``text`` and ``triples`` (three strings and a type) of each.
+    """
+    found = variants_of([each.id for each in original], [each.id for each in augmented])
+    for sentence, places in zip(original, found, strict=True):
+        several = [sentence, *(augmented[place] for place in places)]
+        if len(places) > 1 and sentence.triples and len({each.text for each in several}) == len(several):
+            return [
+                {
+                    "name": each.id[len(sentence.id) + 1 :],
+                    "text": each.text,
+                    "triples": [[*triple, seen.type_of(triple)] for triple in distinct_triples(each)],
+                }
+                for each in several
+            ]
+    return []
 
 
 def write_study_audit(
@@ -67,14 +96,17 @@ def write_study_audit(
     out: str | Path,
     with_zero: Sequence[str | Path] = (),
     counts: Sequence[str | Path] = (),
+    original: Sequence[str | Path] = (),
 ) -> None:
     """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as JSON.
 
     Args:
+        original: the test set whose variants the test set has, if it has such.
         counts: reports on reading the corpus's splits; the ``remarks`` are what they left out or changed.
     """
     loaded, zero = (
         dict(zip(SPLITS, map(load_sentences, paths), strict=True)) if paths else {} for paths in (splits, with_zero)
     )
     remarks = [f"{Path(path).name.partition('.')[0]}: {text}" for path in counts for text in stored_remarks(path)]
-    write_json(out, {**study_audit(keys, loaded, zero), "remarks": remarks})
+    tested = [sentence for path in original for sentence in load_sentences(path)]
+    write_json(out, {**study_audit(keys, loaded, zero, tested), "remarks": remarks})

@@ -232,6 +232,38 @@ def answer_cardinality(table: Table, inputs: TableInputs) -> str:
     return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
 
 
+AUGMENTED = "augmented"
+
+
+def augmented_example(inputs: TableInputs) -> Table:
+    """Build from the audits of augmented sets: a test sentence and its variants, with triples and their types."""
+    rows = []
+    for (corpus, protocol), audit in inputs.audits.items():
+        for shown in audit.get("example", ()) if protocol == AUGMENTED else ():
+            triples = "; ".join(
+                f"({', '.join(parts)}): {labels.TYPES[kind].lower()}" for *parts, kind in shown["triples"]
+            )
+            cells = (Cell(text=shown["text"]), Cell(text=triples))
+            rows.append(Row(shown["name"] or "Original", cells, labels.corpus(corpus)))
+    return Table(
+        "augmented-example",
+        inputs.caption("A test sentence and its augmented variants."),
+        [Column("Sentence"), Column("Gold triples")],
+        rows,
+        row_header="Variant",
+        group_header="Corpus",
+        notes=(
+            "The first test sentence whose variants all differ from it and from one another.",
+            "In ss, su, us and uu the first letter is that of subjects, the second of objects: seen (s) or unseen (u) "
+            "in training. The types are those of whole triples.",
+        ),
+    )
+
+
+def answer_example(table: Table, inputs: TableInputs) -> str:
+    return "" if table.rows else "No sentence has variants that all differ."
+
+
 TRIPLE_TYPES_TABLE = TableSpec(
     name="triple-types",
     order=30,
@@ -267,4 +299,14 @@ CARDINALITY_SIZES = TableSpec(
     possible=lambda study: bool(study.corpora) and "wz" in study.settings,
     question="How many sentences have no triple at all?",
     answer=answer_cardinality,
+)
+AUGMENTED_EXAMPLE = TableSpec(
+    name="augmented-example",
+    order=34,
+    build=augmented_example,
+    needs="audits",
+    possible=lambda study: bool(study.corpora) and AUGMENTED in study.protocols,
+    question="What does a test sentence look like where its names are replaced?",
+    answer=answer_example,
+    glance=None,
 )
