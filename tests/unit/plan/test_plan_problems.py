@@ -194,7 +194,7 @@ def test_a_study_that_can_run_is_summed_up(capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "demo: this study can run; results go to results/demo"
     assert "4 trainings, 28 scores" in lines
-    assert any(line.startswith("24 tables: ") and "minea" in line for line in lines)
+    assert any(" tables: type-f1, " in line and "minea" in line for line in lines)
     assert main(["validate", "config/nyt29star.yaml"]) == 0
     assert "cannot be fetched; get it from https://" in capsys.readouterr().out
 
