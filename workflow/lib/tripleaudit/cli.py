@@ -83,9 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             argcomplete.autocomplete(parser)
         args = parser.parse_args(argv)
         check_places(vars(args))
-        if getattr(args, "encoding", None):
-            files.read_else_as(args.encoding)
-        return args.run(args) or 0
+        with files.reading_else_as(getattr(args, "encoding", None)):
+            return args.run(args) or 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -185,8 +185,9 @@ def check_file(path: str | Path) -> Path:
     return path
 
 
-def read_else_as(encoding: str | None) -> None:
-    """Read texts that are not UTF-8 in another encoding, from here on.
+@contextlib.contextmanager
+def reading_else_as(encoding: str | None) -> Iterator[None]:
+    """Read texts that are not UTF-8 in another encoding inside the block.
 
     Raises:
         UserError: there is no such encoding of texts.
@@ -197,7 +198,11 @@ def read_else_as(encoding: str | None) -> None:
                 raise LookupError
         except LookupError:
             raise UserError(f"--encoding: {encoding!r} is no encoding of texts; expected one such as cp1252") from None
-    ELSE.set(encoding)
+    before = ELSE.set(encoding)
+    try:
+        yield
+    finally:
+        ELSE.reset(before)
 
 
 @contextlib.contextmanager

@@ -176,7 +176,6 @@ def align(
         raise UserError(
             f"{predictions_name}: {len(predictions)} predictions for the {len(gold)} sentences of {gold_name}; "
             f"expected one for each sentence, in any order, with the same ids or texts{_missing(gold, predictions)}"
-            + (EMPTY if len(predictions) < len(gold) else "")
         )
     respaced = 0
     for number, (right, guess) in enumerate(zip(gold, ordered, strict=True), 1):
@@ -222,7 +221,7 @@ def _missing(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     absent = [right for right in gold if folded(right.text) not in known]
     if not absent or len(absent) == len(gold):
         return "" if not absent else "; no text is the same"
-    return f"; no prediction for {len(absent)} of them, such as id {absent[0].id!r}: {_shown(absent[0].text)}"
+    return f"; no prediction for {len(absent)} of them, such as id {absent[0].id!r}: {_shown(absent[0].text)}{EMPTY}"
 
 
 def _shown(text: str) -> str:

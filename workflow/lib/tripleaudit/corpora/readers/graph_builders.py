@@ -4,12 +4,19 @@ Most keep the text beside its triples; one that does not (``kg-gen``, ``gliner2`
 ``{"text": …, **output}``, or as predictions without texts, by id or by order.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.readers.common import Probe, items, load_json, read_objects, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import ABSENT, Rows, at, read_parquet, read_rows
+
+
+def _has(*keys: str) -> Callable[[Probe], bool]:
+    """Whether a first object has all keys; so few make no other file come near."""
+    return lambda probe: set(keys) <= probe.value.keys()
+
 
 # LangChain: GraphDocument.model_dump()
 LANGCHAIN = form(
@@ -42,7 +49,7 @@ def extracted(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str
 
 # OpenIE 5: one extraction a row
 OPENIE5 = form(
-    "openie5", order=5.74, keys=("sentence", "extraction"), plain=extracted,
+    "openie5", order=5.74, detects=_has("sentence", "extraction"), plain=extracted,
     text="sentence", subject="s", relation="r", object="o",
 )  # fmt: skip
 
@@ -107,7 +114,7 @@ def grounded(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str,
 
 # LangExtract: the JSON lines that it saves; relations are extractions with attributes
 LANGEXTRACT = form(
-    "langextract", order=5.76, keys=("extractions", "text"), plain=grounded,
+    "langextract", order=5.76, detects=_has("extractions", "text"), plain=grounded,
     id="id", text="text", triples="links", subject="s", relation="r", object="o",
 )  # fmt: skip
 
@@ -125,7 +132,7 @@ def by_relation(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[s
 
 # GLiNER2: what extract_relations returns, with its text
 GLINER2 = form(
-    "gliner2", order=5.77, keys=("text", "relation_extraction"), plain=by_relation,
+    "gliner2", order=5.77, detects=_has("text", "relation_extraction"), plain=by_relation,
     id="id", text="text", triples="links", subject="s", relation="r", object="o",
 )  # fmt: skip
 
