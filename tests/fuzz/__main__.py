@@ -25,7 +25,7 @@ from .running import run  # noqa: E402
 def _preload() -> None:
     """Import what the commands import when they run, so that the processes of the cases need not do it again."""
     for info in pkgutil.walk_packages(tripleaudit.__path__, "tripleaudit."):
-        if not info.name.endswith("__main__"):
+        if not info.name.endswith(("__main__", "inspect_task")):  # of an extra with its own environment
             importlib.import_module(info.name)
     for name in ("pyarrow.parquet", "sentence_transformers", "spacy", "datasets"):
         importlib.import_module(name)

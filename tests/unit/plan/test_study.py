@@ -157,7 +157,7 @@ def test_an_extractor_from_outside_the_project(tmp_path):
 
 
 def test_tables_follow_from_the_parts_of_a_study():
-    assert study().possible_tables == ["triple-types", "split-sizes", "strata-sizes"]
+    assert study().possible_tables == ["triple-types", "split-sizes", "strata-sizes", "leakage"]
     everything = study(
         extractors={"casrel": {}},
         settings=["nz", "wz"],

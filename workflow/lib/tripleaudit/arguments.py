@@ -77,7 +77,9 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add ``--encoding``."""
-    parser.add_argument("--encoding", metavar="E", help="of files that are not UTF-8 or UTF-16, such as cp1252")
+    parser.add_argument(
+        "--encoding", default="", metavar="E", help="of files that are not UTF-8 or UTF-16, such as cp1252"
+    )
 
 
 def add_gpu(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,9 @@ from typing import IO, Any
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 
-ELSE: ContextVar[str | None] = ContextVar("ELSE", default=None)  # encoding of texts that are not UTF-8 or UTF-16
+ELSE: ContextVar[str | None] = ContextVar(
+    "ELSE", default=None
+)  # of texts that are not UTF-8 or UTF-16; "": none is named
 ZSTD = b"\x28\xb5\x2f\xfd"  # how a zstd file begins
 MANIFEST = "collection.json"  # lists the blocks of a text collection, which are read as one file
 
@@ -189,10 +191,13 @@ def check_file(path: str | Path) -> Path:
 def reading_else_as(encoding: str | None) -> Iterator[None]:
     """Read texts that are not UTF-8 in another encoding inside the block.
 
+    Args:
+        encoding: its name; empty where none was named, None where a command has no option to name one.
+
     Raises:
         UserError: there is no such encoding of texts.
     """
-    if encoding is not None:
+    if encoding:
         try:
             if not codecs.lookup(encoding)._is_text_encoding:
                 raise LookupError
@@ -223,7 +228,7 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
             with io.TextIOWrapper(content, encoding=encoding, newline="") as stream:
                 yield stream
     except UnicodeError as error:
-        advice = "" if ELSE.get() else "; --encoding names another one, such as cp1252"
+        advice = "; --encoding names another one, such as cp1252" if ELSE.get() == "" else ""
         raise UserError(f"{path}{_line_that_is_not_utf8(path)}: not UTF-8 text{advice}") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise UserError(f"{path}: not a whole gzip file ({error})") from error

@@ -241,7 +241,7 @@ class Corpora:
             options = self.protocol(protocol)
             made = options.pop("source", "made") == "made"
             own = [f"corpora/{name}/files/{protocol}" for name in self.section if self.in_files(name, protocol)]
-            if made and len(own) < len(self.section):
+            if made and (not own or len(own) < len(self.section)):
                 continue
             others = {key for key in options if key not in (*NOT_OF_THE_SETS, "seed", "options")}
             for key in sorted(others):

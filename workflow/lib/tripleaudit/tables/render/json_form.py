@@ -31,7 +31,14 @@ def read_table(path: str | Path) -> Table:
         columns = [Column(**column) for column in value["columns"]]
         order = math.inf if value["order"] is None else value["order"]
         glance = None if value["glance"] is None else tuple((label, of) for label, of in value["glance"])
-        return Table(**{**value, "rows": rows, "columns": columns, "order": order, "glance": glance})
+        made = {
+            "rows": rows,
+            "columns": columns,
+            "order": order,
+            "glance": glance,
+            "warnings": tuple(value["warnings"]),
+        }
+        return Table(**{**value, **made})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a table of this program; make it again with the table rule") from error
 
