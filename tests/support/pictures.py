@@ -18,7 +18,7 @@ def take_pictures(page: Page, folder: Path) -> list[Path]:
     for scheme, path in zip(("light", "dark"), paths, strict=True):
         page.screenshot(path, height=1000, scheme=scheme)  # sets the window's size, so that plots are drawn for it
         if scheme == "dark":
-            links = "[...document.querySelectorAll('.counts a[href*=argument]')]"
+            links = "[...document.querySelectorAll('.counts a')]"
             page.evaluate(
                 f"{links}.find(one => one.textContent !== '0').click();"
                 "document.querySelector('.badge.wrong').closest('button').click()"
