@@ -261,7 +261,9 @@ def augmented_example(inputs: TableInputs) -> Table:
 
 
 def answer_example(table: Table, inputs: TableInputs) -> str:
-    return "" if table.rows else NOT_MEASURED
+    if table.rows:
+        return ""
+    return "No sentence has variants that all differ." if inputs.audits else NOT_MEASURED
 
 
 TRIPLE_TYPES_TABLE = TableSpec(
