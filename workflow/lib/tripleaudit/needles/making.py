@@ -61,7 +61,8 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
         model: the generating model's name, kept with each needle.
 
     Raises:
-        UserError: a type is unknown, or the share cannot be reached.
+        UserError: a type is unknown, or the share cannot be reached; also if only needles from the templates could
+            not reach it, before the model is asked.
     """
     schema = plan.load_schema()
     kinds = [schema.types.get(name) or _plain(name) for name in plan.needle_types or schema.types]
@@ -70,6 +71,8 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
     rejected: Counter = Counter()
     calls = 0
     if ask is not None:
+        for document in documents:  # before anything is paid: what the model does not give comes from the templates
+            place(document, _filled(document, kinds, plan, []), plan)
         if plan.discover:
             talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
             discovered = drive(talks, ask)
@@ -79,8 +82,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
             calls += result.calls
     generated = sum(map(len, made.values()))
     for document in documents:
-        for kind in kinds:
-            _fill(document, kind.name, plan, made[document.id])
+        _filled(document, kinds, plan, made[document.id])
     needles = [needle for document in documents for needle in made[document.id]]
     infusions = {document.id: place(document, made[document.id], plan) for document in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
@@ -155,10 +157,13 @@ def _all_types(
     return results
 
 
-def _fill(document: Document, kind: str, plan: Plan, made: list[Needle]) -> None:
-    missing = plan.per_type - sum(needle.type == kind for needle in made)
-    if missing > 0:
-        made += template_needles(document, kind, missing, plan.seed, made, plan.demands)
+def _filled(document: Document, kinds: Sequence[EntityType], plan: Plan, made: list[Needle]) -> list[Needle]:
+    """Add needles from the templates to ``made`` until there are enough of each type, and return it."""
+    for kind in (kind.name for kind in kinds):
+        missing = plan.per_type - sum(needle.type == kind for needle in made)
+        if missing > 0:
+            made += template_needles(document, kind, missing, plan.seed, made, plan.demands)
+    return made
 
 
 def _plain(name: str) -> EntityType:
