@@ -1,4 +1,4 @@
-"""Every sample of docs/formats.md is read as the page says, and all hold the same triples."""
+"""Every sample of docs/formats.md and of ``samples.md`` is read as it says, and all hold the same triples."""
 
 import re
 from pathlib import Path
@@ -10,11 +10,12 @@ from tripleaudit.corpora.readers.records import parse_columns
 from tripleaudit.descriptors import FORMATS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+ALL = PAGE + (Path(__file__).parent / "samples.md").read_text(encoding="utf-8")
 SAMPLE = re.compile(
     r"^`([\w./-]+)` \(format `([\w-]+)`(?:, `--column ([^`]+)`)?\):\n\n```\w*\n(.*?)```\n", re.MULTILINE | re.DOTALL
 )
-SAMPLES = {name: (format, columns, content) for name, format, columns, content in SAMPLE.findall(PAGE)}
-BESIDE = dict(re.findall(r"^`([\w./-]+)`:\n\n```text\n(.*?)```\n", PAGE, re.MULTILINE | re.DOTALL))
+SAMPLES = {name: (format, columns, content) for name, format, columns, content in SAMPLE.findall(ALL)}
+BESIDE = dict(re.findall(r"^`([\w./-]+)`:\n\n```text\n(.*?)```\n", ALL, re.MULTILINE | re.DOTALL))
 EXPECTED = [
     {("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")},
     set(),
