@@ -8,7 +8,7 @@ import pytest
 from tripleaudit.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
-from tripleaudit.plan.language_models import Generative, LanguageModels, Server
+from tripleaudit.plan.language_models import Generative, Server
 from tripleaudit.plan.study import Study
 
 SECTION = {
@@ -52,7 +52,6 @@ def test_a_good_section_has_no_problems():
     models = study().language_models
     assert list(models.problems()) == []
     assert models.extractions == [("d", "a"), ("e", "a"), ("d", "b")]
-    assert LanguageModels.alone({}).extractions == []
 
 
 @pytest.mark.parametrize(
@@ -99,6 +98,7 @@ def test_each_sample_is_a_run_of_its_own():
     planned = Study({"study": "s", "corpora": CORPORA, "generative": config, "grescores": gre})
     models = planned.language_models
     assert models.extractions == [("d", "a"), ("d", "a-sample2"), ("d", "a-sample3")]
+    assert list(models.section["systems"]) == [name for _, name in models.extractions]
     assert [models.section["systems"][name]["seed"] for _, name in models.extractions] == [5, 6, 7]
     identities = [models.identity("d", name) for _, name in models.extractions]
     one = study(systems={"a": {**systems["a"], "samples": 1}}).language_models
@@ -110,12 +110,6 @@ def test_each_sample_is_a_run_of_its_own():
         (name, {"extractor": "a", "setting": "open", "seed": str(number)})  # one row: mean, deviation, interval
         for number, name in enumerate(("a", "a-sample2", "a-sample3"), 1)
     ]
-    alone = LanguageModels.alone(
-        {"endpoints": SECTION["endpoints"], "datasets": {"d": {"corpus": "x"}}, "systems": systems}
-    )
-    assert alone.extractions == models.extractions and set(alone.section["systems"]) == {
-        name for _, name in models.extractions
-    }
 
 
 def test_transport_does_not_decide_a_result():

@@ -13,14 +13,14 @@ from tripleaudit.llm.client import Client, Endpoint
 from tripleaudit.llm.endpoint import Request
 from tripleaudit.llm.listed import _table, listed, with_prices
 from tripleaudit.llm.prices import OLD, Prices, Usage, warning
-from tripleaudit.plan.language_models import LanguageModels
+from tripleaudit.plan.language_models import Generative, LanguageModels
 
 KNOWN = {"base_url": "https://api.openai.com/v1", "model": "gpt-4o-mini", "api_key_env": "K"}
 
 
 def planned(**server) -> Prices:
     """The prices that a job is given of an endpoint of a study."""
-    section = LanguageModels.alone({"endpoints": {"e": {**KNOWN, **server}}, "datasets": {}}).section
+    section = LanguageModels(None, Generative.model_validate({"endpoints": {"e": {**KNOWN, **server}}})).section
     return settings.endpoint(settings.read_section(json.dumps(section))[0], "e").prices
 
 

@@ -1,13 +1,13 @@
 """Hours of trainings still to do: from the nearest finished trainings, scaled by work, and honest about the rest."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tripleaudit.cli import main
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.plan import hours as trainings
-from tripleaudit.plan import speeds
 from tripleaudit.plan.study import Study
 
 CORPORA = {
@@ -44,10 +44,8 @@ def done(plan, run, seconds, *, device="cpu", sentences=100):
     write_json(f"{place}/models/{run.path}/provenance.json", record)
 
 
-def hours(plan, results="results"):
-    from pathlib import Path
-
-    return {entry.extractor: entry for entry in trainings.estimate(plan, Path(results))}
+def hours(plan):
+    return {entry.extractor: entry for entry in trainings.estimate(plan)}
 
 
 def test_nothing_is_known():
@@ -112,7 +110,7 @@ def test_a_gpu_without_any_record_is_estimated_from_measured_steps(tmp_path):
     plan = study(corpora={"webnlg": {}}, training=wanted, gpu=1, encoder={"model": "minilm"})
     entry = hours(plan)["casrel"]
     steps = 10 * 79  # of 5,019 sentences
-    measured = speeds._measured()["steps"]["casrel"]
+    measured = trainings.speeds()["steps"]["casrel"]
     assert entry.unit == "GPU-hours"
     assert entry.hours == pytest.approx(steps * measured[64] / 3.6e6)
     assert entry.source.startswith("steps measured on one NVIDIA H100")
@@ -133,9 +131,11 @@ def test_a_gpu_without_any_record_is_estimated_from_measured_steps(tmp_path):
 
 def test_instances_and_fixed_steps_are_counted():
     common = {"batch_size": 8, "epochs": 2}
-    assert speeds.seconds("tdeer", "minilm", {**common, "unit": "instances"}, 8) == pytest.approx(2 * 6 * 2.6e-3)
-    assert speeds.seconds("tdeer", "minilm", {**common, "max_steps": 5, "accumulation": 3}, 8) == pytest.approx(39e-3)
-    assert speeds.seconds("unheard-of", "minilm", common, 8) is None
+    assert trainings.seconds("tdeer", "minilm", {**common, "unit": "instances"}, 8) == pytest.approx(2 * 6 * 2.6e-3)
+    assert trainings.seconds("tdeer", "minilm", {**common, "max_steps": 5, "accumulation": 3}, 8) == pytest.approx(
+        39e-3
+    )
+    assert trainings.seconds("unheard-of", "minilm", common, 8) is None
 
 
 def test_trainings_of_the_study_itself_come_first():
@@ -153,7 +153,7 @@ def test_broken_records_are_passed_over():
     plan = study(seeds=[1, 2])
     done(plan, plan.runs[0], 3600)
     write_json(f"results/x/models/{plan.runs[0].path}/provenance.json", {"settings": {}})
-    assert len(trainings.finished(__import__("pathlib").Path("results"))) == 1
+    assert len(trainings.finished(Path("results"))) == 1
 
 
 def test_the_command_prints_both_parts(tmp_path, capsys):

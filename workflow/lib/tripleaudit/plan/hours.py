@@ -4,17 +4,21 @@ A job of a study with ``gpu_share: N`` has the N-th part of a GPU, so an hour of
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.registry import base_name
 from tripleaudit.files import read_json
 from tripleaudit.machine.devices import devices
-from tripleaudit.plan import speeds
 from tripleaudit.plan.study import Run, Study
+from tripleaudit.shipped import DATA
 from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.yaml_files import read_yaml
 
 WORK = ("epochs", "max_steps", "batch_size", "accumulation")  # settings that decide how much work a training is
 Plans = Mapping[Run, Mapping[str, Any]]
@@ -71,33 +75,27 @@ def finished(results: Path) -> list[Finished]:
     return found
 
 
-def estimate(study: Study, results: Path) -> list[Hours]:
-    """Return one entry for each extractor and classifier of a study.
-
-    Args:
-        results: the folder of all studies; this one is ``results/<study>``.
-    """
-    known = finished(results)
+def estimate(study: Study) -> list[Hours]:
+    """Return one entry for each extractor and classifier of a study, by the results of all studies beside its own."""
+    known, trainings = finished(Path(study.places.study).parent), study.trainings
     own = {each.run: each.asked for each in known if each.study == study.name}
     gpu = {"auto": True if devices() else None, 0: False, 1: True}[study.typed.gpu]  # None: it may run elsewhere
     entries = []
     for name in [*study.extractors, *study.classifiers]:
         runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
-        plans = {
-            run: json.loads(study.trainings.training_json(run.corpus, name, run.noise, run.trainset)) for run in runs
-        }
+        plans = {run: json.loads(trainings.training_json(run.corpus, name, run.noise, run.trainset)) for run in runs}
         to_do = {run: plan for run, plan in plans.items() if own.get(run) != plan}
         like = [each for each in known if each.run.extractor == name and gpu in (None, each.device != "cpu")]
         took = ()
         if to_do and like:
-            took = _extrapolated(study, results, to_do, like)
+            took = _extrapolated(study, to_do, like)
         elif to_do and gpu:
-            took = _measured(study, results, name, to_do)
+            took = _measured(study, name, to_do)
         entries.append(Hours(name, len(to_do), len(plans) - len(to_do), *took))
     return entries
 
 
-def _extrapolated(study: Study, results: Path, to_do: Plans, like: Sequence[Finished]) -> tuple[float, str, str]:
+def _extrapolated(study: Study, to_do: Plans, like: Sequence[Finished]) -> tuple[float, str, str]:
     """Return hours, unit and source by finished trainings, the mean over the nearest of them."""
     layers = study.typed.encoder.layers
     like = [each for each in like if each.asked.get("encoder_layers") == layers] or like
@@ -105,7 +103,7 @@ def _extrapolated(study: Study, results: Path, to_do: Plans, like: Sequence[Fini
     like = [each for each in like if each.device == like[0].device]  # one for all, so that hours can be added up
     hours, scaled = 0.0, True
     for run, plan in to_do.items():
-        sentences = _sentences(study, results, run, like)
+        sentences = _sentences(study, run, like)
         for each in like:
             planned = _work({**each.settings, **{key: plan[key] for key in WORK if key in plan}}, sentences)
             before = _work(each.settings, each.sentences)
@@ -115,22 +113,7 @@ def _extrapolated(study: Study, results: Path, to_do: Plans, like: Sequence[Fini
     studies = ", ".join(sorted({each.study for each in like}))
     source = f"{len(like)} training{'s' * (len(like) > 1)} of {studies} on {where}, "
     source += "scaled by sentences and epochs" if scaled else "not scaled, as sizes are not known yet"
-    if like[0].device == "cpu":
-        return hours, "hours", source
-    return hours / study.typed.gpu_share, "GPU-hours", source
-
-
-def _measured(study: Study, results: Path, name: str, to_do: Plans) -> tuple[Any, ...]:
-    """Return the same by steps that were measured; nothing where one training's are not known."""
-    hours = 0.0
-    for run, plan in to_do.items():
-        settings = {**TrainingSettings().full(), **study.trainings.declared(name).defaults, **plan}
-        sentences = _sentences(study, results, run) or study.data.sizes(run.corpus).get("train", 0)
-        took = speeds.seconds(name, study.encoder(run.corpus), settings, sentences) if sentences else None
-        if took is None:
-            return ()
-        hours += took / 3600
-    return hours / study.typed.gpu_share, "GPU-hours", speeds.source()
+    return (hours, "hours", source) if where == "the CPU" else (hours / study.typed.gpu_share, "GPU-hours", source)
 
 
 def _work(settings: Mapping[str, Any], sentences: int) -> float:
@@ -140,14 +123,65 @@ def _work(settings: Mapping[str, Any], sentences: int) -> float:
     return float(sentences) * settings["epochs"]
 
 
-def _sentences(study: Study, results: Path, run: Run, like: Sequence[Finished] = ()) -> int:
+def _sentences(study: Study, run: Run, like: Sequence[Finished] = ()) -> int:
     """The size of a training set: of the file, if it is made already, else as another training had it; 0 if unknown."""
-    path = results / study.name / "protocols" / run.corpus / run.protocol / run.setting / "train.jsonl"
+    path = Path(study.set_file(run.corpus, run.protocol, run.setting, "train"))
     if path.is_file():
         with open(path, "rb") as stream:
             return sum(1 for line in stream if line.strip())
     same = (each.sentences for each in like if (each.run.corpus, each.run.trainset) == (run.corpus, run.trainset))
     return next(same, 0)
+
+
+# by steps that were measured on a GPU
+
+
+@cache
+def speeds() -> dict[str, Any]:
+    """Return the measured steps."""
+    return read_yaml(DATA / "speeds.yaml")
+
+
+def _measured(study: Study, name: str, to_do: Plans) -> tuple[Any, ...]:
+    """Return hours, unit and source by steps that were measured; nothing where one training's are not known."""
+    took = []
+    for run, plan in to_do.items():
+        settings = {**TrainingSettings().full(), **study.trainings.declared(name).defaults, **plan}
+        sentences = _sentences(study, run) or study.data.sizes(run.corpus).get("train", 0)
+        took.append(seconds(name, study.encoder(run.corpus), settings, sentences))
+    if not all(took):
+        return ()
+    source = (
+        f"steps measured on one {speeds()['device']} with {speeds()['encoder']} in {speeds()['precision']}, other "
+        "encoders and float32 counted at their most; without validation, and at most where a training may stop early"
+    )
+    return sum(took) / 3600 / study.typed.gpu_share, "GPU-hours", source
+
+
+def seconds(extractor: str, encoder: str, settings: Mapping[str, Any], sentences: int) -> float | None:
+    """Return how long a training takes at most, without its validations; None where nothing was measured.
+
+    Args:
+        extractor: name of the study.
+        encoder: registered name, or a source.
+        settings: of the training, defaults filled in.
+        sentences: to train on.
+    """
+    known, name, size = speeds(), base_name(extractor), settings["batch_size"]
+    steps, times = known["steps"].get(name), known["encoders"].get(encoder)
+    if steps is None or times is None:
+        return None
+    # of a size between two measured ones the larger one's, beyond the largest in proportion
+    batch = min((batch for batch in steps if batch >= size), default=max(steps))
+    step = steps[batch] * max(1, size / max(steps))
+    of_a_sentence = known["instances"].get(name, 1) if settings.get("unit") == "instances" else 1
+    batches = math.ceil(sentences * of_a_sentence / size) * settings["epochs"]
+    if settings.get("max_steps"):
+        batches = settings["max_steps"] * settings.get("accumulation", 1)
+    return batches * step * times * (known["float32"] if settings.get("precision") == "float32" else 1) / 1000
+
+
+# in words
 
 
 def as_lines(entries: Sequence[Hours]) -> list[str]:

@@ -1,7 +1,7 @@
 """The section ``generative``: which language models extract triples from which texts. Uses no network."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal
 
@@ -173,26 +173,8 @@ class LanguageModels:
     def __init__(self, study: Any, config: Generative):
         self.study, self.config = study, config
         self.section: dict[str, Any] = with_prices(config.full())  # as commands take it
-        self._expand()
-
-    @classmethod
-    def alone(cls, section: Mapping[str, Any]) -> "LanguageModels":
-        """Return the plan of a section without its study: what it sends, not whether that fits the study.
-
-        Raises:
-            UserError: the section does not fit.
-        """
-        found = cls(None, Generative.checked(section, "generative"))
-        found.section = with_prices(
-            {"systems": {}, **section}
-        )  # as it is given, so that what was made from it is found again
-        found._expand()
-        return found
-
-    def _expand(self) -> None:
-        """Give every sample of a system a run of its own, named in the section as a system."""
         self.runs = self._runs()
-        self.section["systems"] = {name: run for name, (_, _, run) in self.runs.items()}
+        self.section["systems"] = {name: run for name, (_, _, run) in self.runs.items()}  # of every sample its own
 
     def _runs(self) -> dict[str, tuple[str, int, dict[str, Any]]]:
         """``{run: (system, number from 1, the run as a system of its own)}``: a system has a run for each sample.

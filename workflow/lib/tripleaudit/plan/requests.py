@@ -1,10 +1,12 @@
 """Requests, tokens and money of all that asks endpoints: extraction, judging, embedding, needles. Sends nothing."""
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
+from itertools import chain, product
+from os.path import isfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,62 +32,53 @@ from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.triple_dialogues import rehearse_triples
 from tripleaudit.needles.triples import load_triple_needles
-from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.study import Study
-from tripleaudit.plan.systems import INFUSED, Systems
+from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import shipped
+from tripleaudit.systems.asked import Asked
 from tripleaudit.systems.completion import completion_task, to_complete
 from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.test_set import to_ask
 
-Found = Iterator[dict[str, Any] | str]  # rows of jobs, and what cannot be counted because what it reads is not made yet
+Row = dict[str, Any]
+Found = Iterator[Row | str]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
+Clients = Callable[[str], Client]  # of endpoints by name, opened once
 READ = ("triples", "original")  # files of a system that decide which strings it has
-COLUMNS = (
-    "data set",
-    "system",
-    "endpoint",
-    "requests",
-    "cached",
-    "to pay",
-    "tokens in",
-    "tokens out",
-    "money",
-    "at most",
-)
+COLUMNS = {
+    "data set": "dataset",
+    "system": "system",
+    "endpoint": "endpoint",
+    "requests": "total",
+    "cached": "cached",
+    "to pay": "to_pay",
+    "tokens in": "prompt_tokens",
+    "tokens out": "completion_tokens",
+    "money": "cost",
+    "at most": "cost_limit",
+}
+"""Heading -> key of a job."""
 
 
 def plan(study: Study) -> dict[str, Any]:
-    """Return the form of :func:`extraction` for all stages of a study that ask language models."""
-    folder = Path(study.places.study)
-    stages = (stage(study, folder) for stage in (_systems, _judging, _embedding, _needles, _triple_needles))
-    every = (found for stage in stages for found in stage)
-    return _summed(study.language_models, study.name, [*_extraction(study.language_models, folder), *every])
-
-
-def extraction(models: LanguageModels, study: str, results: Path) -> dict[str, Any]:
-    """Return what the extractions of a section would still send; reads texts and cache, sends nothing.
+    """Return what a study would still send; reads texts and cache, sends nothing.
 
     Returns:
         ``{"jobs": [{"dataset", "system", "endpoint", "done", + fields of Estimate}], "total": Estimate's fields,
-        "unknown": [data sets whose texts are not prepared yet], "missing_keys", "budget", "spent"}``. The requests of
-        a job whose result exists, made as the section now says, are not counted.
+        "unknown": [what cannot be counted yet], "missing_keys", "budget", "spent"}``. The requests of a job whose
+        result exists, made as the study now says, are not counted.
     """
-    return _summed(models, study, _extraction(models, results))
-
-
-def _summed(models: LanguageModels, study: str, found: Iterable[dict[str, Any] | str]) -> dict[str, Any]:
-    jobs, unknown, total = [], [], Estimate()
-    for one in found:
-        if isinstance(one, str):
-            unknown.append(one)
-        else:
-            jobs.append(one)
-            total += Estimate(**{name: one[name] for name in Estimate.__slots__})
-    ledger = Path(models.config.cache) / f"ledger-{study}.jsonl"
+    models = study.language_models
+    with ExitStack() as opened:
+        clients = cache(lambda name: opened.enter_context(_client(study, name)))
+        stages = (_extraction, _systems, _judging, _embedding, _needles, _triple_needles)
+        found = list(chain.from_iterable(stage(study, clients) for stage in stages))
+    jobs = [one for one in found if not isinstance(one, str)]
+    ledger = Path(models.config.cache) / f"ledger-{study.name}.jsonl"
+    counted = (Estimate(**{name: job[name] for name in Estimate.__slots__}) for job in jobs)
     return {
         "jobs": jobs,
-        "total": asdict(total),
-        "unknown": [*dict.fromkeys(unknown)],
+        "total": asdict(sum(counted, Estimate())),
+        "unknown": [*dict.fromkeys(one for one in found if isinstance(one, str))],
         "missing_keys": models.missing_keys([*models.asked(), *(job["endpoint"] for job in jobs)]),
         "budget": models.config.budget,
         "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
@@ -94,20 +87,13 @@ def _summed(models: LanguageModels, study: str, found: Iterable[dict[str, Any] |
 
 def as_table(result: Mapping[str, Any]) -> str:
     """Return the plan as lines of text: one a job, the sum, and what stands in the way."""
-    rows = [COLUMNS]
-    for job in [*result["jobs"], {"dataset": "total", "system": "", "endpoint": "", "done": False, **result["total"]}]:
-        figures = (job["total"], job["cached"], job["to_pay"], job["prompt_tokens"], job["completion_tokens"])
-        counted = (*map(str, figures), f"{job['cost']:.4f}", f"{job['cost_limit']:.4f}")
-        end = ("done",) + ("",) * 6 if job["done"] else counted
-        rows.append((job["dataset"], job["system"], job["endpoint"], *end))
+    rows = [[*COLUMNS]]
+    for job in [*result["jobs"], _row("total", "", "", False, Estimate(**result["total"]))]:
+        cells = [f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in map(job.get, COLUMNS.values())]
+        rows.append([*cells[:3], "done", *[""] * 6] if job["done"] else cells)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if place < 3 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    aligned = [str.ljust] * 3 + [str.rjust] * 7
+    lines = ["  ".join(to(*cell) for to, *cell in zip(aligned, row, widths, strict=True)).rstrip() for row in rows]
     open_jobs = sum(not job["done"] for job in result["jobs"])
     lines.append(f"{open_jobs} of {len(result['jobs'])} jobs are to run; tokens and money are estimates")
     if result["budget"] is not None:
@@ -125,93 +111,78 @@ def as_table(result: Mapping[str, Any]) -> str:
 # the stages
 
 
-def _extraction(models: LanguageModels, results: Path) -> Found:
+def _extraction(study: Study, clients: Clients) -> Found:
     """What the systems of the section would be asked; a row for those that cannot be counted, too."""
-    section = models.section
+    models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
-        system, made = section["systems"][name], results / "generative" / dataset
-        done = _known(made / name / "report.json").get("identity") == _as_json(models.identity(dataset, name))
-        texts, train = (
-            made / "texts.jsonl",
-            results / "corpora" / section["datasets"][dataset]["corpus"] / "train.jsonl",
-        )
+        system, made = section["systems"][name], f"{study.places.study}/generative/{dataset}"
+        done = _known(f"{made}/{name}/report.json").get("identity") == _as_json(models.identity(dataset, name))
+        texts, train = f"{made}/texts.jsonl", models.examples(dataset, name)
         figures = Estimate()
-        if not texts.exists():
+        if not isfile(texts):
             yield dataset
-        elif not done and system.get("examples") and not train.exists():
+        elif not done and not all(map(isfile, train)):
             yield f"{dataset}/{name} (its examples are not there yet)"
         elif not done:
-            sentences, shown = load_sentences(texts), load_sentences(train) if system.get("examples") else ()
+            sentences, shown = load_sentences(texts), [one for path in train for one in load_sentences(path)]
             task = build_task(system, section["datasets"][dataset], sentences, shown)
-            with _client(models, system["endpoint"]) as client:
-                asked_for = [request for _, _, request in task.requests(sentences)]
-                figures = client.estimate(asked_for, _length(results, section, system["endpoint"]))
+            figures = _counted(clients(system["endpoint"]), task, sentences, _length(study, system["endpoint"]))
         yield _row(dataset, name, system["endpoint"], done, figures)
 
 
-def _length(results: Path, section: Mapping[str, Any], endpoint: str) -> float | None:
+def _length(study: Study, endpoint: str) -> float | None:
     """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
     tokens = answers = 0
-    for path in (results / "generative").glob("*/*/report.json"):
-        if (section["systems"].get(path.parent.name) or {}).get("endpoint") == endpoint:
+    for path in Path(study.places.study, "generative").glob("*/*/report.json"):
+        if study.language_models.section["systems"].get(path.parent.name, {}).get("endpoint") == endpoint:
             report = read_json(path)
             if {"completion_tokens", "requests"} <= report.keys():  # of a finished extraction, by any version
                 tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
     return tokens / answers if answers else None
 
 
-def _systems(study: Study, folder: Path) -> Found:
+def _systems(study: Study, clients: Clients) -> Found:
     """What the language models among the systems would be asked; a second question after an answer is not counted."""
-    for corpus, name, about, report, files, make in _questions(study.systems):
-        if not all(map(os.path.isfile, files)):
-            yield f"{corpus}/{name} ({about}: its sentences are not made yet)"
-            continue
-        endpoint = study.systems.given[name].endpoint or ""
-        sentences, task = make(*files)
-        with _client(study.language_models, endpoint) as client:
-            figures = client.estimate(request for _, _, request in task.requests(sentences))
-        done = not figures.to_pay and os.path.isfile(report) and not read_json(report).get("failed")
-        yield _row(corpus, f"{name} ({about})", endpoint, done, figures)
-
-
-def _questions(systems: Systems) -> Iterator[tuple[str, str, str, str, Sequence[str], Callable[..., Any]]]:
-    """Yield corpus, system, what it is asked about, the report on its answers, the files that a job reads and how they
-    become sentences and a task: for test sets, and for hidden halves of sentences."""
-    needles = systems.study.needles
-    corpus = needles.triples.corpus if needles.triples else ""
-    infused = [(corpus, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    systems, needles = study.systems, study.needles
+    infused = [(needles.triples.corpus, "original-nz", name, INFUSED) for name in needles.triple_systems]
     for corpus, trainset, name, testset in [*systems.predicted, *infused]:
         if systems.kinds[name].name == "endpoint":
-            wildcards = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
-            given, job = systems.inputs(wildcards), json.loads(systems.job(corpus, name, 1, trainset))
-            make = partial(_about_test_set, name, systems.settings(name), job=job, tell=systems.tells(wildcards))
+            job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
-            yield (
-                corpus,
-                name,
-                about,
-                systems.report(corpus, trainset, name, testset),
-                (given["test"], given["train"]),
-                make,
+            files, report = systems.inputs(job), systems.report(corpus, trainset, name, testset)
+            files = {"test": files["test"], "train": files["train"]}
+            yield _question(
+                study, clients, job, about, report, files, partial(to_ask, tell=systems.tells(job)), task_of
             )
     for corpus, name in systems.probe.runs:
-        given = systems.probe.inputs(SimpleNamespace(corpus=corpus, extractor=name))
-        make = partial(_about_halves, name, systems.settings(name), job=json.loads(systems.job(corpus, name, 1)))
-        files = (given["test"], given["augmented"], given["train"])
-        yield corpus, name, "hidden halves", systems.probe.path(corpus, name), files, make
+        job = SimpleNamespace(corpus=corpus, trainset="original-nz", extractor=name)
+        files, report = systems.probe.inputs(job), systems.probe.path(corpus, name)
+        del files["model"]
+        yield _question(study, clients, job, "hidden halves", report, files, to_complete, completion_task)
 
 
-def _about_test_set(*given: Any, **more: Any) -> tuple[Sequence[Sentence], Task]:
-    asked, _ = to_ask(*given, **more)
-    return asked.sentences, task_of(asked)
+def _question(
+    study: Study,
+    clients: Clients,
+    job: Any,
+    about: str,
+    report: str,
+    files: Mapping[str, str],
+    ask: Callable[..., tuple[Any, ...]],
+    task: Callable[[Asked], Task],
+) -> Row | str:
+    systems, name = study.systems, job.extractor
+    if not all(map(isfile, files.values())):
+        return f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
+    told = json.loads(systems.job(job.corpus, name, 1, job.trainset))
+    asked = next(one for one in ask(name, systems.settings(name), job=told, **files) if isinstance(one, Asked))
+    endpoint = systems.given[name].endpoint or ""
+    figures = _counted(clients(endpoint), task(asked), asked.sentences)
+    done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
+    return _row(job.corpus, f"{name} ({about})", endpoint, done, figures)
 
 
-def _about_halves(*given: Any, **more: Any) -> tuple[Sequence[Sentence], Task]:
-    _, _, asked = to_complete(*given, **more)
-    return asked.sentences, completion_task(asked)
-
-
-def _judging(study: Study, folder: Path) -> Found:
+def _judging(study: Study, clients: Clients) -> Found:
     """What the judges of the GREScores would be asked."""
     gre, judge = study.grescores, study.grescores.config.judge
     if judge is None:
@@ -220,129 +191,111 @@ def _judging(study: Study, folder: Path) -> Found:
         "factualness": (load_prompt(judge.factualness_prompt), judge_requests),
         "granularity": (load_prompt(judge.granularity_prompt), split_requests),
     }
-    asked = (
-        (dataset, system, name)
-        for dataset in gre.datasets
-        for system in gre.asked(dataset).values()
-        for name in gre.judges
-    )
-    for dataset, system, name in asked:
-        kinds, triples = system.kinds(name), Path(system.files["triples"])
-        if not kinds:
-            continue
-        known = _known(gre.judged(dataset, system.name, name, "report"))
-        with _client(study.language_models, name) as client:
-            of = {kind: known.get(kind) or {} for kind in kinds}
-            by = client.endpoint.model
-            done = all(
-                of[kind].get("judge") == by and of[kind].get("prompt") == prompts[kind][0].sha256[:12] for kind in of
-            )
-            figures = Estimate()
-            if not done and not triples.is_file():
-                yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
-                continue
+    asked = [(dataset, system) for dataset in gre.datasets for system in gre.asked(dataset).values()]
+    for (dataset, system), name in product(asked, gre.judges):
+        kinds, triples, figures = system.kinds(name), system.files["triples"], Estimate()
+        known, client = _known(gre.judged(dataset, system.name, name, "report")), clients(name)
+        by = {kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]} for kind in kinds}
+        done = all(by[kind].items() <= known.get(kind, {}).items() for kind in kinds)
+        if kinds and not done and not isfile(triples):
+            yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
+        elif kinds:
             if not done:
-                answers = read_judged(triples, filter(os.path.exists, gre.texts(dataset, system.name)))
+                answers = read_judged(triples, filter(isfile, gre.texts(dataset, system.name)))
                 for prompt, requests in map(prompts.get, kinds):
                     figures += client.estimate(requests(answers, client, prompt))
-        yield _row(dataset, f"{system.name} (judge)", name, done, figures)
+            yield _row(dataset, f"{system.name} (judge)", name, done, figures)
 
 
-def _embedding(study: Study, folder: Path) -> Found:
+def _embedding(study: Study, clients: Clients) -> Found:
     """The strings that US and CS would have an endpoint embed; what a system says is known once it has answered."""
     gre, name = study.grescores, study.grescores.embedding_endpoint
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
     for dataset in gre.datasets if name else ():
-        if not Path(gre.gold(dataset)).exists():
+        if not isfile(gre.gold(dataset)):
             yield f"{dataset} (embeddings: its gold triples are not there yet)"
             continue
         strings: set[str] = set()
-        left = 0
-        for system in gre.planned[dataset]:
-            text, files = gre.spec(dataset, system)
+        left, systems = 0, gre.planned[dataset]
+        for text, files in (gre.spec(dataset, system) for system in systems):
             spec = json.loads(text)
-            if all(Path(files[spec["system"][kind]]).exists() for kind in READ if kind in spec["system"]):
+            if all(isfile(files[spec["system"][kind]]) for kind in READ if kind in spec["system"]):
                 strings |= strings_to_embed(spec, files)
             else:
                 left += 1
         if left:
-            systems = len(gre.planned[dataset])
-            yield f"{dataset} (embeddings: the triples of {left} of {systems} systems are not there yet)"
-        with _client(study.language_models, name) as client:
-            figures = client.estimate_embeddings(strings - known)
+            yield f"{dataset} (embeddings: the triples of {left} of {len(systems)} systems are not there yet)"
+        figures = clients(name).estimate_embeddings(strings - known)
         known |= strings
-        scored = all(Path(gre.scores(dataset, system)).is_file() for system in gre.planned[dataset])
-        yield _row(dataset, "all (strings to embed)", name, scored and not figures.to_pay, figures)
+        done = not figures.to_pay and all(isfile(gre.scores(dataset, system)) for system in systems)
+        yield _row(dataset, "all (strings to embed)", name, done, figures)
 
 
-def _needles(study: Study, folder: Path) -> Found:
+def _needles(study: Study, clients: Clients) -> Found:
     """What the models that invent, extract and judge needles would be asked, at most."""
-    needles, models, config = study.needles, study.language_models, study.needles.config
+    needles, config = study.needles, study.needles.config
     if not needles.models:
         return
     documents = read_documents(needles.documents(), config.max_chars, config.max_documents)
-    values, made = json.loads(needles.plan_json), folder / "needles" / "corpus"
-    corpus = Corpus.load(made) if (made / "corpus.json").is_file() else None
+    values, made = json.loads(needles.plan_json), f"{needles.folder}/corpus"
+    corpus = Corpus.load(made) if isfile(f"{made}/corpus.json") else None
     if corpus is None and config.needle_file:
         corpus = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values))
     generator = config.generator if corpus is None else None
     for number, (run, (lm, draw)) in enumerate(needles.runs.items()):
-        judge = needles.judge_of(run)
-        known = _known(folder / "needles" / "models" / run / "report.json")
-        with (
-            _client(models, lm) as client,
-            _client(models, judge or lm) as judging,
-            _client(models, generator or lm) as generating,
-        ):
+        judge, known = needles.judge_of(run), _known(f"{needles.folder}/models/{run}/report.json")
+        with _client(study, lm) as client, _client(study, judge or lm) as judging:
             client.redraw(draw)
             if judge == lm:
                 judging.redraw(draw)
-            plan_ = Plan.from_mapping(values, client.endpoint.context)
-            done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(plan_.made_json())
-            stages: dict[str, Estimate] = {"extraction": Estimate()}
+            own = Plan.from_mapping(values, client.endpoint.context)
+            done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(own.made_json())
+            stages = {"extraction": Estimate()}
             if not done:
                 counter = counters(shipped(config.tokenizer) if config.tokenizer else "")
-                stages = rehearse(
-                    corpus or documents, plan_, client, counter, generating if generator else None, judging
-                )
+                inventing = clients(generator) if generator else None
+                stages = rehearse(corpus or documents, own, client, counter, inventing, judging)
         asked = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
         for stage, name in asked.items():
             if name is not None and stage in stages:
                 yield _row("needles", f"{run} ({stage})", name, done, stages[stage])
 
 
-def _triple_needles(study: Study, folder: Path) -> Found:
+def _triple_needles(study: Study, clients: Clients) -> Found:
     """What the models that extract triples from documents with needles would be asked, at most."""
-    options, made = study.needles.triples, folder / "needles" / "triples"
+    options, made = study.needles.triples, f"{study.needles.folder}/triples"
     for lm in study.needles.triple_models:
-        done = (made / "models" / lm / "calls.jsonl").is_file()
-        figures = Estimate()
-        if not done and not (made / "pieces.jsonl").is_file():
+        done, figures = isfile(f"{made}/models/{lm}/calls.jsonl"), Estimate()
+        if not done and not isfile(f"{made}/pieces.jsonl"):
             yield f"triple needles/{lm} (their documents are not made yet)"
             continue
         if not done:
-            found = {needle.relation for needle in load_triple_needles(made / "pieces-needles.jsonl")}
-            with _client(study.language_models, lm) as client:
-                limits = Limits(options.iterations, client.endpoint.context, options.reserve)
-                pieces = load_sentences(made / "pieces.jsonl")
-                figures = rehearse_triples(pieces, options.relations or sorted(found), limits, client, TokenCounter)
+            found = {needle.relation for needle in load_triple_needles(f"{made}/pieces-needles.jsonl")}
+            limits = Limits(options.iterations, clients(lm).endpoint.context, options.reserve)
+            pieces, relations = load_sentences(f"{made}/pieces.jsonl"), options.relations or sorted(found)
+            figures = rehearse_triples(pieces, relations, limits, clients(lm), TokenCounter)
         yield _row("triple needles", f"{lm} (extraction)", lm, done, figures)
 
 
 # what they share
 
 
-def _client(models: LanguageModels, endpoint: str) -> Client:
+def _client(study: Study, endpoint: str) -> Client:
+    models = study.language_models
     return Client(settings.endpoint(models.section, endpoint), Path(models.config.cache))
 
 
-def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> dict[str, Any]:
+def _counted(client: Client, task: Task, sentences: Iterable[Sentence], length: float | None = None) -> Estimate:
+    return client.estimate((request for _, _, request in task.requests(sentences)), length)
+
+
+def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:
     return {"dataset": dataset, "system": system, "endpoint": endpoint, "done": done, **asdict(figures)}
 
 
-def _known(report: str | Path) -> dict[str, Any]:
+def _known(report: str) -> dict[str, Any]:
     """What a job said of its result; empty if there is none yet."""
-    return read_json(report) if Path(report).is_file() else {}
+    return read_json(report) if isfile(report) else {}
 
 
 def _as_json(value: Any) -> Any:
