@@ -171,13 +171,12 @@ def test_fast_presets_say_what_they_trade():
             assert fast["batch_size"] == 4 * official["batch_size"], name
 
 
-def test_the_page_of_differences_has_a_table_for_every_extractor(root):
+def test_the_page_of_differences_has_every_extractor(root):
     from tripleaudit.descriptors import EXTRACTORS as ALL_EXTRACTORS
 
     page = (root / "docs" / "differences.md").read_text(encoding="utf-8")
     for spec in EXTRACTORS:
-        section = page.split(f"## {ALL_EXTRACTORS[spec.name].label}\n")[1].split("\n## ")[0]
-        assert section.count("\n| ") >= 2, spec.name
+        assert page.count(f"\n| {ALL_EXTRACTORS[spec.name].label} |") >= 2, spec.name  # one of them counts its updates
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
