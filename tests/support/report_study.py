@@ -69,7 +69,13 @@ def write_finished_study(
             counts.append(folder / f"counts/{path}/test-{testing}.csv")
             keys = {"study": "small", "corpus": "demo", "protocol": "original", "training": trainset[-2:]}
             score_run(
-                RunFiles(files[testing, "test"], predictions, scores[-1], counts[-1], files["nz", "train"]),
+                RunFiles(
+                    gold=files[testing, "test"],
+                    predictions=predictions,
+                    out_scores=scores[-1],
+                    out_counts=counts[-1],
+                    train=files["nz", "train"],
+                ),  # fmt: skip
                 {**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
                 Resampling(100),
                 only_with_triples=testing == "nz",

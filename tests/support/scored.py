@@ -9,7 +9,7 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_jsonl
-from tripleaudit.scoring.rows import ClassifierFiles, Resampling, RunFiles, score_classifier, score_run
+from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_run
 from tripleaudit.tables.audits import study_audit
 
 TEXT = "Ann wrote Emma in Rome"
@@ -91,7 +91,7 @@ class Results:
             out = self._out(name)
             gold_file, found, train = (self.folder / f"{stem}.jsonl" for stem in ("gold", "found", "train"))
             keys = self._keys(corpus, protocol, training, testing, extractor, noise, seed)
-            score_run(RunFiles(gold_file, found, train=train, **out), keys, Resampling(200))
+            score_run(RunFiles(gold=gold_file, predictions=found, train=train, **out), keys, Resampling(200))
 
     def classifier(self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)) -> None:
         """Score one pretended zero-cardinality classifier once a seed."""
@@ -107,7 +107,7 @@ class Results:
             stem = f"{corpus}-{name}-{seed}"
             curve = self.folder / f"{stem}.curve.json"
             decided = self.folder / "decisions.jsonl"
-            files = ClassifierFiles(self.folder / "gold.jsonl", decided, out_curve=curve, **self._out(stem))
+            files = RunFiles(gold=self.folder / "gold.jsonl", decisions=decided, out_curve=curve, **self._out(stem))
             score_classifier(files, self._keys(corpus, "original", "wz", "wz", name, "none", seed), Resampling(200))
             self.curves.append(curve)
 
@@ -119,13 +119,13 @@ class Results:
             gold = sentences_of(100, 150)
             save_sentences(gold_file, gold)
             write_jsonl(found, [{"id": one.id, "score": 1.0} for one in gold])
-            files = ClassifierFiles(gold_file, found, **self._out(name))
+            files = RunFiles(gold=gold_file, decisions=found, **self._out(name))
             score_classifier(files, keys | {"training": "wz", "testing": "wz"}, Resampling(200))
             return
         predicted = list(predicted)
         save_sentences(gold_file, sentences_of(len(predicted)))
         save_sentences(found, predicted)
-        score_run(RunFiles(gold_file, found, train=train, **self._out(name)), keys, Resampling(200))
+        score_run(RunFiles(gold=gold_file, predictions=found, train=train, **self._out(name)), keys, Resampling(200))
 
     def audit(
         self, corpus: str, protocol: str, splits: dict[str, list[Sentence]], with_zero: dict | None = None

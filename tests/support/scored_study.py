@@ -33,12 +33,12 @@ def make_study(
                     "extractor": extractor, "noise": "none", "seed": seed,
                 }  # fmt: skip
                 files = RunFiles(
-                    protocols / testing / "test.jsonl",
-                    predictions,
-                    folder / "scores" / run / f"test-{testing}.csv",
-                    folder / "counts" / run / f"test-{testing}.csv",
+                    gold=protocols / testing / "test.jsonl",
+                    predictions=predictions,
+                    out_scores=folder / "scores" / run / f"test-{testing}.csv",
+                    out_counts=folder / "counts" / run / f"test-{testing}.csv",
                     train=protocols / "nz" / "train.jsonl",
-                    report=predictions.with_suffix(".report.json") if asked else None,
+                    report=predictions.with_suffix(".report.json") if asked else "",
                 )
                 score_run(files, keys, Resampling(50))
     return folder

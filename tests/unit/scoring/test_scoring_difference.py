@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tripleaudit.scoring.bootstrap import SHARED, Interval, luck_of_runs, separate_intervals
-from tripleaudit.scoring.difference import Difference, apart, between, grouped_variants
+from tripleaudit.scoring.bootstrap import SHARED, Interval, difference_intervals, luck_of_runs
+from tripleaudit.scoring.difference import Difference, between, grouped_variants
 
 
 def world(random, seeds: int, gain: float, together: float = 0.0, spread: float = 0.01, sentences: int = 703):
@@ -33,7 +33,7 @@ def told(worlds: int, draws: int = 400, **how) -> tuple[float, float]:
     random, found = np.random.default_rng(1), []
     for number in range(worlds):
         one = between(*world(random, **how), shared=True, shuffles=draws, replicates=draws, seed=number)
-        found.append((one.told, 100 * one.change()))
+        found.append((one.shown, 100 * one.change()))
     often, points = np.mean(found, axis=0)
     return float(often), float(points)
 
@@ -73,15 +73,15 @@ def sided(p: float | None, low: float, high: float) -> Difference:
 
 
 @pytest.mark.parametrize(
-    ("p", "low", "high", "is_told"),
+    ("p", "low", "high", "is_shown"),
     [
         (0.04, 0.01, 0.2, True), (0.04, -0.2, -0.01, True), (None, 0.01, 0.2, True),
         (0.05, 0.01, 0.2, False), (0.04, -0.01, 0.2, False), (None, -0.01, 0.2, False), (0.04, 0.0, 0.2, False),
     ],
 )  # fmt: skip
-def test_interval_and_test_have_to_agree(p, low, high, is_told):
-    assert sided(p, low, high).told is is_told
-    assert not Difference(first=(0.0,) * 3, second=(1.0,) * 3, sentences=9, p=0.001).told  # too few for an interval
+def test_interval_and_test_have_to_agree(p, low, high, is_shown):
+    assert sided(p, low, high).shown is is_shown
+    assert not Difference(first=(0.0,) * 3, second=(1.0,) * 3, sentences=9, p=0.001).shown  # too few for an interval
 
 
 def test_the_other_order_turns_the_signs():
@@ -91,24 +91,24 @@ def test_the_other_order_turns_the_signs():
     bounds = there.bounds["f1"], back.bounds["f1"]
     assert (bounds[0].low, bounds[0].high) == pytest.approx((-bounds[1].high, -bounds[1].low))
     assert there.change() == pytest.approx(-back.change())
-    assert between(first, first).p == 1.0 and not between(first, first).told
+    assert between(first, first).p == 1.0 and not between(first, first).shown
 
 
 def test_other_sentences_are_resampled_each_for_themselves():
     random = np.random.default_rng(5)
     first, second = (np.stack([right, np.ones(n), np.ones(n)], axis=-1) for n, share in ((400, 0.6), (100, 0.4))
                      for right in [random.random(n) < share])  # fmt: skip
-    one = apart(first, second)
+    one = between(first, second, paired=False)
     errors = [np.sqrt(side[:, 0].var() / len(side)) for side in (first, second)]
     bound, change = one.bounds["f1"], one.change()
-    assert (one.p, one.paired, one.sentences, one.told) == (None, False, 100, True)
+    assert (one.p, one.paired, one.sentences, one.shown) == (None, False, 100, True)
     assert (change - bound.low, bound.high - change) == pytest.approx((1.96 * np.hypot(*errors),) * 2, rel=0.1)
 
 
 def test_sentences_that_all_agree_are_no_certainty():
     """Of 30 sentences that are all wrong another 30 may not be: Wilson's interval is theirs."""
     ones = np.ones((200, 3), dtype=int)
-    bound = separate_intervals(ones, ones[:30] * [0, 1, 1])["f1"]
+    bound = difference_intervals(ones, ones[:30] * [0, 1, 1], paired=False)["f1"]
     assert bound.low == pytest.approx(-1) and -0.95 < bound.high < -0.85
 
 

@@ -13,7 +13,6 @@ from tripleaudit.files import write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import (
-    ClassifierFiles,
     Resampling,
     RunFiles,
     score_classifier,
@@ -160,7 +159,7 @@ def test_repeated_decision_is_refused(tmp_path: Path) -> None:
 def test_classifier_scores_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
     curve = tmp_path / "curve.json"
     out = {"out_scores": tmp_path / "zcc.csv", "out_counts": tmp_path / "zcc.counts.csv", "out_curve": curve}
-    chosen = ClassifierFiles(gold=files["gold"], decisions=files["decisions"], **out)
+    chosen = RunFiles(gold=files["gold"], decisions=files["decisions"], **out)
     score_classifier(chosen, {**KEYS, "extractor": "zcc-binary"})
     value = {row.metric: row.value for row in read_scores(tmp_path / "zcc.csv")}
     assert (value["correct"], value["predicted"], value["gold"], value["sentences"]) == (3, 3, 4, 5)

@@ -95,10 +95,10 @@ def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, ro
         stored = root / "resources" / "trainings" / "webnlg" / training / "predictions.jsonl.gz"
         guess = tmp_path / f"{test}.jsonl"
         save_sentences(guess, answer(asked(sentences, stored)).sentences)
-        out = [tmp_path / f"{test}.{kind}.csv" for kind in ("scores", "counts")]
+        out = {f"out_{kind}": tmp_path / f"{test}.{kind}.csv" for kind in ("scores", "counts")}
         keys = {"study": "s", "corpus": "webnlg", "protocol": test, "training": "nz", "testing": "nz", "extractor": "x"}
-        score_run(RunFiles(gold / f"{test}.jsonl", guess, *out, train=gold / "train.jsonl"), keys)
-        return load_counts(out[1])
+        score_run(RunFiles(gold=gold / f"{test}.jsonl", predictions=guess, train=gold / "train.jsonl", **out), keys)
+        return load_counts(out["out_counts"])
 
     def compared(table, strata, expected):
         for name in ("all", *STRATA):

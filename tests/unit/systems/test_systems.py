@@ -84,10 +84,11 @@ class Box:
         return read_json(self.report)
 
     def scores(self) -> list:
-        out = [self.folder / name for name in ("scores.csv", "counts.csv")]
+        out = {f"out_{kind}": self.folder / f"{kind}.csv" for kind in ("scores", "counts")}
         test = self.folder / "test.jsonl"
-        score_run(RunFiles(test, self.out, *out, train=test, report=self.report), {"extractor": "mine"})
-        return read_scores(out[0])
+        files = RunFiles(gold=test, predictions=self.out, train=test, report=self.report, **out)
+        score_run(files, {"extractor": "mine"})
+        return read_scores(out["out_scores"])
 
 
 @pytest.fixture

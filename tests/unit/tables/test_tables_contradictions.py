@@ -77,7 +77,7 @@ def test_studies_do_not_contradict_themselves(inputs):
         for row, rival in itertools.permutations(table.rows, 2):
             for cell, other in zip(row.cells, rival.cells, strict=True):
                 if cell.bold and other.of and row.group == rival.group and other.of["matching"] == cell.of["matching"]:
-                    assert cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).told
+                    assert cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).shown
 
 
 def test_tables_that_were_made_here_do_not_contradict_themselves(root):

@@ -59,6 +59,11 @@ def test_types_reach_predictions_and_strict_scores(tmp_path, monkeypatch):
     gate = SimpleNamespace(aligner=model.aligner, decide=lambda texts, *_: [1.0] * len(texts))
     assert predict_sets(model, [sentences], gate=gate) == [alone]
     assert sum(encoded) == 2 * once
-    files = RunFiles(tmp_path / "gold.jsonl", out, tmp_path / "scores.csv", tmp_path / "counts.csv")
+    files = RunFiles(
+        gold=tmp_path / "gold.jsonl",
+        predictions=out,
+        out_scores=tmp_path / "scores.csv",
+        out_counts=tmp_path / "counts.csv",
+    )
     rows = {(row.matching, row.metric): row.value for row in score_run(files, {"study": "s", "corpus": "toy"})}
     assert rows["strict", "f1"] == rows["exact-span", "f1"] > 0

@@ -49,7 +49,7 @@ class Difference(difference.Difference):
     @property
     def clear(self) -> bool:
         """Whether it can be told from none, also among the differences of its block."""
-        return self.told and self.corrected < ALPHA
+        return self.shown and self.corrected < ALPHA
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"sentences": self.sentences}

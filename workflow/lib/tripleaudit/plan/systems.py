@@ -16,9 +16,9 @@ from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.relation_names import load_map
+from tripleaudit.scoring.sides import without_texts
 from tripleaudit.systems.facts import history_of
 from tripleaudit.systems.language_model import identity
-from tripleaudit.systems.stored import without_texts
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
@@ -73,7 +73,7 @@ class Systems:
         files = [path for by_protocol in self.stored(name).values() for paths in by_protocol.values() for path in paths]
         files = list(map(self.study.places.file, files))
         with contextlib.suppress(UserError):  # it is not there yet
-            if not (given.format or given.columns) and all(map(without_texts, files)):
+            if not (given.format or given.columns) and all(without_texts(path, ids=True) for path in files):
                 return []
         return formats_of(files, given.format or "auto", given.columns) or list(FORMATS)
 

@@ -72,20 +72,13 @@ def intervals(
         return None
     random = np.random.default_rng(seed)
     counts = _by_run(counts)
-    samples = _samples(random, counts, replicates).mean(axis=1)
     whole = scores_of(counts.sum(axis=0))
-    runs = len(whole)
-    if runs > 1:
-        luck = random.standard_t(runs - 1, size=(replicates, 1)) / math.sqrt(runs)
-        samples += whole.std(axis=0, ddof=1) * luck
-    tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
-    value = whole.mean(axis=0)
-    found = {}
-    for i, name in enumerate(METRICS):
-        bound = Interval(float(low[i]), float(high[i]))
-        found[name] = bound if 0 < low[i] < high[i] < 1 else _inside(bound, float(value[i]), len(counts), level)
-    return found
+    samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
+    bounds, value = _bounds(samples, level), whole.mean(axis=0)
+    return {
+        name: bound if 0 < bound.low < bound.high < 1 else _inside(bound, float(value[i]), len(counts), level)
+        for i, (name, bound) in enumerate(zip(METRICS, bounds, strict=True))
+    }
 
 
 def rate_interval(
@@ -109,11 +102,8 @@ def rate_interval(
     rows, times = np.unique(predicted, axis=0, return_counts=True)
     samples = (random.multinomial(count, times / count, size=replicates) @ rows / count).mean(axis=1)
     if runs > 1:
-        luck = random.standard_t(runs - 1, size=replicates) / math.sqrt(runs)
-        samples = np.maximum(samples + predicted.mean(axis=0).std(ddof=1) * luck, 0)
-    tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail])
-    return Interval(float(low), float(high))
+        samples = np.maximum(samples + _luck(random, predicted.mean(axis=0), replicates), 0)
+    return _bounds(samples[:, None], level)[0]
 
 
 def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndarray:
@@ -136,18 +126,22 @@ def difference_intervals(
     first: np.ndarray,
     second: np.ndarray,
     *,
+    paired: bool = True,
     replicates: int = REPLICATES,
     level: float = LEVEL,
     seed: int = 0,
     shared: bool = False,
 ) -> dict[str, Interval] | None:
-    """Return the intervals of ``second`` minus ``first`` on the same sentences, of precision, recall and F1.
+    """Return the intervals of ``second`` minus ``first``, of precision, recall and F1.
 
-    Each resample draws sentences, the same for both systems and all their runs, and with several runs the luck of both:
-    Student's t times the standard error of the difference of their means. Exchanging the systems turns the signs.
+    Each resample draws sentences and, with several runs, the luck of both sides: Student's t times the standard error
+    of the difference of their means. On the same sentences both systems and all their runs get the same draw, and
+    exchanging the systems turns the signs. Other sentences, such as those of two strata, are drawn each for themselves;
+    where all of one side score alike, the interval comes from Wilson's of both.
 
     Args:
         first, second: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
+        paired: whether both are about the same sentences, in the same order.
         replicates, level, seed: as of :func:`intervals`.
         shared: whether the runs of both, one by one, share a seed (:func:`luck_of_runs`).
 
@@ -155,63 +149,53 @@ def difference_intervals(
         Metric name -> interval from -1 to 1, or ``None`` where :func:`intervals` has none.
 
     Raises:
-        ValueError: the two do not have the same shape.
+        ValueError: two on the same sentences do not have the same shape.
     """
-    if first.shape != second.shape:
-        raise ValueError(f"counts of shape {first.shape} cannot be paired with counts of shape {second.shape}")
-    if len(first) < FEWEST or not replicates:
-        return None
-    turned = first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
-    pair = np.stack([_by_run(each) for each in ((second, first) if turned else (first, second))], axis=1)
-    random = np.random.default_rng(seed)
-    scores = _samples(random, pair, replicates).mean(axis=2)
-    samples = scores[:, 1] - scores[:, 0]
-    whole = scores_of(pair.sum(axis=0))
-    runs = whole.shape[1]
-    if runs > 1:
-        luck = random.standard_t(2 * (runs - 1), size=(replicates, 1))
-        samples += np.sqrt(luck_of_runs(whole[0], whole[1], shared)) * luck
-    tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1)
-    if turned:
-        low, high = -high + 0.0, -low + 0.0  # no -0.0
-    return {name: Interval(float(low[i]), float(high[i])) for i, name in enumerate(METRICS)}
-
-
-def separate_intervals(
-    first: np.ndarray,
-    second: np.ndarray,
-    *,
-    replicates: int = REPLICATES,
-    level: float = LEVEL,
-    seed: int = 0,
-    shared: bool = False,
-) -> dict[str, Interval] | None:
-    """Return the intervals of ``second`` minus ``first`` on other sentences, each resampled for itself.
-
-    Args and result are those of :func:`difference_intervals`; numbers of sentences and of runs may differ.
-    """
+    if paired:
+        check_pair(first, second)
     if min(len(first), len(second)) < FEWEST or not replicates:
         return None
+    turned = paired and first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
+    sides = [_by_run(each) for each in ((second, first) if turned else (first, second))]
     random = np.random.default_rng(seed)
-    sides = [_by_run(first), _by_run(second)]
-    drawn = [_samples(random, side, replicates).mean(axis=1) for side in sides]
+    if paired:
+        drawn = _samples(random, np.stack(sides, axis=1), replicates).mean(axis=2).swapaxes(0, 1)
+    else:
+        drawn = np.stack([_samples(random, side, replicates).mean(axis=1) for side in sides])
     samples = drawn[1] - drawn[0]
-    whole = [scores_of(side.sum(axis=0)) for side in sides]
-    if freedom := sum(len(each) - 1 for each in whole):
-        samples += np.sqrt(luck_of_runs(whole[0], whole[1], shared)) * random.standard_t(freedom, size=(replicates, 1))
-    tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(-1, 1)
-    found = {}
-    for place, name in enumerate(METRICS):
-        bound, (before, after) = (
-            Interval(float(low[place]), float(high[place])),
-            (each[:, place].mean() for each in whole),
-        )
-        if not len(np.unique(drawn[0][:, place])) > 1 < len(np.unique(drawn[1][:, place])):  # one did not vary
-            bound = _of_wilson(float(before), float(after), len(first), len(second), level)
-        found[name] = bound
+    before, after = (scores_of(side.sum(axis=0)) for side in sides)
+    if freedom := len(before) + len(after) - 2:
+        samples += np.sqrt(luck_of_runs(before, after, shared)) * random.standard_t(freedom, size=(replicates, 1))
+    found = dict(zip(METRICS, _bounds(samples, level, -1, 1), strict=True))
+    if turned:
+        found = {name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()}  # no -0.0
+    for place, name in enumerate(METRICS if not paired else ()):
+        if min(len(np.unique(side[:, place])) for side in drawn) == 1:
+            one, other = (float(side[:, place].mean()) for side in (before, after))
+            found[name] = _of_wilson(one, other, len(first), len(second), level)
     return found
+
+
+def check_pair(first: np.ndarray, second: np.ndarray) -> None:
+    """Raise :class:`ValueError` where counts are not of the same sentences and as many runs."""
+    if first.shape != second.shape:
+        raise ValueError(f"counts of shape {first.shape} cannot be paired with counts of shape {second.shape}")
+
+
+def _luck(random: np.random.Generator, values: np.ndarray, replicates: int) -> np.ndarray | float:
+    """Draw ``[replicates, …]`` of the luck in a mean over runs, from their values ``[runs, …]``; 0 for a single run."""
+    runs = len(values)
+    if runs < 2:
+        return 0.0
+    luck = random.standard_t(runs - 1, size=(replicates, *[1] * (values.ndim - 1))) / math.sqrt(runs)
+    return values.std(axis=0, ddof=1) * luck
+
+
+def _bounds(samples: np.ndarray, level: float, least: float = -math.inf, most: float = math.inf) -> list[Interval]:
+    """Return the percentile interval of each column of ``[replicates, columns]``."""
+    tail = (1 - level) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(least, most)
+    return [Interval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def _of_wilson(first: float, second: float, before: int, after: int, level: float) -> Interval:

@@ -1,6 +1,6 @@
 """The difference of two systems, or of one under two conditions: bold marks, ``compare`` and answers are made from it.
 
-Whether a difference can be told is decided here and nowhere else, so that no two statements about the same two numbers
+Whether a difference is shown is decided here and nowhere else, so that no two statements about the same two numbers
 contradict each other: its interval leaves zero out, and where both sides read the same sentences, the randomisation
 test agrees.
 """
@@ -12,14 +12,7 @@ import numpy as np
 
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.variants import variants_of
-from tripleaudit.scoring.bootstrap import (
-    METRICS,
-    REPLICATES,
-    Interval,
-    difference_intervals,
-    scores_of,
-    separate_intervals,
-)
+from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, difference_intervals, scores_of
 from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm, randomisation_test
 
 
@@ -51,8 +44,8 @@ class Difference:
         return self.second[place] - self.first[place]
 
     @property
-    def told(self) -> bool:
-        """Whether it can be told from none."""
+    def shown(self) -> bool:
+        """Whether it is distinguishable from none."""
         if self.bounds is None or (self.p is not None and self.p >= ALPHA):
             return False
         bound = self.bounds[self.metric]
@@ -63,66 +56,47 @@ def between(
     first: np.ndarray,
     second: np.ndarray,
     *,
+    paired: bool = True,
     metric: str = "f1",
     shared: bool = False,
     replicates: int = REPLICATES,
     shuffles: int = SHUFFLES,
     seed: int = 0,
 ) -> Difference:
-    """Compare two sides on the same sentences; the other order turns the signs and nothing else.
+    """Compare two sides; of the same sentences, the other order turns the signs and nothing else.
 
     Args:
         first, second: counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
+        paired: whether both are about the same sentences; others, such as strata or test sets, are resampled each for
+            itself, and not tested.
         metric: that is tested.
         shared: whether the runs of both sides, one by one, share a seed.
         replicates, shuffles, seed: of the interval and of the test.
 
     Raises:
-        ValueError: the two do not have the same shape.
+        ValueError: two on the same sentences do not have the same shape.
     """
     first, second = _plain(first), _plain(second)
-    p = 1.0
-    if not np.array_equal(first, second):
+    p = 1.0 if paired else None
+    if paired and not np.array_equal(first, second):
         sides = sorted((first, second), key=lambda side: side.tobytes())
         p = randomisation_test(*sides, metric=metric, shuffles=shuffles, seed=seed, shared=shared)
-    bounds = difference_intervals(first, second, replicates=replicates, seed=seed, shared=shared)
-    return Difference(
-        first=_means(first),
-        second=_means(second),
-        sentences=len(first),
-        runs=(_runs(first), _runs(second)),
-        bounds=bounds,
-        metric=metric,
-        p=p,
-    )
-
-
-def apart(
-    first: np.ndarray,
-    second: np.ndarray,
-    *,
-    metric: str = "f1",
-    shared: bool = False,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-) -> Difference:
-    """Compare two sides on other sentences, such as strata or test sets, by independent resamples of each."""
-    first, second = _plain(first), _plain(second)
     return Difference(
         first=_means(first),
         second=_means(second),
         sentences=min(len(first), len(second)),
         runs=(_runs(first), _runs(second)),
-        paired=False,
-        bounds=separate_intervals(first, second, replicates=replicates, seed=seed, shared=shared),
+        paired=paired,
+        bounds=difference_intervals(first, second, paired=paired, replicates=replicates, seed=seed, shared=shared),
         metric=metric,
+        p=p,
     )
 
 
 def significant_winner(
     systems: Sequence[np.ndarray], *, metric: str = "f1", shared: bool = False, seed: int = 0
 ) -> int | None:
-    """Return the index of the system whose difference to every other one can be told, or ``None``.
+    """Return the index of the system whose difference to every other one is shown, or ``None``.
 
     Args:
         systems: counts of each system on the same sentences, shapes as in :func:`between`.
@@ -139,7 +113,7 @@ def significant_winner(
     p_values: list[float] = []
     for rival in rivals:
         found = between(systems[rival], systems[best], metric=metric, shared=shared, seed=seed)
-        if not found.told:
+        if not found.shown:
             return None
         p_values.append(found.p or 0.0)
     return best if max(holm(p_values)) < ALPHA else None

@@ -80,27 +80,36 @@ class Resampling:
     seed: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunFiles:
-    """Files of the scoring of one extractor.
+    """Files of the scoring of one extractor or one classifier.
 
     Attributes:
         gold: gold sentences, project JSONL.
-        predictions: for the same sentences, or for more: those of a WZ test set serve its NZ part too.
-        out_scores: the tidy CSV; its provenance is written beside it (``.provenance.json``).
+        out_scores: the tidy CSV; its provenance is written next to it (``.provenance.json``).
         out_counts: the per-sentence counts.
+        predictions: of an extractor, for the same sentences, or for more: those of a WZ test set serve its NZ part too.
         train: the training sentences that decide triple types; without them there are no strata.
-        decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`) for two-step extraction.
-        report: on the predictions of a system; where it says that the system failed, there is nothing to score.
+        decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`), for two-step extraction or by itself.
+        report: on the predictions of a system; where it states that the system failed, there is nothing to score.
+        out_curve: of a classifier, the precision-recall curve with the run's keys and its operating point.
     """
 
     gold: str | Path
-    predictions: str | Path
     out_scores: str | Path
     out_counts: str | Path
-    train: str | Path | None = None
-    decisions: str | Path | None = None
-    report: str | Path | None = None
+    predictions: str | Path = ""
+    train: str | Path = ""
+    decisions: str | Path = ""
+    report: str | Path = ""
+    out_curve: str | Path = ""
+
+    def write(self, rows: list[Score], counts: SentenceCounts, inputs: Iterable[str], settings: dict[str, Any]) -> None:
+        """Write scores, counts and provenance; ``inputs`` names the files that the scores come from."""
+        counts.save(self.out_counts)
+        given = {name: getattr(self, name) for name in inputs if getattr(self, name)}
+        write_json(sidecar_of(self.out_scores), provenance_of(given, settings))
+        write_scores(self.out_scores, rows)
 
 
 def score_run(
@@ -120,69 +129,50 @@ def score_run(
     Raises:
         UserError: a file is bad, or the files do not belong together.
     """
-    report = read_json(files.report) if files.report is not None else {}
+    report = read_json(files.report) if files.report else {}
     if report.get("failed"):
-        _write(files, [], SentenceCounts(_named(keys), [], []), provenance_of({"report": files.report}, {}))
+        files.write([], SentenceCounts(_named(keys), [], []), ["report"], {})
         return []
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
     if report and report["asked"] < report["of"]:
         asked = {sentence.id for sentence in guess}
         right = [sentence for sentence in right if sentence.id in asked]
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
-    inputs = {"gold": files.gold, "predictions": files.predictions}
     settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}
-    saved = {}
-    if files.decisions is not None:
+    passed = {}
+    if files.decisions:
         decisions = gate.load_decisions(files.decisions)
-        saved = _let_through(guess, decisions, threshold, report.get("money_of"))
+        passed = _passed(guess, decisions, threshold, report.get("money_of"))
         guess = gate.gated(guess, decisions, threshold)
-        inputs["decisions"] = files.decisions
         settings["threshold"] = threshold
-    if files.train is not None:
-        inputs["train"] = files.train
     settings["bootstrap"] = asdict(resampling)
-    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train is not None else None)
-    if files.report is not None and files.decisions is None:
+    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None)
+    if files.report and not files.decisions:
         counts.reasons = reasons(right, guess)
     rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
-    rows += [Score(keys_of(keys), "all", "", name, value) for name, value in saved.items()]
-    _write(files, rows, counts, provenance_of(inputs, settings))
+    rows += [Score(keys_of(keys), "all", "", name, value) for name, value in passed.items()]
+    files.write(rows, counts, ("gold", "predictions", "decisions", "train"), settings)
     return rows
 
 
-def _let_through(
+def _passed(
     sentences: Sequence[Sentence],
     decisions: Mapping[str, float],
     threshold: float,
     money_of: Mapping[str, float] | None,
 ) -> dict[str, float]:
-    """Say how many sentences a classifier lets through, what their answers cost, and what those of all do."""
+    """Count the sentences that a classifier lets through, and what answers about them cost, and about all."""
     accepted = gate.scores_for(sentences, decisions) > threshold
     found = {"let_through": float(accepted.sum())}
     if money_of:
         costs = [money_of.get(sentence.id, 0.0) for sentence in sentences]
-        found |= {"money": sum(one for one, asked in zip(costs, accepted, strict=True) if asked)}
+        found |= {"money": sum(one for one, through in zip(costs, accepted, strict=True) if through)}
         found |= {"money_ungated": sum(costs)}
     return found
 
 
-@dataclass(frozen=True)
-class ClassifierFiles:
-    """Files of the scoring of a classifier: gold sentences and decisions, and as :class:`RunFiles` what is written.
-
-    Attributes:
-        out_curve: the precision-recall curve with the run's keys and its operating point.
-    """
-
-    gold: str | Path
-    decisions: str | Path
-    out_scores: str | Path
-    out_counts: str | Path
-    out_curve: str | Path | None = None
-
-
 def score_classifier(
-    files: ClassifierFiles,
+    files: RunFiles,
     keys: Mapping[str, Any],
     resampling: Resampling = Resampling(),
     threshold: float = gate.THRESHOLD,
@@ -201,8 +191,8 @@ def score_classifier(
     for name, value in (("average_precision", curve["average_precision"]), ("threshold", threshold)):
         rows.append(Score(keys_of(keys), "all", CLASSIFICATION, name, value))
     settings = {"keys": _named(keys), "threshold": threshold, "bootstrap": asdict(resampling)}
-    _write(files, rows, counts, provenance_of({"gold": files.gold, "decisions": files.decisions}, settings))
-    if files.out_curve is not None:
+    files.write(rows, counts, ("gold", "decisions"), settings)
+    if files.out_curve:
         total = micro(table)
         point = {"threshold": threshold, "precision": total.precision, "recall": total.recall, "f1": total.f1}
         write_json(files.out_curve, {"keys": _named(keys), "operating_point": point, **curve})
@@ -223,11 +213,3 @@ def paired(
 
 def _named(keys: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in keys.items() if value is not None}
-
-
-def _write(
-    files: RunFiles | ClassifierFiles, rows: list[Score], counts: SentenceCounts, provenance: dict[str, Any]
-) -> None:
-    counts.save(files.out_counts)
-    write_json(sidecar_of(files.out_scores), provenance)
-    write_scores(files.out_scores, rows)

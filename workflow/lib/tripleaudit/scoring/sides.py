@@ -2,7 +2,7 @@
 
 import logging
 import unicodedata
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,8 +57,13 @@ def load_pair(
     return right, align(right, guess, str(gold), str(predictions))
 
 
-def without_texts(path: str | Path) -> bool:
-    """Whether a file has rows of triples without texts, as programs answer and some packages dump their graphs."""
+def without_texts(path: str | Path, ids: bool = False) -> bool:
+    """Whether a file has rows of triples without texts, as programs answer and some packages dump their graphs.
+
+    Args:
+        path: of a file, or a bundle.
+        ids: the rows need ids, and their triples under that name.
+    """
     from tripleaudit.corpora.bundled import is_bundle
     from tripleaudit.corpora.readers.common import Probe
     from tripleaudit.corpora.readers.records import Mapped
@@ -66,9 +71,9 @@ def without_texts(path: str | Path) -> bool:
 
     if Path(path).suffix == ".zip" or is_bundle(Path(path)) or not Path(path).is_file():
         return False
-    row = first_row(Probe(path))
-    mapped = Mapped()
-    return isinstance(mapped.find(row, "triples"), list) and mapped.lacks(row) == ["text"]
+    row, mapped = first_row(Probe(path)), Mapped()
+    triples = row.get("triples") if ids else mapped.find(row, "triples")
+    return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
 
 
 def _beside(path: str | Path, gold: Sequence[Sentence], missing: str) -> list[Sentence]:
@@ -104,32 +109,16 @@ def _beside(path: str | Path, gold: Sequence[Sentence], missing: str) -> list[Se
 
 
 def _filled(gold: Sequence[Sentence], predictions: Sequence[Sentence], name: str) -> list[Sentence]:
-    """Return a prediction for every gold sentence, an empty one where there is none, by id and text, else by text."""
-    by_id = {guess.id: guess for guess in predictions}
-    waiting: dict[str, deque[Sentence]] = defaultdict(deque)
-    for guess in predictions:
-        waiting[folded(guess.text)].append(guess)
-    found, absent, used = [], [], 0
-    for right in gold:
-        same = waiting[folded(right.text)]
-        own = by_id.get(right.id)
-        guess = own if own in same else same[0] if same else None
-        if guess is None:
-            absent.append(right)
-            found.append(Sentence(right.id, right.text))
-        else:
-            same.remove(guess)
-            found.append(guess)
-            used += 1
-    if used < len(predictions):
-        rest = next(each for group in waiting.values() for each in group)
-        raise UserError(f"{name}: the prediction {rest.id!r} ({_shown(rest.text)}) is for no gold sentence")
-    if absent:
+    """Return a prediction for every gold sentence, an empty one where there is none."""
+    found, rest = partners(gold, predictions)
+    if rest:
+        raise UserError(f"{name}: the prediction {rest[0].id!r} ({_shown(rest[0].text)}) is for no gold sentence")
+    if absent := [right.id for right, guess in zip(gold, found, strict=True) if guess is None]:
         log.warning(
             "%s: %d of %d sentences have no prediction and count as without triples, such as %s",
-            name, len(absent), len(gold), " and ".join(repr(one.id) for one in absent[:2]),
+            name, len(absent), len(gold), " and ".join(map(repr, absent[:2])),
         )  # fmt: skip
-    return found
+    return [guess or Sentence(right.id, right.text) for right, guess in zip(gold, found, strict=True)]
 
 
 def load_side(
@@ -159,66 +148,59 @@ def load_side(
 def align(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], gold_name: str, predictions_name: str
 ) -> list[Sentence]:
-    """Return the predictions in the order of the gold sentences.
-
-    They are matched by id if both sides have the same ids, each once, and the texts agree; else by text, in any order;
-    else by position. A pair's texts must be the same up to blanks and accents, in which copies of one corpus differ.
+    """Return the predictions in the order of the gold sentences, as :func:`partners` finds them.
 
     Raises:
-        UserError: ids repeat or are missing, the numbers of sentences differ, or two texts differ.
+        UserError: a sentence or a prediction has no partner.
     """
-    place = {sentence.id: index for index, sentence in enumerate(predictions)}
-    same = len(place) == len(predictions) == len(gold) and set(place) == {sentence.id for sentence in gold}
-    ordered = [predictions[place[sentence.id]] for sentence in gold] if same else list(predictions)
-    if not _agree(gold, ordered):
-        ordered = _by_text(gold, predictions) or ordered
-    if len(gold) != len(ordered):
+    found, rest = partners(gold, predictions)
+    if len(gold) != len(predictions):
         raise UserError(
             f"{predictions_name}: {len(predictions)} predictions for the {len(gold)} sentences of {gold_name}; "
-            f"expected one for each sentence, in any order, with the same ids or texts{_missing(gold, predictions)}"
+            f"expected one for each sentence, in any order, with the same ids or texts{_missing(gold, found)}"
         )
-    respaced = 0
-    for number, (right, guess) in enumerate(zip(gold, ordered, strict=True), 1):
-        if right.text == guess.text:
-            continue
-        if folded(right.text) != folded(guess.text):
-            raise UserError(
-                f"{predictions_name}: sentence {number} (id {guess.id!r}) reads {_shown(guess.text)}, but {gold_name} "
-                f"has {_shown(right.text)} there; expected predictions for the same sentences"
-            )
-        respaced += 1
-    if respaced:
+    if rest:
+        number = found.index(None)
+        right = gold[number]
+        guess = next((each for each in rest if each.id == right.id), rest[0])
+        raise UserError(
+            f"{predictions_name}: sentence {number + 1} (id {guess.id!r}) reads {_shown(guess.text)}, but {gold_name} "
+            f"has {_shown(right.text)} there; expected predictions for the same sentences"
+        )
+    ordered = [guess for guess in found if guess]
+    pairs = list(zip(gold, ordered, strict=True))
+    if any(right.id != guess.id for right, guess in pairs) and len({each.text for each in ordered}) < len(ordered):
+        log.warning("some texts stand several times; predictions for them are taken in the order that they have")
+    if respaced := sum(right.text != guess.text for right, guess in pairs):
         log.warning("%s: %d texts differ from %s in blanks or accents only", predictions_name, respaced, gold_name)
     return ordered
 
 
+def partners(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> tuple[list[Sentence | None], list[Sentence]]:
+    """Return for each gold sentence the prediction with its id and text, else the next one with its text; and the rest.
+
+    Texts are the same up to blanks and accents, in which copies of one corpus differ.
+    """
+    place = {guess.id: number for number, guess in enumerate(predictions)}
+    free: dict[str, dict[int, Sentence]] = defaultdict(dict)
+    for number, guess in enumerate(predictions):
+        free[folded(guess.text)][number] = guess
+    alike = [free[folded(right.text)] for right in gold]
+    own = [same.pop(place.get(right.id, -1), None) for right, same in zip(gold, alike, strict=True)]
+    found = [guess or (same.pop(next(iter(same))) if same else None) for guess, same in zip(own, alike, strict=True)]
+    return found, [guess for same in free.values() for guess in same.values()]
+
+
 def folded(text: str) -> str:
-    """Return a text without blanks and accents, in which copies of one corpus differ."""
+    """Return a text without blanks and accents."""
+    if text.isascii():
+        return "".join(text.split())
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(char for char in decomposed if not char.isspace() and not unicodedata.combining(char))
 
 
-def _agree(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> bool:
-    return len(gold) == len(predictions) and all(
-        right.text == guess.text or folded(right.text) == folded(guess.text)
-        for right, guess in zip(gold, predictions, strict=True)
-    )
-
-
-def _by_text(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[Sentence] | None:
-    """Return the predictions by their texts, repeated ones in their order; None if some text has no partner."""
-    waiting: dict[str, deque[Sentence]] = defaultdict(deque)
-    if len({sentence.text for sentence in predictions}) < len(predictions):
-        log.warning("some texts stand several times; predictions for them are taken in the order that they have")
-    for guess in predictions:
-        waiting[folded(guess.text)].append(guess)
-    found = [waiting[key].popleft() if waiting[key] else None for key in (folded(right.text) for right in gold)]
-    return None if None in found or any(waiting.values()) else found
-
-
-def _missing(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
-    known = {folded(guess.text) for guess in predictions}
-    absent = [right for right in gold if folded(right.text) not in known]
+def _missing(gold: Sequence[Sentence], found: Sequence[Sentence | None]) -> str:
+    absent = [right for right, guess in zip(gold, found, strict=True) if guess is None]
     if not absent or len(absent) == len(gold):
         return "" if not absent else "; no text is the same"
     return f"; no prediction for {len(absent)} of them, such as id {absent[0].id!r}: {_shown(absent[0].text)}{EMPTY}"

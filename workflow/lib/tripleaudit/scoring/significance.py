@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.scoring.bootstrap import METRICS, luck_of_runs, scores_of
+from tripleaudit.scoring.bootstrap import METRICS, check_pair, luck_of_runs, scores_of
 
 SHUFFLES: Final = 10_000
 ALPHA: Final = 0.05
@@ -46,8 +46,7 @@ def randomisation_test(
     Raises:
         ValueError: the two do not have the same shape.
     """
-    if first.shape != second.shape:
-        raise ValueError(f"counts of shape {first.shape} cannot be paired with counts of shape {second.shape}")
+    check_pair(first, second)
     column = METRICS.index(metric)
     scores = [np.atleast_1d(scores_of(side.sum(axis=0))[..., column]) for side in (first, second)]
     observed = abs(float(scores[0].mean() - scores[1].mean()))

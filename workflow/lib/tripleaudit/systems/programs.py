@@ -12,14 +12,16 @@ import logging
 import os
 import queue
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.descriptors import SystemKind
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 LONGEST_LINE = 1 << 26  # characters of one answer; a program that never ends its line is stopped there
 TRAIN = "{train}"  # in a command: the training set of the corpus, as JSON lines
 GRACE = 10.0  # seconds that a program has to end after its last answer
+END: Final = ""
 
 
 def argv_of(settings: Mapping[str, Any]) -> list[str]:
@@ -47,8 +50,6 @@ def files_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
-    import shutil
-
     try:
         words = argv_of(settings)
     except ValueError as error:
@@ -94,7 +95,7 @@ def _answered(asked: Asked, argv: Sequence[str], batch: int) -> Answered:
     limit, restarts = asked.settings["timeout"] * batch, asked.settings["restarts"]
     rows = {row["id"]: row for row in asked.rows()}
     for attempt in range(restarts + 1):
-        ended = _Run(argv, _environment(asked)).ask([rows[name] for name in answers.open], answers, limit)
+        ended = _run(argv, _environment(asked), [rows[name] for name in answers.open], answers, limit)
         if not answers.open:
             break
         done = f"{len(answers.rows)} of {len(rows)} sentences are answered"
@@ -111,115 +112,91 @@ def _environment(asked: Asked) -> dict[str, str]:
     return {**os.environ, "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": threads, **hidden}
 
 
-class _Run:
-    """One run of a program; its three streams are each moved by a thread, so that none can block another."""
+def _run(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    rows: Sequence[Mapping[str, Any]],
+    answers: Answers,
+    limit: float,
+) -> str:
+    """Take answers about texts until a program ends or has answered all; return how it ended, in words.
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str]) -> None:
-        self.lines: queue.Queue[str | None] = queue.Queue()
-        self.last_words = ""
+    The texts lie in a file, and each stream that the program writes is read by a thread, so that none can block it.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as texts:
+        texts.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        texts.seek(0)
         try:
-            self.process = subprocess.Popen(
+            process = subprocess.Popen(
                 argv,
-                stdin=subprocess.PIPE,
+                stdin=texts,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=environment,
-                text=True,
                 encoding="utf-8",
                 errors="replace",
                 start_new_session=True,
             )
         except OSError as error:
             raise UserError(f"{argv[0]}: cannot be started ({error.strerror})") from error
+    assert process.stdout and process.stderr
+    lines: queue.Queue[str] = queue.Queue()
+    last_words = [""]
 
-    def ask(self, rows: Sequence[Mapping[str, Any]], answers: Answers, limit: float) -> str:
-        """Send texts and take answers until the program ends or has answered all; return how it ended, in words."""
-        assert self.process.stdin and self.process.stdout and self.process.stderr
-        threads = [
-            _started(self._send, self.process.stdin, rows),
-            _started(self._receive, self.process.stdout),
-            _started(self._repeat, self.process.stderr),
-        ]
-        number, waited, deaf = 0, False, False
-        try:
-            while answers.open:
-                line = self.lines.get(timeout=limit)
-                if line is None:
-                    deaf = not self._ends()
-                    break
-                number += 1
-                if line.strip():
-                    answers.add(
-                        _decoded(line, f"line {number} of its standard output"), f"line {number} of its answers"
-                    )
-            self._finish(answers)
-        except queue.Empty:
-            waited = True
-        finally:
-            self._stop()
-            self._drain(threads)
-        if waited:
-            return f"gives no answer within {limit:g} s"
-        if deaf:
-            return "closes its standard output and goes on"
-        said = f": {self.last_words[:200]}" if self.last_words else ""
-        return f"ends with exit status {self.process.returncode} (its last words{said or ': none'})"
+    def repeat(line: str) -> None:
+        sys.stderr.write(line)
+        last_words[0] = line.strip() or last_words[0]
 
-    def _finish(self, answers: Answers) -> None:
-        """Let a program that has answered everything end by itself; a further answer is one too many."""
-        if answers.open:
-            return
-        try:
-            while (line := self.lines.get(timeout=GRACE)) is not None:
-                if line.strip():
-                    answers.add(_decoded(line, "what it says after its last answer"), "after its last answer")
-        except queue.Empty:
-            logger.warning("the program does not end by itself after its last answer and is stopped")
-
-    def _ends(self) -> bool:
-        """Whether a program that says no more ends by itself, so that its exit status is its own."""
-        try:
-            self.process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def _stop(self) -> None:
+    threads = [_reading(process.stdout, lines.put), _reading(process.stderr, repeat)]
+    try:
+        problem = _listen(process, lines, answers, limit)
+    finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def _drain(self, threads: Sequence[threading.Thread]) -> None:
-        """Wait for what the program has still said; what it left running in the background may hold its streams."""
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         end = time.monotonic() + GRACE
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
         if any(thread.is_alive() for thread in threads):
             logger.warning("the program has left a process behind that holds its streams; it is not waited for")
+    said = f": {last_words[0][:200]}" if last_words[0] else ": none"
+    return problem or f"ends with exit status {process.returncode} (its last words{said})"
 
-    def _send(self, stream: IO[str], rows: Sequence[Mapping[str, Any]]) -> None:
-        try:
-            with stream:
-                for row in rows:
-                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-        except (BrokenPipeError, ValueError):
-            pass  # it has ended, which its standard output shows
 
-    def _receive(self, stream: IO[str]) -> None:
+def _listen(process: subprocess.Popen[str], lines: "queue.Queue[str]", answers: Answers, limit: float) -> str:
+    """Take the answers of a program; return what it does instead of answering or ending, else nothing."""
+    number = 0
+    try:
+        while answers.open:
+            if (line := lines.get(timeout=limit)) == END:
+                process.wait(GRACE)  # its exit status is its own
+                return ""
+            number += 1
+            if line.strip():
+                answers.add(_decoded(line, f"line {number} of its standard output"), f"line {number} of its answers")
+    except queue.Empty:
+        return f"gives no answer within {limit:g} s"
+    except subprocess.TimeoutExpired:
+        return "closes its standard output and goes on"
+    try:  # a further answer is one too many
+        while (line := lines.get(timeout=GRACE)) != END:
+            if line.strip():
+                answers.add(_decoded(line, "what it says after its last answer"), "after its last answer")
+    except queue.Empty:
+        logger.warning("the program does not end by itself after its last answer and is stopped")
+    return ""
+
+
+def _reading(stream: IO[str], take: Callable[[str], object]) -> threading.Thread:
+    """Start a thread that gives each line of a stream to a function, and :data:`END` after the last."""
+
+    def read() -> None:
         with stream:
             while line := stream.readline(LONGEST_LINE):
-                self.lines.put(line)
-        self.lines.put(None)
+                take(line)
+        take(END)
 
-    def _repeat(self, stream: IO[str]) -> None:
-        with stream:
-            while line := stream.readline(LONGEST_LINE):
-                sys.stderr.write(line)
-                self.last_words = line.strip() or self.last_words
-
-
-def _started(function: Callable[..., None], *arguments: Any) -> threading.Thread:
-    thread = threading.Thread(target=function, args=arguments, daemon=True)
+    thread = threading.Thread(target=read, daemon=True)
     thread.start()
     return thread
 

@@ -1,19 +1,15 @@
 """``predictions``: outputs that lie in files, of any format that is read, or as ids with triples and no texts."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from tripleaudit.corpora.bundled import is_bundle
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.readers.common import Probe
-from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import first_row, read_rows
+from tripleaudit.corpora.readers.row_files import read_rows
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
-from tripleaudit.scoring.sides import folded, load_side
+from tripleaudit.scoring.sides import folded, load_side, partners, without_texts
 from tripleaudit.systems.asked import Answered, Answers, Asked
 
 
@@ -24,7 +20,12 @@ def answer(asked: Asked) -> Answered:
         UserError: a file cannot be read, or lacks a sentence of the test set.
     """
     files, settings = asked.job["files"], asked.settings
-    if files and not settings.get("format") and not settings.get("columns") and all(map(without_texts, files)):
+    if (
+        files
+        and not settings.get("format")
+        and not settings.get("columns")
+        and all(without_texts(path, ids=True) for path in files)
+    ):
         return Answered(_by_id(asked, files))
     format, columns = settings.get("format") or "auto", settings.get("columns")
     stored = [
@@ -35,14 +36,6 @@ def answer(asked: Asked) -> Answered:
         )
     ]
     return Answered(matched(asked.sentences, stored, ", ".join(Path(path).name for path in files)))
-
-
-def without_texts(path: str | Path) -> bool:
-    """Whether a file has ids and triples, as programs answer, and no texts."""
-    if is_bundle(Path(path)):
-        return False
-    first = first_row(Probe(path))
-    return "id" in first and isinstance(first.get("triples"), list) and Mapped().lacks(first) == ["text"]
 
 
 def _by_id(asked: Asked, files: Sequence[str]) -> list[Sentence]:
@@ -73,27 +66,17 @@ def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: s
     Raises:
         UserError: a sentence is missing.
     """
-    by_id = {sentence.id: sentence for sentence in stored}
-    by_text: dict[str, list[Sentence]] = defaultdict(list)
-    for sentence in reversed(stored):
-        by_text[folded(sentence.text)].append(sentence)
-    found: list[Sentence] = []
-    absent: list[Sentence] = []
-    for sentence in sentences:
-        guess = by_id.get(sentence.id)
-        if guess is None or folded(guess.text) != folded(sentence.text):
-            same = by_text.get(folded(sentence.text), [])
-            guess = (same.pop() if len(same) > 1 else same[0]) if same else None
-        if guess is None:
-            absent.append(sentence)
-        else:
-            found.append(_moved(guess, sentence))
+    found, _ = partners(sentences, stored)
+    by_text = {folded(sentence.text): sentence for sentence in reversed(stored)}  # a stored text may serve several
+    found = [guess or by_text.get(folded(sentence.text)) for guess, sentence in zip(found, sentences, strict=True)]
+    absent = [sentence for guess, sentence in zip(found, sentences, strict=True) if guess is None]
     if absent:
         raise UserError(
-            f"{source}: has {len(found)} of the {len(sentences)} sentences of the test set; the first that is missing "
-            f"is {absent[0].id!r} ({absent[0].text[:60]!r}); expected all of them, by their ids or their texts"
+            f"{source}: has {len(found) - len(absent)} of the {len(sentences)} sentences of the test set; the first "
+            f"that is missing is {absent[0].id!r} ({absent[0].text[:60]!r}); expected all of them, by their ids or "
+            "their texts"
         )
-    return found
+    return [_moved(guess, sentence) for guess, sentence in zip(found, sentences, strict=True) if guess]
 
 
 def _moved(guess: Sentence, sentence: Sentence) -> Sentence:

@@ -65,7 +65,7 @@ class Pair(NamedTuple):
         if self.first.shown == self.second.shown:
             return False
         if self.difference is not None:
-            return self.difference.told
+            return self.difference.shown
         return self.bounds is None or self.bounds[0] > 0 or self.bounds[1] < 0
 
 

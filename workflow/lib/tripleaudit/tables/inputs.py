@@ -15,7 +15,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.difference import Difference, apart, between, grouped_variants, significant_winner
+from tripleaudit.scoring.difference import Difference, between, grouped_variants, significant_winner
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.rows import split_two_step
@@ -292,7 +292,7 @@ class ScoreIndex:
         names, others = (self._ids(run, stratum) for run, stratum, _ in sides)
         paired = self._paired(first_counts, second_counts, names, others) if shared else None
         if paired is None:
-            return apart(first_counts, second_counts, shared=bool(shared))
+            return between(first_counts, second_counts, paired=False, shared=bool(shared))
         return between(*paired, shared=True)
 
     def _ids(self, run: RunKey, stratum: str) -> list[str]:

@@ -130,7 +130,7 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
     worst = max(found, key=lambda cell: cell.value)
     sure = "" if worst.low is None else f" [{number(worst.low, 1)}, {number(worst.high, 1)}]"
     test = inputs.scores.between(worst.of, {**worst.of, "protocol": "augmented"})
-    if test is not None and (not test.told or worst.value < 0):
+    if test is not None and (not test.shown or worst.value < 0):
         most = f"{labels.extractor(worst.of['extractor'])}'s, {number(worst.value, 1)} points{sure}"
         return sentences(f"With names replaced, no loss can be told: the greatest is {most}.", doubt_of_training(found))
     most, name = " most" if len(found) > 1 else "", labels.extractor(worst.of["extractor"])
