@@ -254,4 +254,4 @@ def _keep(known: dict[str, Source], before: int = 0) -> None:
             path.parent.mkdir(exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
                 json.dump(dict([*known.items()][-1000:]), stream)
-            os.replace(stream.name, path)
+            Path(stream.name).replace(path)

@@ -49,7 +49,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
         message = storage.sentence(error, path)
         if message is None and temporary is not None:
@@ -246,7 +246,7 @@ def _line_that_is_not_utf8(path: Path) -> str:
 
 def _opened(path: Path) -> io.BufferedReader | gzip.GzipFile:
     """Open a file for reading bytes, decompressed."""
-    with open(path, "rb") as content:
+    with path.open("rb") as content:
         start = content.read(4)
     if path.suffix == ".gz" or start.startswith(b"\x1f\x8b"):
         return gzip.open(path, "rb")
@@ -254,7 +254,7 @@ def _opened(path: Path) -> io.BufferedReader | gzip.GzipFile:
         import pyarrow
 
         return io.BufferedReader(_Zstd(pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd"), path))
-    return open(path, "rb")
+    return path.open("rb")
 
 
 class _Zstd(io.RawIOBase):
@@ -285,7 +285,7 @@ def _encoding(start: bytes) -> str:
 
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file as 64 hexadecimal digits."""
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -189,7 +189,7 @@ def _environment() -> dict[str, str]:
 
 def _own_folder() -> Path:
     """Return a new folder for Ray's sockets and logs; those of processes that were killed are removed."""
-    root = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # names of sockets may not be long
+    root = Path("/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir())  # names of sockets may not be long
     for old in root.glob(f"{FOLDER}-*-*"):
         with contextlib.suppress(ValueError, PermissionError):
             try:

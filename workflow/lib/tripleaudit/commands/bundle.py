@@ -15,7 +15,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import os
     import tempfile
 
     from tripleaudit.arguments import check_folder
@@ -29,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         check_folder(args.out, force=False)
         args.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=args.out.parent, prefix=f".{args.out.name}.") as work:
-            os.replace(open_bundle(args.source, Path(work) / "bundle"), args.out)
+            open_bundle(args.source, Path(work) / "bundle").replace(args.out)
         print(f"{args.out}: unpacked and verified")
         return 0
     if args.out.suffix != ".zip":

@@ -20,7 +20,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    import os
     import tempfile
     from pathlib import Path
 
@@ -52,5 +51,5 @@ def run(args: argparse.Namespace) -> None:
             ending, write = WRITERS[args.to]
             for name, sentences in corpora.items():
                 write(Path(work) / "data" / f"{name}{ending}", sentences)
-        os.replace(f"{work}/data", out)
+        Path(f"{work}/data").replace(out)
     print(f"{out}: " + ", ".join(f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()))

@@ -185,8 +185,7 @@ def build_corpus(
             strings.setdefault(raw_triple[:3], (subject_level, object_level))
             report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
             for subject in subjects:
-                for object_ in objects:
-                    triples.append(Triple(subject, raw_triple.relation, object_))
+                triples += [Triple(subject, raw_triple.relation, object_) for object_ in objects]
         triples = list(dict.fromkeys(triples)) if deduplicate else triples
         name = item.id
         while name in ids:

@@ -9,6 +9,8 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, write_json
 
+log = logging.getLogger(__name__)
+
 
 def count_truncated(sentences: Sequence[Sentence], tokenizer: str | Path, max_length: int = 128) -> int:
     """Return the number of located triples with an argument that ends behind the last kept subword.
@@ -53,7 +55,7 @@ def write_reports(
     """
     tokenizer = None if encoder is None else tokenizer_file(encoder)
     if encoder is not None and tokenizer is None:
-        logging.warning("the encoder has no tokenizer.json; what it would cut is left open")
+        log.warning("the encoder has no tokenizer.json; what it would cut is left open")
     for split, counted, report in zip(sentences, counts, out, strict=True):
         found = read_json(counted)
         if tokenizer is not None:

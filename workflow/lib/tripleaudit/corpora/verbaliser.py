@@ -15,11 +15,8 @@ def plain_name(relation: str, parts: int = 1) -> str:
     components = [part for part in re.split(r"[/:]+", relation) if part.strip("_ ")]
     if not components:
         return relation
-    words = []
-    for component in components[-parts:]:
-        for word in _CAMEL.sub(" ", component.replace("_", " ")).split():
-            words.append(word if word.isupper() or word.isdigit() else word[0].lower() + word[1:])
-    return " ".join(words)
+    words = _CAMEL.sub(" ", " ".join(components[-parts:]).replace("_", " ")).split()
+    return " ".join(word if word.isupper() or word.isdigit() else word[0].lower() + word[1:] for word in words)
 
 
 class Verbaliser:

@@ -162,7 +162,7 @@ def _plain(text: str, study: Path) -> str:
     if re.match(r"[a-z][a-z0-9+.-]*://\S+$", text):
         parts = urlsplit(text)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    path = Path(os.path.expanduser(text))
+    path = Path(os.path.expanduser(text))  # noqa: PTH111  Path's raises where there is no home
     if "\n" in text or not (_of_machine(path) or ".." in path.parts or path.is_relative_to("results")):
         return text
     for base in (study, study.resolve(), Path("results") / study.name):

@@ -182,7 +182,7 @@ def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
                 if stopped.is_set():
                     return
             last = None, StopIteration()
-        except BaseException as error:  # raised where the items are wanted
+        except BaseException as error:  # noqa: BLE001  raised where the items are wanted
             last = None, error
         while not stopped.is_set():
             with contextlib.suppress(queue.Full):

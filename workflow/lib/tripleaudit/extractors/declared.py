@@ -192,7 +192,7 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], otherwise: Any = Non
         return otherwise
     try:
         return eval(compile(ast.Expression(node), "<declared>", "eval"), {"__builtins__": {}, **names})
-    except Exception:
+    except Exception:  # noqa: BLE001  whatever evaluation raises
         return otherwise
 
 

@@ -125,8 +125,10 @@ def plan(spans: Sequence[tuple[int, int]], chunks: Chunks | None = None, *, uppe
     blocks = []
     for sentence, (start, stop) in enumerate(spans):
         step = max(1, PAIRS_AT_ONCE // max(1, stop - start))
-        for top in range(start, stop, step):
-            blocks.append(Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper))
+        blocks += [
+            Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper)
+            for top in range(start, stop, step)
+        ]
     return Plan(blocks, chunks or Chunks())
 
 

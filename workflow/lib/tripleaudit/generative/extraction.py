@@ -28,6 +28,8 @@ from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
 
+log = logging.getLogger(__name__)
+
 SETTINGS = ("closed", "semi-open", "open")
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
 _AGAIN = (
@@ -268,7 +270,7 @@ def write_texts(
     chosen = select_texts(given, dataset.get("limit"), dataset.get("sample_seed"))
     save_sentences(texts, chosen)
     save_sentences(reference_out, reference(chosen, relations_of(dataset, chosen)))
-    logging.info("%d of %d texts, %d triples", len(chosen), len(given), sum(len(item.triples) for item in chosen))
+    log.info("%d of %d texts, %d triples", len(chosen), len(given), sum(len(item.triples) for item in chosen))
 
 
 def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:

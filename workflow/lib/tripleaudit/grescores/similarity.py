@@ -129,7 +129,7 @@ def default_phi(name: str) -> float:
 
 def _identity(folder: Path) -> str:
     """Name a model by its content: its own or its folder's name and the first digits of its weights' SHA-256."""
-    weights = sha256(sorted(folder.glob("*.safetensors"))[0])
+    weights = sha256(min(folder.glob("*.safetensors")))
     return f"{KNOWN.get(weights, folder.name)}@{weights[:8]}"
 
 

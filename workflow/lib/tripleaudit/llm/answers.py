@@ -186,7 +186,7 @@ def parse_rows(text: str) -> list[dict[str, Any]]:
     for value in decode(text).values:
         if isinstance(value, dict):
             inner = next((item for item in value.values() if isinstance(item, list) and _all_objects(item)), None)
-            rows += inner if inner else [value]
+            rows += inner or [value]
         else:
             rows += [row for row in value if isinstance(row, dict)]
     return rows

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,10 +58,10 @@ class Cache:
                 stream.write(text)
             return
         with explained(self.path(key)):
-            with open(room, "r+b") as stream:
+            with room.open("r+b") as stream:
                 stream.write(text.encode())
                 stream.truncate()
-            os.replace(room, self.path(key))
+            room.replace(self.path(key))
 
     @contextlib.contextmanager
     def room(self, key: str, size: int) -> Iterator[Path]:
@@ -76,7 +75,7 @@ class Cache:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.path(key).parent.mkdir(parents=True, exist_ok=True)
         try:
-            with explained(path), open(path, "wb") as stream:
+            with explained(path), path.open("wb") as stream:
                 stream.write(bytes(size))
             yield path
         finally:

@@ -20,7 +20,7 @@ from tripleaudit.machine.storage import explained
 FILE = "endpoints.jsonl"
 OPTIONAL = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is asked without it
 _REFUSED = re.compile(
-    r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra", re.I
+    r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra", re.IGNORECASE
 )
 _OTHER_FIELD = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
@@ -174,7 +174,7 @@ def save(folder: Path, endpoint: Endpoint, known: Capabilities) -> None:
     row = {"endpoint": _identity(endpoint), "model": endpoint.model, "known": dataclasses.asdict(known)}
     with explained(folder / FILE):
         folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / FILE, "a", encoding="utf-8") as stream:
+        with (folder / FILE).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(row) + "\n")
 
 

@@ -10,8 +10,8 @@ import contextlib
 import dataclasses
 import logging
 import threading
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -163,48 +163,17 @@ class Client(Sender):
         return vectors
 
     async def _drive(self, conversations: Mapping[Any, Generator[Any, Any, Any]], progress: Progress) -> dict[Any, Any]:
-        results: dict[Any, Any] = {}
-        queue = iter(conversations.items())
-        failures: list[UserError] = []
-        statuses: Counter = Counter()
-        rejection = ""
-        in_a_row = 0
-        stop: UserError | None = None
-        state = self._loop_state()
-
-        async def talk(conversation: Generator[Request, Answer, Any]) -> Any:
-            nonlocal in_a_row, rejection
-            answer: Answer | None = None
-            while True:
-                try:
-                    request = conversation.send(answer)
-                except StopIteration as end:
-                    return end.value
-                answer = await self.complete(request)
-                statuses[answer.status == "error"] += 1
-                rejection = answer.error or rejection
-                if not answer.cached:
-                    in_a_row = 0
-                progress.add(1)
+        queue, run, state = iter(conversations.items()), _Run(max(2, self.endpoint.concurrency)), self._loop_state()
 
         async def work() -> None:
-            nonlocal in_a_row, stop
             try:
                 for key, conversation in queue:
-                    if stop is not None:
+                    if run.stop is not None:
                         return
                     try:
-                        results[key] = await talk(conversation)
-                    except EndpointUnusable as error:
-                        stop = error
-                        failures.append(error)
-                    except EndpointError as error:
-                        failures.append(error)
-                        in_a_row += 1
-                        if in_a_row >= max(2, self.endpoint.concurrency):  # it is down: spare the others their attempts
-                            stop = error
+                        run.results[key] = await self._talk(conversation, run, progress)
                     except UserError as error:
-                        stop = error
+                        run.fail(error)
             finally:
                 state.talking -= 1
 
@@ -216,16 +185,34 @@ class Client(Sender):
             state.unusable, state.first_sent = None, False
             state.settled.clear()
         await asyncio.gather(*(work() for _ in range(side_by_side)))
-        so_far = f"{len(results)} of {len(conversations)} answers are there; run again to send only the missing ones"
-        if isinstance(stop, BudgetExceeded):
-            raise BudgetExceeded(f"{stop}; {so_far}")
-        if stop is not None and not isinstance(stop, EndpointError):
-            raise stop
-        if failures:
-            raise EndpointError(f"{failures[-1]}; {so_far}")
-        if statuses[True] and not statuses[False]:
-            raise EndpointError(f"endpoint '{self.endpoint.name}' rejects every request: {rejection}")
-        return results
+        so_far = (
+            f"{len(run.results)} of {len(conversations)} answers are there; run again to send only the missing ones"
+        )
+        if isinstance(run.stop, BudgetExceeded):
+            raise BudgetExceeded(f"{run.stop}; {so_far}")
+        if run.stop is not None and not isinstance(run.stop, EndpointError):
+            raise run.stop
+        if run.failure is not None:
+            raise EndpointError(f"{run.failure}; {so_far}")
+        if run.rejected and not run.answered:
+            raise EndpointError(f"endpoint '{self.endpoint.name}' rejects every request: {run.rejected}")
+        return run.results
+
+    async def _talk(self, conversation: Generator[Request, Answer, Any], run: "_Run", progress: Progress) -> Any:
+        answer: Answer | None = None
+        while True:
+            try:
+                request = conversation.send(answer)
+            except StopIteration as end:
+                return end.value
+            answer = await self.complete(request)
+            if answer.status == "error":
+                run.rejected = answer.error or run.rejected or "no reason given"
+            else:
+                run.answered = True
+            if not answer.cached:
+                run.in_a_row = 0
+            progress.add(1)
 
     def _run(self, work: Any) -> Any:
         """Run in one event loop for the client's whole life; from within a running loop (a notebook) in a thread."""
@@ -247,7 +234,7 @@ class Client(Sender):
         def target() -> None:
             try:
                 outcome.extend((True, asyncio.run(run())))
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001  raised in the thread that waits
                 outcome.extend((False, error))
 
         thread = threading.Thread(target=target)
@@ -256,6 +243,30 @@ class Client(Sender):
         if not outcome[0]:
             raise outcome[1]
         return outcome[1]
+
+
+@dataclass
+class _Run:
+    """What has come of conversations so far; ``stop`` is why no other one is begun."""
+
+    patience: int  # failures in a row after which the endpoint is down, which spares the others their attempts
+    results: dict[Any, Any] = field(default_factory=dict)
+    stop: UserError | None = None
+    failure: EndpointError | None = None
+    in_a_row: int = 0
+    answered: bool = False
+    rejected: str = ""
+
+    def fail(self, error: UserError) -> None:
+        if isinstance(error, EndpointError):
+            self.failure = error
+            self.in_a_row += 1
+        if (
+            not isinstance(error, EndpointError)
+            or isinstance(error, EndpointUnusable)
+            or self.in_a_row >= self.patience
+        ):
+            self.stop = error
 
 
 def _one(request: Request) -> Generator[Request, Answer, Answer]:

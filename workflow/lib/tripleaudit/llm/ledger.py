@@ -137,7 +137,7 @@ class Ledger:
         with contextlib.suppress(NotImplementedError, OSError):  # no locks: the limit holds for each process alone
             self._lock.acquire(poll_interval=POLL)
         try:
-            with explained(self.path), open(self.path, "a+b", buffering=0) as stream:
+            with explained(self.path), self.path.open("a+b", buffering=0) as stream:
                 self._read(stream)
 
                 def append(row: dict) -> None:

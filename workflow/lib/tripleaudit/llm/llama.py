@@ -34,7 +34,7 @@ def check_gguf(path: str | Path) -> Path:
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file, expected a language model as GGUF")
-    with open(path, "rb") as stream:
+    with path.open("rb") as stream:
         if stream.read(4) != b"GGUF":
             raise UserError(f"{path}: not a GGUF file (it does not begin with 'GGUF')")
     return path
@@ -81,7 +81,7 @@ class LocalServer:
             if self._log is None:
                 if self.log_file is not None:
                     Path(self.log_file).parent.mkdir(parents=True, exist_ok=True)
-                self._log = open(self.log_file, "w+b") if self.log_file else tempfile.TemporaryFile()  # noqa: SIM115
+                self._log = Path(self.log_file).open("w+b") if self.log_file else tempfile.TemporaryFile()  # noqa: SIM115
             path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
             # threads that spin while they wait stall a busy machine
             environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path}

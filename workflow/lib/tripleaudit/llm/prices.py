@@ -61,5 +61,5 @@ def warning(prices: Prices, today: datetime.date | None = None) -> str | None:
     """Say that listed prices are old; None for a study's own and for fresh ones."""
     if not prices.as_of:
         return None
-    age = (today or datetime.date.today()) - datetime.date.fromisoformat(prices.as_of)
+    age = (today or datetime.datetime.now(datetime.UTC).date()) - datetime.date.fromisoformat(prices.as_of)
     return f"its prices are listed as of {prices.as_of}, {age.days} days ago; set 'prices'" if age > OLD else None

@@ -111,7 +111,7 @@ def load_prompt(name: str | Path) -> Prompt:
         raise UserError(f"{path}: expected 'messages', a list of {{role, content}}")
     unknown = set(value) - {"description", "messages", "schema"}
     if unknown:
-        raise UserError(f"{path}: unknown key '{sorted(unknown)[0]}'; a prompt has description, messages and schema")
+        raise UserError(f"{path}: unknown key '{min(unknown)}'; a prompt has description, messages and schema")
     for number, message in enumerate(value["messages"], 1):
         if (
             not isinstance(message, dict)

@@ -180,7 +180,8 @@ class Transport:
         """
         reached = False
         for number in range(self.endpoint.max_retries + 1):
-            while (pause := self._not_before - time.monotonic()) > 0:  # another request was told to wait
+            # another request may have been told to wait, also meanwhile
+            while (pause := self._not_before - time.monotonic()) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(pause)
             await before()
             try:
@@ -368,7 +369,7 @@ def _message(body: Any, text: str) -> str:
     if isinstance(body, dict):
         inner = body.get("error", body)
         body = inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
-    said = " ".join(str(body if body else text).split())
+    said = " ".join(str(body or text).split())
     return said if len(said) <= 300 else said[:300] + "…"
 
 

@@ -42,7 +42,7 @@ def read_document(path: str | Path, max_chars: int | None = None) -> Document:
     """
     path = Path(path)
     if path.is_file():
-        with open(path, "rb") as stream:
+        with path.open("rb") as stream:
             if b"\0" in stream.read(8192):
                 raise UserError(f"{path}: this is a binary file, expected a document in plain UTF-8 text")
     with open_text(path) as stream:

@@ -153,7 +153,7 @@ def _all_types(
     """Ask for one type after the other, so that names are not invented twice."""
     results = []
     for kind in kinds:
-        results.append((yield from make_needles(document, kind, plan.recipe, model, plan.needle_tokens, made)))
+        results.append((yield from make_needles(document, kind, plan.recipe, model, plan.needle_tokens, made)))  # noqa: PERF401
     return results
 
 

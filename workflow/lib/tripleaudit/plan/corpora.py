@@ -476,5 +476,5 @@ def _lines(path: Path, now: os.stat_result) -> int:
 @functools.cache
 def _counted(path: Path, size: int, changed: int) -> int:
     """Count the lines of a file that was read in this state before only once."""
-    with open(path, "rb") as stream:
+    with path.open("rb") as stream:
         return sum(1 for line in stream if line.strip())

@@ -127,7 +127,7 @@ def _sentences(study: Study, run: Run, like: Sequence[Finished] = ()) -> int:
     """The size of a training set: of the file, if it is made already, else as another training had it; 0 if unknown."""
     path = Path(study.set_file(run.corpus, run.protocol, run.setting, "train"))
     if path.is_file():
-        with open(path, "rb") as stream:
+        with path.open("rb") as stream:
             return sum(1 for line in stream if line.strip())
     same = (each.sentences for each in like if (each.run.corpus, each.run.trainset) == (run.corpus, run.trainset))
     return next(same, 0)

@@ -24,6 +24,8 @@ PUBLISHED_SIZES: Final[Mapping[str, tuple[int, int, int]]] = {
 }
 """Zero-triple sentences of train, valid, test; table 2 of the paper."""
 
+log = logging.getLogger(__name__)
+
 
 def parse_zero_sizes(text: str) -> tuple[int, int, int]:
     """Return zero-triple sentences of (train, valid, test) from ``nyt24``, ``nyt29`` or three numbers ``N,N,N``.
@@ -62,7 +64,7 @@ def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
     given = load_sentences(sentences)
     kept = apply_setting(given, setting)
     save_sentences(out, kept)
-    logging.info("%d of %d sentences belong to setting %s", len(kept), len(given), setting)
+    log.info("%d of %d sentences belong to setting %s", len(kept), len(given), setting)
 
 
 def add_zero_sentences(

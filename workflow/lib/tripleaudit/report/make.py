@@ -16,6 +16,8 @@ from tripleaudit.report.sections import Plot, Section
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, load_table
 
+log = logging.getLogger(__name__)
+
 
 def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
     """Write the report of a study and return its size in bytes.
@@ -57,7 +59,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
 def write_study_report(files: ReportFiles, facts: Mapping[str, Any], out: str | Path) -> None:
     """Write the report; ``facts`` are the fields of :class:`StudyFacts`."""
     size = make_report(files, StudyFacts(**facts), out)
-    logging.info("%s has %.1f MB", out, size / 1e6)
+    log.info("%s has %.1f MB", out, size / 1e6)
 
 
 def command(facts: StudyFacts, target: Path) -> str:

@@ -67,8 +67,8 @@ def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: in
                     bound = bounds.get(name)
                     low, high = (bound.low, bound.high) if bound else (None, None)
                     rows.append(Score(keys, stratum, matching, name, getattr(total, name), low, high))
-            for name in TOTALS if total.sentences else ("sentences",):
-                rows.append(Score(keys, stratum, matching, name, getattr(total, name)))
+            counted = TOTALS if total.sentences else ("sentences",)
+            rows += [Score(keys, stratum, matching, name, getattr(total, name)) for name in counted]
     return rows
 
 

@@ -59,7 +59,7 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
                 continue
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with open_member() as source, open(target, "wb") as sink:
+                with open_member() as source, target.open("wb") as sink:
                     while block := source.read(_BLOCK):
                         room -= len(block)
                         if room < 0:

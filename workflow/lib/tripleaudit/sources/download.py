@@ -111,7 +111,7 @@ def _attempt(url: str, path: Path, timeout: float) -> tuple[int, str]:
     request = urllib.request.Request(url, headers={"User-Agent": f"tripleaudit/{__version__}"})
     opener = urllib.request.build_opener(_CheckedRedirects)
     digest, received, told = hashlib.sha256(), 0, time.monotonic()
-    with opener.open(request, timeout=timeout) as answer, open(path, "wb") as sink:
+    with opener.open(request, timeout=timeout) as answer, path.open("wb") as sink:
         announced = answer.headers.get("Content-Length")
         while block := answer.read(_BLOCK):
             sink.write(block)

@@ -1,6 +1,5 @@
 """Fetching a source to a path: verified before it appears there, whole or not at all."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
@@ -104,12 +103,12 @@ def _transfer(source: Source, work: Path, sha256: str | None, size: int | None, 
 def _joined(source: Source, work: Path, patience: Patience) -> Path:
     """Fetch the parts one after another, each gone before the next comes, and return the file that they make."""
     whole = work / "whole"
-    with open(whole, "wb") as sink:
+    with whole.open("wb") as sink:
         for part in source.parts:
             piece = fetch(part, work / "part", unverified=True, patience=patience)
             if not piece.is_file():
                 raise UserError(f"{part}: a part is one file, this is a folder")
-            with open(piece, "rb") as stream:
+            with piece.open("rb") as stream:
                 shutil.copyfileobj(stream, sink, 1 << 20)
             piece.unlink()
     return whole
@@ -141,7 +140,7 @@ def _take(source: Source, transferred: Path, result: Path, content: Content) -> 
     elif source.kind == "local":
         shutil.copyfile(transferred, result)
     else:
-        os.replace(transferred, result)
+        Path(transferred).replace(result)
 
 
 def _wanted(content: Content) -> archives.Wanted:
@@ -174,7 +173,7 @@ def _no_weights(source: Source, names: list[str]) -> str:
 
 def _move(result: Path, destination: Path, work: Path) -> None:
     if destination.is_dir() and not destination.is_symlink():
-        os.replace(destination, work / "old")
+        destination.replace(work / "old")
     elif result.is_dir() and (destination.exists() or destination.is_symlink()):
         destination.unlink()
-    os.replace(result, destination)
+    result.replace(destination)

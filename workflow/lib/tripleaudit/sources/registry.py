@@ -359,7 +359,7 @@ def load(name: str, folder: Path | None = None) -> Any:
         UserError: an entry is not well formed; the message lists all problems.
     """
     path, kind = (folder or FOLDER) / name, Models if name == MODELS else Corpora
-    with open(path, encoding="utf-8") as stream:
+    with path.open(encoding="utf-8") as stream:
         try:
             document = yaml.load(stream, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.YAMLError as error:

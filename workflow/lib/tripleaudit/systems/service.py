@@ -88,7 +88,7 @@ def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
     def run() -> None:
         try:
             outcome.put((ask(), None))
-        except BaseException as error:  # raised again in the thread that waits
+        except BaseException as error:  # noqa: BLE001  raised again in the thread that waits
             outcome.put((b"", error))
 
     threading.Thread(target=run, daemon=True).start()

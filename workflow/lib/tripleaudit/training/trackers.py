@@ -48,7 +48,7 @@ def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[
         try:
             if not failed:
                 run.log({key: value for key, value in row.items() if key != "step"}, step=row["step"])
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  of whatever library
             failed = True
             logger.warning("%s takes no more rows (%s: %s); the training goes on", name, type(error).__name__, error)
 

@@ -31,7 +31,7 @@ def is_parquet(path: Path) -> bool:
     """Whether a file begins like Parquet."""
     if not path.is_file():
         return False
-    with open(path, "rb") as stream:
+    with path.open("rb") as stream:
         return stream.read(4) == b"PAR1"
 
 
@@ -69,7 +69,7 @@ def check_archive(path: Path) -> None:
     """
     if not path.is_file():
         return
-    with open(path, "rb") as stream:
+    with path.open("rb") as stream:
         start = stream.read(8)
     excel = start == OLD_EXCEL
     if start.startswith(b"PK\x03\x04"):

@@ -71,7 +71,7 @@ class MaskedLanguageModel:
             transformers_logging.set_verbosity(verbosity)
         if info["missing_keys"]:
             raise UserError(
-                f"{path}: the model has no trained masked-LM head ({sorted(info['missing_keys'])[0]} is missing); "
+                f"{path}: the model has no trained masked-LM head ({min(info['missing_keys'])} is missing); "
                 "expected one made by 'tripleaudit train-mlm' or a pre-trained masked language model"
             )
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))

@@ -101,8 +101,8 @@ def minea(inputs: TableInputs) -> Table:
     rows: list[Row] = []
     for run in runs:
         found = strata_of(inputs, run, "", "needles")
-        for stratum in found:
-            rows.append(_row(inputs, run, stratum, digits, model_label(run, runs) if len(runs) > 1 else ""))
+        label = model_label(run, runs) if len(runs) > 1 else ""
+        rows += [_row(inputs, run, stratum, digits, label) for stratum in found]
     displaced = [
         f"{run.extractor} {100 * share.value:.1f} %"
         for run in runs

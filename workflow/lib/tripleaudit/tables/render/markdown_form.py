@@ -10,8 +10,7 @@ def to_markdown(table: Table) -> str:
     header = [escape(table.group_header)] if table.has_row_groups else []
     header.append(escape(table.row_header))
     stubs = len(header)
-    for column in table.columns:
-        header.append("<br>".join(escape(text) for text in (column.group, column.label) if text))
+    header += ["<br>".join(escape(text) for text in (column.group, column.label) if text) for column in table.columns]
     lines = [f"**{escape(table.caption)}**", "", _line(header)]
     lines.append(_line([":---"] * stubs + ["---:"] * len(table.columns)))
     group = None
