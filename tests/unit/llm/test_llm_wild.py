@@ -1,6 +1,7 @@
 """What odd servers, keys, disks and clocks do is read, or refused in one sentence, and paid for once."""
 
 import gzip
+import io
 import json
 import logging
 import time
@@ -173,12 +174,11 @@ def test_a_key_that_is_a_word_is_cut_out_of_errors_alone(tmp_path, monkeypatch, 
 @pytest.fixture
 def disk(monkeypatch):
     """A disk with so many bytes for files of answers, the ledger's lines included; ``left`` may be raised."""
-    import builtins
 
     class Disk:
         left = 10**9
 
-    real = builtins.open
+    real = io.open
 
     def opened(file, mode="r", *args, **kwargs):
         stream = real(file, mode, *args, **kwargs)
@@ -186,7 +186,7 @@ def disk(monkeypatch):
             return stream
         return _Metered(stream, stream.write, Disk)
 
-    monkeypatch.setattr(builtins, "open", opened)
+    monkeypatch.setattr(io, "open", opened)  # as Path.open has it
     return Disk
 
 
