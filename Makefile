@@ -25,7 +25,7 @@ $(READY): pyproject.toml envs/constraints.txt
 	$(PIP) -c envs/constraints.txt -e '.[all,dev]'
 	touch $@
 
-demo: $(READY) ## run the demo study from its corpus to tables and report (at most 10 minutes on 2 cores)
+demo: $(READY) ## run the demo study from its corpus to tables and report (at most 9 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 	@echo "Real sentences in about ten minutes: $(BIN)/tripleaudit run config/conll04-quick.yaml"
@@ -33,10 +33,10 @@ demo: $(READY) ## run the demo study from its corpus to tables and report (at mo
 report: $(READY) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
 
-test: $(READY) lint ## check style, then run the tests (8 minutes on 2 cores; changes nothing outside this folder)
+test: $(READY) lint ## check style, then run the tests (at most 8 minutes on 2 cores; changes nothing outside this folder)
 	$(BIN)/pytest -n $(CORES) -m "not thorough"
 
-test-all: $(READY) lint ## all tests, those with a cluster, a browser and kills too; installs SLURM where it may
+test-all: $(READY) lint ## all tests, those with a cluster, a browser and kills too (20 minutes; says so and installs SLURM)
 	@tests/support/install_slurm.sh
 	$(BIN)/pytest -n $(CORES)
 
@@ -69,8 +69,8 @@ image: ## build the container image, and the file that --software-deployment-met
 	docker build --tag tripleaudit .
 	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
 
-mutate: $(READY) ## change 100 places of the code that results hang on, and count how many a test notices (N=100)
-	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100)
+mutate: $(READY) ## change 100 places of the code that results depend on, and count how many a test notices (N=100)
+	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100) --goal $(or $(GOAL),0.95)
 
 fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)
 	$(BIN)/python -m tests.fuzz --seed $(or $(SEED),0)

@@ -17,7 +17,7 @@ from support.docs import every_block, sections
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.forks import SETTINGS, warm
-from support.workflow import ROOT, jobs
+from support.workflow import ROOT, planned
 
 EXAMPLES = sections(ROOT / "docs" / "extending.md")
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,11 +69,7 @@ def change(file, before, after):
 
 def dry_run(folder, target, study):
     """The jobs that a target would run now, by rule."""
-    command = [sys.executable, "-m", "snakemake", target, "-n", "--cores", "1", "-s", "tripleaudit/Snakefile"]
-    done = subprocess.run(
-        [*command, "--configfile", study, "--quiet", "rules"], cwd=folder, capture_output=True, text=True
-    )
-    return jobs(done)
+    return planned(folder, "--", target, config=folder / study, snakefile=folder / "tripleaudit" / "Snakefile")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
-from support.workflow import ROOT, jobs, snakemake, write_study
+from support.workflow import ROOT, jobs, ran, write_study
 from tripleaudit import code
 from tripleaudit import jobs as jobs_
 from tripleaudit.descriptors import EXTRACTORS
@@ -85,8 +85,7 @@ def finished(tmp_path_factory, tiny_encoder):
         write_study(folder, tiny_encoder, **settings(fake.url, document))
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
-        result = snakemake(folder, "--", "all", "generative", **traced)
-    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+        ran(folder, "--", "all", "generative", **traced)
     return folder
 
 
@@ -147,9 +146,7 @@ def copy(finished, tmp_path):
 
 
 def dry_run(folder: Path, *arguments: str, tree: Path = ROOT):
-    result = snakemake(folder, "-n", *arguments, "--", "all", "generative", snakefile=tree / "Snakefile")
-    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
-    return result
+    return ran(folder, "-n", *arguments, "--", "all", "generative", snakefile=tree / "Snakefile")
 
 
 def started(result) -> set[str]:

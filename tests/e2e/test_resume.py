@@ -15,7 +15,7 @@ from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.killing import SOURCE, STARTED, Running, locked, unlock, wheel_of
 from support.webserver import web_server
-from support.workflow import jobs, snakemake, write_study
+from support.workflow import planned, snakemake, write_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -222,7 +222,7 @@ def test_a_study_that_is_killed_at_any_moment_ends_with_the_same_tables(tmp_path
     assert victim.resumed
     assert set(killed_requests) == set(calm_requests)
     assert killed_requests.total() - len(killed_requests) <= victim.again
-    assert jobs(snakemake(victim.folder, "-n", "--quiet", "rules", "--", "tables", **environment)) == {}
+    assert planned(victim.folder, "--", "tables", **environment) == {}
 
 
 def test_a_download_that_is_killed_in_the_middle_is_made_again(tmp_path):

@@ -2,25 +2,28 @@
 
 import pytest
 
-from support.workflow import ROOT, jobs, snakemake
+from support.workflow import ROOT, planned
 from tripleaudit.descriptors import TABLES
 from tripleaudit.extractors import catalogue
 from tripleaudit.plan.study import Study
 from tripleaudit.yaml_files import read_yaml
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
+QUICK = ("config", "papers", "genres", "minea", "webnlg-systems")  # every stage
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.thorough) for path in STUDIES],
+    ids=lambda path: path.stem,
+)
 def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     article = tmp_path / "haystacks" / "craft" / "article.txt"  # what one study expects under its raw_root
     article.parent.mkdir(parents=True)
     article.write_text("A first paragraph.\n\nA second one.\n" * 200)
     study = Study.read(path)
-    result = snakemake(tmp_path, "-n", "--quiet", "rules", config=path)
-    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
-    counts = jobs(result)
+    counts = planned(tmp_path, config=path)
     assert counts.get("train", 0) == len(study.runs) + len(study.classifier_runs)
     predictions = counts.get("predict", 0) + counts.get("predict_with_augmented", 0)
     assert predictions == len(study.runs) + len(study.classifier_runs)

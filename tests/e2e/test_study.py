@@ -9,7 +9,7 @@ import yaml
 
 from support.latex import check_fits, needs_pdflatex
 from support.shared import shared
-from support.workflow import jobs, snakemake, write_study
+from support.workflow import planned, ran, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +23,7 @@ def finished(tmp_path_factory, minilm):
 
     def run(folder):
         write_study(folder, minilm)
-        result = snakemake(folder)
-        assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+        ran(folder)
 
     return shared(tmp_path_factory, "study", run)
 
@@ -35,12 +34,6 @@ def copy(finished, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder, copy_function=shutil.copy2)
     return folder
-
-
-def dry_run(folder, *targets):
-    result = snakemake(folder, "-n", "--quiet", "rules", "--", *targets)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return jobs(result)
 
 
 def change(folder, **values):
@@ -88,18 +81,18 @@ def test_corpora_report_what_was_found(finished):
 
 
 def test_after_a_finished_run_there_is_nothing_to_do(finished):
-    assert dry_run(finished) == {}
+    assert planned(finished) == {}
 
 
 def test_a_changed_table_option_reruns_that_table_alone(copy):
     names = sorted(STATISTICS | RESULTS)
     change(copy, tables={name: {"digits": 2} if name == "end-to-end" else None for name in names})
-    assert dry_run(copy) == {"table": 1, "write_report": 1, "all": 1}
+    assert planned(copy) == {"table": 1, "write_report": 1, "all": 1}
 
 
 def test_a_changed_learning_rate_reruns_its_trainings_and_what_follows(copy):
     change(copy, extractors={"casrel": {"head_learning_rate": 2e-3}})
-    counts = dry_run(copy)
+    counts = planned(copy)
     assert counts["train"] == 5
     assert not set(counts) & {"prepare_corpus", "original_split", "build_protocol", "train_masked_lm", "audit"}
     assert counts["predict"] + counts["predict_with_augmented"] == 5
@@ -107,13 +100,13 @@ def test_a_changed_learning_rate_reruns_its_trainings_and_what_follows(copy):
 
 def test_another_length_limit_counts_what_is_cut_without_preparing_corpora_anew(copy):
     change(copy, extractors={"casrel": {"model": {"max_length": 20}}})
-    assert dry_run(copy, "corpora") == {"corpus_reports": 1, "corpora": 1}
+    assert planned(copy, "--", "corpora") == {"corpus_reports": 1, "corpora": 1}
 
 
 def test_touching_scripts_and_corpora_reruns_no_training(copy):
     for path in [*copy.glob("*.jsonl"), *(copy / "results/small/corpora").rglob("*.jsonl")]:
         os.utime(path)
-    assert "train" not in dry_run(copy)
+    assert "train" not in planned(copy)
 
 
 def test_lost_predictions_and_scores_are_made_again_without_training(copy):
@@ -121,5 +114,5 @@ def test_lost_predictions_and_scores_are_made_again_without_training(copy):
     lost = [f"predictions/{run}/test.jsonl", f"scores/{run}/test-nz.csv", "scores.csv"]
     for name in lost:
         (copy / "results" / "small" / name).unlink()
-    assert dry_run(copy) == {}  # no table waits for them
-    assert dry_run(copy, "results/small/scores.csv") == {"predict": 1, "score": 1, "merge_scores": 1}
+    assert planned(copy) == {}  # no table waits for them
+    assert planned(copy, "--", "results/small/scores.csv") == {"predict": 1, "score": 1, "merge_scores": 1}

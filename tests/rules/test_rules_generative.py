@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
-from support.workflow import jobs, snakemake
+from support.workflow import planned, ran, snakemake
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 
@@ -50,8 +50,7 @@ def study(folder: Path, url: str, **endpoint) -> None:
 def test_a_study_is_extracted_resumed_and_kept(tmp_path):
     with FakeEndpoint(answer=answer, faults=lambda number, _: OK if number < 7 else status(500), echo_key=True) as fake:
         study(tmp_path, fake.url)
-        first = snakemake(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
-        assert first.returncode == 0, first.stderr
+        first = ran(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
         assert "2 of 2 jobs are to run" in first.stdout
         assert fake.count == 0
         broken = snakemake(tmp_path, "--keep-going", "--", "generative", RULES_LM_KEY=KEY)
@@ -59,8 +58,7 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
         assert len(fake.answered) == 7
     with FakeEndpoint(answer=answer) as fake:
         study(tmp_path, fake.url, concurrency=2, timeout=30)  # another address and other limits change no result
-        second = snakemake(tmp_path, "--", "generative", RULES_LM_KEY=KEY)
-        assert second.returncode == 0, second.stderr
+        second = ran(tmp_path, "--", "generative", RULES_LM_KEY=KEY)
         assert fake.count == 3
         folder = tmp_path / "results" / "lm" / "generative" / "few"
         reference = load_sentences(folder / "reference.jsonl")
@@ -72,11 +70,10 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
                 (f"Person{number}", relation, f"Company{number}") for number in range(5)
             ]
         study(tmp_path, "http://127.0.0.1:9/v1", concurrency=1, prices={"input": 5, "output": 5})
-        assert jobs(snakemake(tmp_path, "-n", "--quiet", "rules", "--", "generative")) == {}
+        assert planned(tmp_path, "--", "generative") == {}
         (folder / "open" / "report.json").unlink()
         (folder / "closed" / "report.json").unlink()
-        cached = snakemake(tmp_path, "--", "generative")
-        assert cached.returncode == 0, cached.stderr
+        cached = ran(tmp_path, "--", "generative")
         assert fake.count == 3
     spent = [json.loads(line) for line in (tmp_path / "results/cache/llm/ledger-lm.jsonl").read_text().splitlines()]
     assert sum(row.get("cost", 0) for row in spent) == pytest.approx(10 * 20 / 1e6)
@@ -111,16 +108,14 @@ def test_samples_and_examples(tmp_path):
         }
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
         table = "results/lm/tables/gre-sentence.md"
-        result = snakemake(tmp_path, "--", table, RULES_LM_KEY=KEY)
-        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        ran(tmp_path, "--", table, RULES_LM_KEY=KEY)
         assert fake.count == 10
         assert all(str(body["messages"]).count("So they say.") == 2 for body in fake.requests)
         row = next(line for line in (tmp_path / table).read_text().splitlines() if "warm" in line)
         assert "±" in row and "sample" not in row
         config["generative"]["systems"]["warm"]["samples"] = 3
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
-        planned = jobs(snakemake(tmp_path, "-n", "--quiet", "rules", "--", table, RULES_LM_KEY=KEY))
-        assert planned["generate"] == 1  # the first two stand
+        assert planned(tmp_path, "--", table, RULES_LM_KEY=KEY)["generate"] == 1  # the first two stand
 
 
 def test_what_cannot_work_is_said_before_anything_runs(tmp_path):

@@ -8,7 +8,7 @@ import sys
 import pytest
 import yaml
 
-from support.workflow import DEMO, ROOT, snakemake
+from support.workflow import DEMO, ROOT, ran
 
 SNAKEFILE = """
 module audit:
@@ -92,12 +92,11 @@ def test_jobs_run_in_the_image_where_that_is_asked_for(tmp_path):
     files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump({"study": "own", "corpora": {"own": {"format": "jsonl", "files": files}}}))
-    result = snakemake(
+    ran(
         tmp_path,
         *("--software-deployment-method", "apptainer", "--notemp", "results/own/tables/split-sizes.md"),
         PATH=f"{fake.parent}{os.pathsep}{os.environ['PATH']}",
         CALLS=str(tmp_path / "calls"),
     )
-    assert result.returncode == 0, result.stderr[-3000:]
     calls = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
     assert len(calls) >= 5 and all("tripleaudit.sif" in call for call in calls if "exec" in call)

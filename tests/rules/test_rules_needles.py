@@ -9,7 +9,7 @@ import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
-from support.workflow import jobs, snakemake
+from support.workflow import planned, ran, refusal
 
 MODEL = {"iterations": 0, "piece_chars": 3000, "reserve": 300}
 
@@ -35,20 +35,18 @@ TARGETS = ("results/own/tables/minea.md", "results/own/plots/lost-in-the-middle.
 
 @pytest.mark.slow
 def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
-    dry_run = ("-n", "--quiet", "rules")
     with FakeEndpoint(NeedleModel(forgotten=(1,))) as fake:
         folder = study(fake.url)
-        result = snakemake(folder, "--", *TARGETS)
-        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        ran(folder, "--", *TARGETS)
     assert "Overall" in (folder / TARGETS[0]).read_text(encoding="utf-8")
     assert "<svg" in (folder / TARGETS[1]).read_text(encoding="utf-8")
-    assert jobs(snakemake(folder, *dry_run, "--", *TARGETS)) == {}
-    every = jobs(snakemake(folder, *dry_run))
+    assert planned(folder, "--", *TARGETS) == {}
+    every = planned(folder)
     assert every.pop("all") == 1 and every == {"table": 5, "write_report": 1}
-    counted = jobs(snakemake(study(fake.url, placeholders=["none"]), *dry_run, "--", *TARGETS))
+    counted = planned(study(fake.url, placeholders=["none"]), "--", *TARGETS)
     assert counted == {"score_needles": 1, "merge_scores": 1, "table": 1, "plot": 1}
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
-    assert jobs(snakemake(study(fake.url), *dry_run, "--", *TARGETS))["make_needles"] == 1
+    assert planned(study(fake.url), "--", *TARGETS)["make_needles"] == 1
 
 
 @pytest.mark.slow
@@ -62,13 +60,11 @@ def test_samples_of_a_model_share_a_row(study):
 
     with FakeEndpoint(answer) as fake:
         folder = study(fake.url, samples=3, parts=0)
-        refused = snakemake(folder, "-n")
-        assert "needles/samples: 3 extractions at temperature 0 are one and the same" in refused.stdout + refused.stderr
+        assert "needles/samples: 3 extractions at temperature 0 are one and the same" in refusal(folder)
         config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
         config["generative"]["endpoints"]["fake"] |= {"temperature": 0.7, "seed": 5}
         (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-        result = snakemake(folder, "--", TARGETS[0])
-        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        ran(folder, "--", TARGETS[0])
         assert {body["seed"] for body in fake.requests} == {5, 6, 7}
     lines = (folder / "results/own/needles/scores.csv").read_text(encoding="utf-8").splitlines()
     scores = [dict(zip(lines[0].split(","), line.split(","), strict=False)) for line in lines[1:]]
@@ -96,7 +92,6 @@ def test_a_further_system_is_shown_triple_needles_alone(study):
     row = json.dumps({"text": "Ann met Bo.", "triples": [["Ann", "met", "Bo"]]}) + "\n"
     triples = {"corpus": "tiny", "text": ["notes"], "documents": 1, "new_facts": 8, "models": []}
     triples |= {"target": 0.02, "minimum": 0.001}
-    dry_run = ("-n", "--quiet", "rules", "--", SCORES)
 
     def write(url, **systems):
         folder = study(url, documents=[], models=[], triples=triples)
@@ -113,20 +108,18 @@ def test_a_further_system_is_shown_triple_needles_alone(study):
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         for split in ("train", "valid", "test"):
             (folder / f"{split}.jsonl").write_text(row, encoding="utf-8")
-        result = snakemake(folder, "--", SCORES)
-        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+        ran(folder, "--", SCORES)
         asked = fake.count
         shown = (folder / "results/own/needles/triples/sentences.jsonl").read_text(encoding="utf-8").splitlines()
         assert asked == len({json.loads(line)["text"] for line in shown}) > 8
-    assert jobs(snakemake(folder, *dry_run)) == {}
+    assert planned(folder, "--", SCORES) == {}
     write(fake.url, model=model, further={"command": [sys.executable, "program.py"]})
-    found = jobs(snakemake(folder, *dry_run))
+    found = planned(folder, "--", SCORES)
     assert found == {"predict_system": 1, "score_triple_needles": 1, "merge_scores": 1}
     write(fake.url)
-    assert jobs(snakemake(folder, *dry_run)) == {"merge_scores": 1}
+    assert planned(folder, "--", SCORES) == {"merge_scores": 1}
 
 
 def test_a_document_that_is_not_there(study):
-    result = snakemake(study("http://127.0.0.1:9/v1", documents=["nowhere"]), "--dry-run")
     message = "needles/documents: nowhere: no such file or folder, neither here nor under raw_root, which is not set"
-    assert result.returncode != 0 and message in result.stdout + result.stderr, result.stdout
+    assert message in refusal(study("http://127.0.0.1:9/v1", documents=["nowhere"]))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from support.schedulers import write_commands
-from support.workflow import ROOT, snakemake, write_study
+from support.workflow import ROOT, ran, snakemake, write_study
 
 PROFILES = sorted(path.parent.name for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CHECKS = ("--seconds-between-status-checks", "1", "--latency-wait", "10")
@@ -108,8 +108,7 @@ def test_fetching_is_local():
 def test_a_study_is_planned_with_the_profile_for_slurm(folder):
     """No SLURM is needed; the other two profiles run jobs below."""
     path = "workflow/profiles/slurm"
-    result = snakemake(folder, "--workflow-profile", path, "--dry-run", "--quiet", "rules", "--", "tables")
-    assert result.returncode == 0, result.stderr
+    result = ran(folder, "--workflow-profile", path, "--dry-run", "--quiet", "rules", "--", "tables")
     assert re.search(r"train +5\n", result.stdout + result.stderr)
 
 
@@ -124,8 +123,7 @@ def test_extraction_by_a_service_stays_where_the_network_is(served, folder, enco
         "datasets": {"tiny": {"corpus": "tiny", "split": "test", "limit": 2}},
     }
     config = write_study(folder, encoder, generative=generative)
-    result = snakemake(folder, "--list-rules", config=config, snakefile=ROOT / "tests/support/local_rules.smk")
-    assert result.returncode == 0, result.stderr
+    result = ran(folder, "--list-rules", config=config, snakefile=ROOT / "tests/support/local_rules.smk")
     local = set(re.search("^local: (.*)$", result.stdout + result.stderr, re.MULTILINE)[1].split())
     assert {"fetch_model", "table"} < local
     assert not local & {"train", "predict", "score", "prepare_corpus"}

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from support.report_study import DEMO, EVIL, TABLES, write_finished_study
-from support.workflow import snakemake
+from support.workflow import ran
 from tripleaudit.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
@@ -42,8 +42,7 @@ def study(tmp_path_factory) -> Path:
 
 
 def test_report_and_plots_follow_from_a_finished_study(study):
-    run = snakemake(study, *RULES, "--", "report")
-    assert run.returncode == 0, run.stdout + run.stderr
+    ran(study, *RULES, "--", "report")
     for ending in ("svg", "json"):
         plots = {path.stem for path in (study / "results/small/plots").glob(f"*.{ending}")}
         assert plots == {"type-f1", "cardinality-drop", "f1-cost", "training-curves", "time-memory"}
@@ -55,8 +54,7 @@ def test_report_and_plots_follow_from_a_finished_study(study):
     assert "CasRel+EN (trained on NZ)" in text
 
     captioned = study / "captions.html"
-    run = snakemake(study, "--report", str(captioned), *RULES, "--", "report")
-    assert run.returncode == 0, run.stdout + run.stderr
+    ran(study, "--report", str(captioned), *RULES, "--", "report")
     shown = captioned.read_text(encoding="utf-8")
     assert "the line between is the drop" in shown  # of one plot
     assert "greatest resident main memory" in shown  # of another

@@ -6,7 +6,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint
 from support.killing import Running
-from support.workflow import snakemake, write_study
+from support.workflow import ran, write_study
 
 moto = pytest.importorskip("moto.server")
 pytest.importorskip("snakemake_storage_plugin_s3")
@@ -60,8 +60,7 @@ def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answer
         for path in first.rglob("*.*"):
             client.upload_file(str(path), "study", f"here/{path.relative_to(first)}")
         options = [*OPTIONS, "--local-storage-prefix", str(volume / "files")]
-        asked = snakemake(first, *options, "--", "generative", **environment)
-        assert asked.returncode == 0, asked.stdout[-2000:] + asked.stderr[-4000:]
+        ran(first, *options, "--", "generative", **environment)
         sent = fake.count
         assert sent == 5
         run = Running(first, *options, "--", "results/small/models/tiny/original-nz/casrel/none/seed1/config.json",
@@ -70,8 +69,7 @@ def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answer
         run.kill()
         answers = "here/results/small/generative/few/open/answers.jsonl"
         client.delete_object(Bucket="study", Key=answers)
-        result = snakemake(second, *options, "--", "report", "generative", **environment)
-        assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-4000:]
+        ran(second, *options, "--", "report", "generative", **environment)
         assert fake.count == sent
     found = {item["Key"] for item in client.list_objects_v2(Bucket="study")["Contents"]}
     assert {"here/results/small/report.html", answers} <= found

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from support.workflow import snakemake, write_study
+from support.workflow import ran, snakemake, write_study
 from tripleaudit.files import write_json
 from tripleaudit.plan.study import Study
 
@@ -22,8 +22,7 @@ def study(tmp_path, tiny_encoder, monkeypatch):
 
 @pytest.mark.slow
 def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
-    result = snakemake(study, "--", TARGET)
-    assert result.returncode == 0, result.stderr[-3000:]
+    result = ran(study, "--", TARGET)
     text = (study / "results/small/logs/summary.txt").read_text()
     assert text in result.stderr
     lines = text.splitlines()
@@ -40,8 +39,7 @@ def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
     training = {"settings": {"batch_size": 16, **settings}, "counts": {"sentences": 80}, "seconds": 1500.0}
     record = {"settings": settings, "device": "cpu", "training": {**training, "validation_seconds": 100.0}}
     write_json(study / f"results/small/models/{run.path}/provenance.json", record)
-    result = snakemake(study, "--", "estimate")
-    assert result.returncode == 0, result.stderr[-3000:]
+    result = ran(study, "--", "estimate")
     assert (
         "casrel  1 to do, 1 done; about 0.44 hours, from 1 training of small on the CPU, scaled by sentences and epochs"
     ) in result.stdout

@@ -7,7 +7,7 @@ import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.hidden_halves import NUMBER, ORIGINAL, PARTS, knows, write_sets
-from support.workflow import snakemake
+from support.workflow import ran
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 
@@ -30,9 +30,7 @@ def write(folder, url, completion, **prices):
 
 
 def probe(folder):
-    run = snakemake(folder, "--allowed-rules", "complete_halves", "table", "--", f"{TABLE}.md")
-    assert run.returncode == 0, run.stdout + run.stderr
-    return run
+    return ran(folder, "--allowed-rules", "complete_halves", "table", "--", f"{TABLE}.md")
 
 
 def estimated(capsys):

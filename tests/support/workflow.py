@@ -1,13 +1,17 @@
 """Running the workflow from tests, in a folder of its own, with a small study made of the demo corpus."""
 
+import contextlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from support.forks import SETTINGS, warm
+from tripleaudit.errors import UserError
+from tripleaudit.plan.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "resources" / "demo"
@@ -21,18 +25,38 @@ def snakemake(
 ):
     """Run ``snakemake`` on the project in ``folder``; returns the completed process with its output as text.
 
-    Jobs are forked from one warm process unless ``environment`` has a ``PYTHONPATH`` of its own.
+    It and its jobs are forked from one warm process unless ``environment`` has a ``PYTHONPATH`` of its own.
     """
     command = [sys.executable, "-m", "snakemake", "-s", str(snakefile), "--directory", str(folder)]
     command += ["--cores", "2", "--configfile", str(config or folder / "study.yaml"), *arguments]
-    jobs_start = {} if "PYTHONPATH" in environment or "-n" in arguments else warm()
+    start = {} if "PYTHONPATH" in environment else warm()
     return subprocess.run(
         command,
         capture_output=True,
         text=True,
-        env={**os.environ, **SETTINGS, **jobs_start, **environment},
+        env={**os.environ, **SETTINGS, **start, **environment},
         cwd=folder,
     )
+
+
+def ran(folder: Path, *arguments: str, **options):
+    """Return :func:`snakemake`, which must succeed."""
+    result = snakemake(folder, *arguments, **options)
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
+    return result
+
+
+def planned(folder: Path, *arguments: str, **options) -> dict[str, int]:
+    """Return the number of jobs of each rule that a run would start; nothing is run."""
+    return jobs(ran(folder, "-n", "--quiet", "rules", *arguments, **options))
+
+
+def refusal(folder: Path) -> str:
+    """Return why the study of a folder cannot be planned: what the workflow says before anything runs."""
+    path = folder / "study.yaml"
+    with contextlib.chdir(folder), pytest.raises(UserError) as error:
+        Study.of_workflow(yaml.safe_load(path.read_text(encoding="utf-8")), [path])
+    return str(error.value)
 
 
 def write_study(folder: Path, encoder: Path, **changes) -> Path:

@@ -1,17 +1,19 @@
-"""Hands ``python -m tripleaudit …`` to a process that has imported the large libraries (``support/forks.py``)."""
+"""Hands a command to a process that has imported the large libraries (``support/forks.py``)."""
 
 import os
 import sys
 
 ADDRESS = os.environ.get("TRIPLEAUDIT_WARM")
+# python -m snakemake …, or the script of this name
+MODULE, *ARGUMENTS = sys.orig_argv[2:] if sys.orig_argv[1:2] == ["-m"] else sys.orig_argv[1:] or [""]
 
-if ADDRESS and sys.orig_argv[1:3] == ["-m", "tripleaudit"] and os.path.exists(ADDRESS):
+if ADDRESS and os.path.basename(MODULE) in ("tripleaudit", "snakemake") and os.path.exists(ADDRESS):
     import json
     import socket
 
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(ADDRESS)
-        request = json.dumps([sys.orig_argv[3:], os.getcwd(), dict(os.environ)]).encode()
+        request = json.dumps([os.path.basename(MODULE), ARGUMENTS, os.getcwd(), dict(os.environ)]).encode()
         socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
         server.sendall(request)
         status = server.recv(1)

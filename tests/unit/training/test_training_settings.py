@@ -52,7 +52,8 @@ def test_points_are_pairs_of_numbers() -> None:
     ],
 )
 def test_settings_at_their_limits_fit_together(values: dict) -> None:
-    TrainingSettings.checked(values, "training")
+    found = TrainingSettings.checked(values, "training")
+    assert values.items() <= found.model_dump(mode="json").items()
 
 
 def test_what_alters_no_result_does_not_decide_it() -> None:

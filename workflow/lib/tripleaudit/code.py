@@ -96,11 +96,15 @@ def _closure(begin: Path) -> list[Path]:
     found, queue = {}, [begin]
     while queue:
         path = queue.pop()
-        outside = path.is_relative_to(ROOT) and Path(path.relative_to(ROOT).parts[0]).stem in OUTSIDE
-        if path not in found and not outside:
+        if path not in found and not _outside(path):
             found[path] = None
             queue += _used(path)
     return list(found)
+
+
+@cache
+def _outside(path: Path) -> bool:
+    return path.is_relative_to(ROOT) and Path(path.relative_to(ROOT).parts[0]).stem in OUTSIDE
 
 
 @cache
@@ -128,6 +132,7 @@ def _files(folder: Path, name: str) -> list[Path]:
     return [one for base in bases for one in (base / "__init__.py", base.with_suffix(".py")) if one.is_file()]
 
 
+@cache
 def _name(path: Path, folder: Path) -> str:
     """Return how a file is called: a module of the package by its name, another file as seen from a folder."""
     if not path.is_relative_to(ROOT):
