@@ -35,6 +35,6 @@ rule extract_collection:
 rule collection:
     """Triples of all text collections of the study, and their table."""
     input:
-        [f"<study>/tables/{name}.md" for name in COLLECTIONS.tables()],
+        [f"<study>/tables/{name}.md" for name in STUDY.report.tables("collection")],
         COLLECTIONS.files(),
     localrule: True

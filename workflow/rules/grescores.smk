@@ -87,5 +87,5 @@ rule score_triples:
 rule gre_tables:
     """All tables of the GREScores."""
     input:
-        [f"<study>/tables/{table}.md" for table in GRE.tables()],
+        [f"<study>/tables/{table}.md" for table in STUDY.report.tables("gre")],
     localrule: True

@@ -136,6 +136,6 @@ include: "triple_needles.smk"
 rule needles:
     """All of MINEA: tables and plots."""
     input:
-        [f"<study>/tables/{name}.md" for name in NEEDLES.tables()],
-        f"<study>/plots/{LENGTH_TABLE}.json" if LENGTH_TABLE in NEEDLES.tables() else [],
+        [f"<study>/tables/{name}.md" for name in STUDY.report.tables("needles")],
+        f"<study>/plots/{LENGTH_TABLE}.json" if LENGTH_TABLE in STUDY.tables else [],
     localrule: True

@@ -18,8 +18,6 @@ rule original_split:
 
 use rule prepare_corpus as prepare_published with:
     # one split of the published sets of a protocol, in place of sets made here
-    input:
-        STUDY.data.published_inputs,
     output:
         sentences="<study>/published/{corpus}/{protocol}/{split}.jsonl",
         counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",

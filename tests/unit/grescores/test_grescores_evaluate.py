@@ -144,7 +144,8 @@ def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
     assert list(plan.planned["cdr"]) == ["groundtruth", "openchat", "mine"]
     assert [(name, system.asked) for name, system in plan.asked("cdr").items()] == [("openchat", ("granularity",))]
     assert list(plan.planned["own"]) == ["groundtruth", "smollm", run]
-    assert plan.tables() == ["gre-sentence", "gre-document", "gre-hard-matching", "gre-correlations"]
+    tables = ["gre-sentence", "gre-document", "gre-hard-matching", "gre-correlations"]
+    assert list(plan.study.report.tables("gre")) == tables
     text, files = plan.spec("cdr", "openchat")
     judged = "results/s/gre/cdr/judged/openchat/e/granularity.json"
     assert files == ["gold.json", "o.json", "o-fs.json", judged]

@@ -37,11 +37,11 @@ def test_the_section_is_made_from_the_settings_of_a_job():
 
 def test_tables_follow_the_section():
     documents = {"documents": ["d.txt"]}
-    assert study().needles.tables() == []
-    assert "lost-in-the-middle" in study(models=["a"], parts=3, **documents).needles.tables()
-    assert "lost-in-the-middle" not in study(models=["a"], **documents).needles.tables()
-    triples = study(("nz", "wz"), triples={"corpus": "demo"}, models=["a", "b"], **documents).needles
-    assert triples.tables()[-1] == "triple-needles" and triples.triple_models == ["a", "b"]
+    assert not study().report.tables("needles")
+    assert "lost-in-the-middle" in study(models=["a"], parts=3, **documents).tables
+    assert "lost-in-the-middle" not in study(models=["a"], **documents).tables
+    triples = study(("nz", "wz"), triples={"corpus": "demo"}, models=["a", "b"], **documents)
+    assert [*triples.report.tables("needles")][-1] == "triple-needles" and triples.needles.triple_models == ["a", "b"]
     none = study(("nz", "wz"), triples={"corpus": "demo", "models": []}, models=["a"], **documents).needles
     assert none.triple_models == []
     assert none.files() == ["results/s/needles/models/a/scores.csv"]
@@ -61,7 +61,7 @@ def test_a_study_that_names_its_tables_makes_no_others():
             "tables": {"type-f1": None, "minea": None},
         }
     )
-    assert list(plan.tables) == ["type-f1", "minea"] and plan.needles.tables() == ["minea"]
+    assert list(plan.tables) == ["type-f1", "minea"] and [*plan.report.tables("needles")] == ["minea"]
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_rewritten_test_sentences_of_ones_own_need_no_model(tmp_path):
     mine = {"corpora": {"mine": {"files": files}}, "protocols": {"augmented": None}}
     plan = study(**mine)
     wanted = SimpleNamespace(corpus="mine", protocol="augmented", split="test", get=lambda name, other: "augmented")
-    assert plan.data.published_inputs(wanted) == [f"{tmp_path}/names.jsonl"]
+    assert plan.data.raw_inputs(wanted) == [f"{tmp_path}/names.jsonl"]
     assert json.loads(plan.data.protocol_json("augmented", "mine")) == {"source": "files"}
     assert plan.data.augmentation_models(wanted) == {}
     found = plan.protocol_inputs(wanted)

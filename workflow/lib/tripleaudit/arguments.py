@@ -54,6 +54,16 @@ class Real:
         return value
 
 
+def options_of(values: Mapping[str, Any]) -> list[str]:
+    """Return options as a command line has them, by their names without dashes: a switch for True, one for each item of
+    a list, none for None and False."""
+    each = [(f"--{name}", one) for name, of in values.items() for one in (of if isinstance(of, list) else [of])]
+    said = [
+        (option, *([] if one is True else [str(one)])) for option, one in each if one is not None and one is not False
+    ]
+    return [part for parts in said for part in parts]
+
+
 NUMBER, SEED = Whole(1), Whole(0, 2**32 - 1)
 SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
 

@@ -53,8 +53,7 @@ def summary(study: "Study") -> Iterator[str]:
         yield f"needles for {len(study.needles.files())} models"
     if study.collections:
         yield f"{len(list(study.collections))} text collections"
-    tables = [*study.tables, *study.needles.tables(), *study.collections.tables()]
-    names = [name for name in TABLES if name in tables]
+    names = [name for name in TABLES if name in study.tables]
     yield f"{len(names)} tables: {', '.join(names) or 'none'}"
     yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
     if variables := to_set(study):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from tripleaudit.arguments import options_of
 from tripleaudit.collection.addresses import is_remote, local_files
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
 from tripleaudit.fields import Batch, Number, Paths, Runtime, Section, Seed, Share, Text
 from tripleaudit.files import MANIFEST
+from tripleaudit.plan.problems import refused
 from tripleaudit.scoring.gate import THRESHOLD
 from tripleaudit.shipped import shipped
 
@@ -89,10 +90,7 @@ class Collections:
         """Yield one sentence for each model that the study neither trains nor finds, and for texts that are missing."""
         for name, section in self.section.items():
             yield from self._problems_of_models(name, section)
-            try:
-                self.texts(name)
-            except UserError as error:
-                yield f"collections/{name}/files: {error}"
+            yield from refused(f"collections/{name}/files", self.texts, name)
 
     def _problems_of_models(self, name: str, section: Collection) -> Iterator[str]:
         if section.extractor in self.study.systems.given:
@@ -116,10 +114,7 @@ class Collections:
                     f"({_some(known)}) or the folder of a trained model"
                 )
             elif run is None and model is not None and model not in self.study.systems.given:
-                try:
-                    saved_extractor_name(shipped(model))
-                except UserError as error:
-                    yield f"collections/{name}/{key}: {error}"
+                yield from refused(f"collections/{name}/{key}", saved_extractor_name, shipped(model))
 
     def texts(self, name: str) -> list[str]:
         """Return the text files of a collection that lie on this machine.
@@ -211,10 +206,6 @@ class Collections:
         gate = self.section[name].gate
         return [] if gate is None else [self._weights(self.gate_run(name), gate)]
 
-    def tables(self) -> list[str]:
-        """Return the names of the tables that the collections fill."""
-        return [*self.study.report.tables("collection")]
-
     def files(self) -> list[str]:
         """Return the manifests of all collections."""
         return [f"{self.study.places.study}/collections/{name}/{MANIFEST}" for name in self]
@@ -222,31 +213,25 @@ class Collections:
     def deciding_options(self, name: str) -> list[str]:
         """Return options of ``tripleaudit collection run`` that decide the triples besides texts and models."""
         section = self.section[name]
-        values = {
-            "--text-column": section.text_column,
-            "--id-column": section.id_column,
-            "--threshold": section.threshold,
-            "--max-chars": section.max_chars,
-            "--block": section.block,
-        }
-        flags = {
-            "--only-triples": section.write == "triples",
-            "--skip-broken": section.on_error == "skip",
-            "--jsonl": section.jsonl,
-        }
-        options = [str(part) for item in values.items() for part in item]
-        return [*options, *(flag for flag, on in flags.items() if on)]
+        return options_of(
+            {
+                "text-column": section.text_column,
+                "id-column": section.id_column,
+                "threshold": section.threshold,
+                "max-chars": section.max_chars,
+                "block": section.block,
+                "only-triples": section.write == "triples",
+                "skip-broken": section.on_error == "skip",
+                "jsonl": section.jsonl,
+            }
+        )
 
     def speed_options(self, name: str) -> list[str]:
         """Return options that say how it is done."""
         section = self.section[name]
-        values = {
-            "--workers": section.workers,
-            "--share": section.gpu_share,
-            "--batch-size": section.batch_size,
-            "--tokenisers": section.tokenisers or section.workers,
-        }
-        return [str(part) for item in values.items() for part in item]
+        tokenisers = section.tokenisers or section.workers
+        values = {"workers": section.workers, "share": section.gpu_share, "batch-size": section.batch_size}
+        return options_of({**values, "tokenisers": tokenisers})
 
     def kind(self, name: str) -> str:
         """Return the kind of the system that extracts."""

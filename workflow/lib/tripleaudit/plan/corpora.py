@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from tripleaudit.arguments import options_of
 from tripleaudit.corpora.readers import detect_format, resolve_format
 from tripleaudit.corpora.readers.common import Probe, first_character, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Number, Paths, Section, Share, Text, one_of
+from tripleaudit.plan.problems import missing, refused
 from tripleaudit.plan.protocol_section import Added
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.shipped import shipped
@@ -110,15 +112,12 @@ def formats_of(paths: Iterable[str], format: str, columns: Columns | None) -> li
     return list(dict.fromkeys(found))
 
 
-def _problem_of_text(where: str, path: Path, format: str) -> Iterator[str]:
-    """Yield why a file holds no sentence, as far as its beginning shows; of a format that is named, if it is empty."""
-    try:
-        if path.is_dir() and not any(path.iterdir()):
-            raise UserError(f"{path}: the folder is empty, expected a data set or a file")
-        if format == "auto" or path.is_file() and _is_blank(path):
-            _ = detect_format(path) if path.is_dir() else Probe(path).first
-    except UserError as error:
-        yield f"{where}: {error}"
+def _check_text(path: Path, format: str) -> None:
+    """Refuse a file that holds no sentence, as far as its beginning shows; of a format that is named, an empty one."""
+    if path.is_dir() and not any(path.iterdir()):
+        raise UserError(f"{path}: the folder is empty, expected a data set or a file")
+    if format == "auto" or path.is_file() and _is_blank(path):
+        _ = detect_format(path) if path.is_dir() else Probe(path).first
 
 
 def _problems_of_form(where: str, corpus: Corpus) -> Iterator[str]:
@@ -155,61 +154,65 @@ class Corpora:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each file, corpus and size that cannot be had."""
+        places, augmented = self.study.places, self.protocol("augmented")
         for name, corpus in self.section.items():
-            where = f"corpora/{name}"
-            if corpus.files is not None:
-                yield from _problems_of_form(where, corpus)
-                for split, paths in corpus.files:
-                    for path in paths or ():
-                        place = Path(split_of(shipped(path))[0])
-                        if not place.exists():
-                            yield f"{where}/files/{split}: {path}: no such file"
-                        else:
-                            yield from _problem_of_text(f"{where}/files/{split}", place, corpus.format)
-                for path, known, split in _twice(corpus.files):
-                    if known == split:
-                        yield f"{where}/files/{split}: {path}: the same file twice; expected it once"
-                    elif known == "train":
-                        yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
-                yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
-                if corpus.files.augmented and "augmented" not in self.protocols:
-                    yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
-                if corpus.files.augmented and corpus.limit and corpus.limit.test:
-                    yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
-                continue
-            try:
-                entry = registry.corpus(corpus.registry or name)
-            except UserError as error:
-                yield f"{where}: {error}, or files of your own under the key 'files'"
-                continue
-            for key, given in (("format", corpus.format != "auto"), ("columns", corpus.columns is not None)):
-                if given:
-                    yield f"{where}/{key}: has no meaning without 'files', a registered corpus has its form"
-            yield from self._problems_of_limits(f"{where}/limit", name, entry.sizes)
-            yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
-        masked_lm, vectors = self.protocol("augmented").get("masked_lm"), self.protocol("augmented").get("vectors")
-        if masked_lm:
-            yield from self.study.places.problems_of_model("protocols/augmented/masked_lm", masked_lm)
-        if vectors and not Path(shipped(vectors)).is_file():
-            yield f"protocols/augmented/vectors: {vectors}: no such file"
+            of = self._problems_of_registered if corpus.files is None else self._problems_of_files
+            yield from of(f"corpora/{name}", name, corpus)
+        if masked_lm := augmented.get("masked_lm"):
+            yield from places.problems_of_model("protocols/augmented/masked_lm", masked_lm)
+        yield from missing("protocols/augmented/vectors", augmented.get("vectors"))
         for name, corpus in self.section.items():
             if corpus.encoder is not None:
                 layers = self.study.typed.encoder.layers
-                yield from self.study.places.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
+                yield from places.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
         yield from self._problems_of_sizes()
-        yield from self._problems_of_published()
         for name in self.protocols:
-            spec, options = spec_of(name), self.protocol(name)
-            for corpus in self.section if options.get("descriptions") is True else ():
-                if not self.described(corpus):
-                    told = f"corpora/{corpus}/relations describes none; expected there what relations mean, by name"
-                    yield f"protocols/{name}/descriptions: {told}"
-            for key in options if spec.file else ():
-                if key not in (*spec.options, *Added.model_fields):
-                    yield f"protocols/{name}: unknown key '{key}'{hint(key, spec.options)}"
-            for key in spec.required if spec.file else ():
-                if key not in options:
-                    yield f"protocols/{name}: the key '{key}' is missing"
+            yield from self._problems_of_source(name, self.protocol(name))
+            yield from self._problems_of_options(name, self.protocol(name))
+
+    def _problems_of_files(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
+        yield from _problems_of_form(where, corpus)
+        for split, path in ((split, path) for split, paths in corpus.files for path in paths or ()):
+            place = Path(split_of(shipped(path))[0])
+            if not place.exists():
+                yield f"{where}/files/{split}: {path}: no such file"
+            else:
+                yield from refused(f"{where}/files/{split}", _check_text, place, corpus.format)
+        for path, known, split in _twice(corpus.files):
+            if known == split:
+                yield f"{where}/files/{split}: {path}: the same file twice; expected it once"
+            elif known == "train":
+                yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
+        yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
+        if corpus.files.augmented and "augmented" not in self.protocols:
+            yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
+        if corpus.files.augmented and corpus.limit and corpus.limit.test:
+            yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
+
+    def _problems_of_registered(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
+        try:
+            entry = registry.corpus(corpus.registry or name)
+        except UserError as error:
+            yield f"{where}: {error}, or files of your own under the key 'files'"
+            return
+        for key, given in (("format", corpus.format != "auto"), ("columns", corpus.columns is not None)):
+            if given:
+                yield f"{where}/{key}: has no meaning without 'files', a registered corpus has its form"
+        yield from self._problems_of_limits(f"{where}/limit", name, entry.sizes)
+        yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
+
+    def _problems_of_options(self, name: str, options: Mapping[str, Any]) -> Iterator[str]:
+        spec = spec_of(name)
+        for corpus in self.section if options.get("descriptions") is True else ():
+            if not self.described(corpus):
+                told = f"corpora/{corpus}/relations describes none; expected there what relations mean, by name"
+                yield f"protocols/{name}/descriptions: {told}"
+        for key in options if spec.file else ():
+            if key not in (*spec.options, *Added.model_fields):
+                yield f"protocols/{name}: unknown key '{key}'{hint(key, spec.options)}"
+        for key in spec.required if spec.file else ():
+            if key not in options:
+                yield f"protocols/{name}: the key '{key}' is missing"
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence about raw files that must be got by hand, and about epochs chosen on the test set."""
@@ -236,29 +239,24 @@ class Corpora:
                 where = f"protocols/rearranged/{next(iter(asked))}"
                 yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
 
-    def _problems_of_published(self) -> Iterator[str]:
-        for protocol in self.protocols:
-            options = self.protocol(protocol)
-            made = options.pop("source", "made") == "made"
-            own = [f"corpora/{name}/files/{protocol}" for name in self.section if self.in_files(name, protocol)]
-            if made and (not own or len(own) < len(self.section)):
-                continue
-            others = {key for key in options if key not in (*NOT_OF_THE_SETS, "seed", "options")}
-            for key in sorted(others):
-                beside = own[0] if made else "source: published"
-                yield f"protocols/{protocol}/{key}: has no meaning with {beside}"
-            if made:
-                continue
-            known = ", ".join(key for key, entry in registry.corpora().items() if protocol in entry.published)
-            for name in self.section:
-                if self.in_files(name, protocol):
-                    continue
-                if self.published(name, protocol) is None:
-                    where = f"protocols/{protocol}/source"
-                    yield f"{where}: no published sets of corpus '{name}' are registered, only of {known}"
-                else:
-                    files = _raw_files(self.published(name, protocol))
-                    yield from self.study.places.problems_of_raw(f"protocols/{protocol}/source", *files)
+    def _problems_of_source(self, protocol: str, options: dict[str, Any]) -> Iterator[str]:
+        """Yield sentences about published sets, and sets of one's own, that are not there or take no options."""
+        made = options.pop("source", "made") == "made"
+        own = [f"corpora/{name}/files/{protocol}" for name in self.section if self.in_files(name, protocol)]
+        if made and (not own or len(own) < len(self.section)):
+            return
+        for key in sorted({*options} - {*NOT_OF_THE_SETS, "seed", "options"}):
+            yield f"protocols/{protocol}/{key}: has no meaning with {own[0] if made else 'source: published'}"
+        where, known = (
+            f"protocols/{protocol}/source",
+            [n for n, e in registry.corpora().items() if protocol in e.published],
+        )
+        for name in self.section if not made else ():
+            if not self.given(name, protocol):
+                told = f"no published sets of corpus '{name}' are registered, only of {', '.join(known)}"
+                yield f"{where}: {told}"
+            elif entry := self.published(name, protocol):
+                yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
 
     def in_files(self, corpus: str, protocol: str) -> bool:
         """Return whether a corpus of one's own brings the test set of a protocol, too."""
@@ -314,8 +312,8 @@ class Corpora:
         return getattr(files, split) or files.train  # without a validation file, it is a part of the training file
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
-        """Return the files that a split is made of, where they lie."""
-        files = self.files_of_split(wildcards.corpus, wildcards.split)
+        """Return the files that a split (of a protocol's published sets) is made of, where they lie."""
+        files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
         if self.registered(wildcards.corpus) is None:
             return [split_of(shipped(path))[0] for path in files]
         return [f"{self.study.places.raw}/{name}" for name in files]
@@ -327,22 +325,14 @@ class Corpora:
             return []
         return formats_of(map(shipped, self.files_of_split(corpus, split)), chosen.format, chosen.columns)
 
-    def published_inputs(self, wildcards: Any) -> list[str]:
-        """Return the files that a split of a protocol's published sets is made of, where they lie."""
-        files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.protocol)
-        if self.registered(wildcards.corpus) is None:
-            return [split_of(shipped(path))[0] for path in files]
-        return [f"{self.study.places.raw}/{name}" for name in files]
-
     def prepare_origin(self, wildcards: Any, input: Sequence[str]) -> list[str]:
         """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
-        corpus, split, protocol = wildcards.corpus, wildcards.split, getattr(wildcards, "protocol", "original")
-        if self.registered(corpus) is None:
-            chosen = [split_of(shipped(path))[1] for path in self.files_of_split(corpus, split, protocol)]
-            named = (f"{path}#{of}" if of else path for path, of in zip(input, chosen, strict=True))
-            return [part for path in named for part in ("--source", path)]
-        root = input[0].removesuffix(self.files_of_split(corpus, split, protocol)[0]).rstrip("/")
-        return ["--raw-root", root or "."]
+        files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
+        if self.registered(wildcards.corpus) is None:
+            chosen = [split_of(shipped(path))[1] for path in files]
+            named = [f"{path}#{of}" if of else path for path, of in zip(input, chosen, strict=True)]
+            return options_of({"source": named})
+        return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
 
     def prepare_options(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
         """Return options of ``tripleaudit prepare`` that decide what a split (of a protocol's published sets) holds.
@@ -350,28 +340,21 @@ class Corpora:
         A published test set is whole, but one of variants of the test set's sentences is as short as that one.
         """
         chosen, published = self.section[corpus], self.published(corpus, protocol)
-        result = ["--occurrence", chosen.occurrence]
+        values: dict[str, Any] = {"occurrence": chosen.occurrence}
         if chosen.files is None:
-            name = published.name if published else chosen.registry or corpus
-            result += ["--corpus", name, "--split", split]
+            values |= {"corpus": published.name if published else chosen.registry or corpus, "split": split}
         else:
-            result += ["--format", chosen.format]
-            if chosen.encoding is not None:
-                result += ["--encoding", chosen.encoding]
-            for role, column in (chosen.columns.given() if chosen.columns else {}).items():
-                result += ["--column", f"{role}={column}"]
+            columns = chosen.columns.given() if chosen.columns else {}
+            values |= {"format": chosen.format, "encoding": chosen.encoding}
+            values |= {"column": [f"{role}={column}" for role, column in columns.items()]}
             if chosen.files.valid is None and split != "test":
-                result += ["--divide", "train=9,valid=1", "--part", split]
-        if chosen.uncased:
-            result.append("--uncased")
-        for relation in chosen.only_relations:
-            result += ["--only-relation", relation]
-        if chosen.only_relations and split != "train":
-            result.append("--some-absent")
-        limit = getattr(chosen.limit, split, None)
-        if published and split == "test":
-            return result + (["--limit-each", str(limit)] if limit and protocol in self.tests_only else [])
-        return result + (["--limit", str(limit)] if limit else [])
+                values |= {"divide": "train=9,valid=1", "part": split}
+        values |= {"uncased": chosen.uncased, "only-relation": chosen.only_relations}
+        values["some-absent"] = bool(chosen.only_relations) and split != "train"
+        whole = published is not None and split == "test"
+        if not whole or protocol in self.tests_only:
+            values["limit-each" if whole else "limit"] = getattr(chosen.limit, split, None)
+        return options_of(values)
 
     # protocols
 
@@ -424,8 +407,7 @@ class Corpora:
     def masked_lm_options(self, layers: int | None) -> list[str]:
         """Return options of ``tripleaudit train-mlm`` for the study's own masked language model."""
         options = self.options.augmented
-        steps = ["--steps", str(options.mlm_steps), "--seed", str(options.seed)]
-        return steps + (["--layers", str(layers)] if layers else [])
+        return options_of({"steps": options.mlm_steps, "seed": options.seed, "layers": layers})
 
     def augmentation_models(self, wildcards: Any) -> dict[str, str]:
         """Return the masked language model, the encoder that vectors are derived from, and vectors of one's own.
@@ -444,10 +426,9 @@ class Corpora:
     def augmentation_options(wildcards: Any, input: Any) -> list[str]:
         """Return the options of ``tripleaudit build-protocol`` that name what :meth:`augmentation_models` asks for."""
         given = dict(input.items())
-        folders = [("--masked-lm", given.get("masked_lm")), ("--encoder", given.get("encoder"))]
-        found = [(option, str(Path(file).parent)) for option, file in folders if file]
-        found += [("--vectors", given["vectors"])] if "vectors" in given else []
-        return [part for pair in found for part in pair]
+        folders = {name: given.get(name.replace("-", "_")) for name in ("masked-lm", "encoder")}
+        found = {name: Path(file).parent for name, file in folders.items() if file}
+        return options_of({**found, "vectors": given.get("vectors")})
 
     def trained_on(self, protocol: str) -> str:
         """Return the protocol whose training set a test set is measured against."""

@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.errors import UserError, hint
+from tripleaudit.arguments import options_of
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.plan.gre_section import GreDataset, GreGold, Grescores, GreSystem
+from tripleaudit.plan.problems import refused, unknown
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
@@ -65,51 +66,47 @@ class GreScores:
             if len({judge.endpoint, *judge.others}) <= len(judge.others):
                 yield "grescores/judge/others: a judge is named twice; expected endpoints other than 'endpoint'"
             for key in ("factualness_prompt", "granularity_prompt"):
-                try:
-                    load_prompt(getattr(judge, key))
-                except UserError as error:
-                    yield f"grescores/judge/{key}: {error}"
+                yield from refused(f"grescores/judge/{key}", load_prompt, getattr(judge, key))
         if embedder is not None and embedder.endpoint is not None:
             yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
         elif embedder is not None and self.datasets:
             yield from self.study.places.problems_of_model("grescores/embedder/model", embedder.model)
         for name, dataset in self.datasets.items():
             yield from self._problems_of(f"grescores/datasets/{name}", dataset)
+            for system in dataset.systems:
+                yield from self._problems_of_system(f"grescores/datasets/{name}/systems", dataset, system)
 
     def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
         texts, file = self.study.language_models.config.datasets, self.study.places.problems_of_file
         if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
             yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
-        if dataset.corpus is not None and dataset.corpus not in self.study.corpora:
-            yield f"{where}/corpus: unknown corpus '{dataset.corpus}'{hint(dataset.corpus, self.study.corpora)}"
-        if dataset.generative is not None and dataset.generative not in texts:
-            known = hint(dataset.generative, texts)
-            yield f"{where}/generative: unknown data set '{dataset.generative}' of the section generative{known}"
-        if dataset.gold is not None:
-            for kind, path in stored(dataset.gold).items():
-                yield from file(f"{where}/gold/{kind}", path)
+        yield from unknown(f"{where}/corpus", "corpus", dataset.corpus, self.study.corpora)
+        yield from unknown(f"{where}/generative", "data set", dataset.generative, texts, " of the section generative")
+        for kind, path in stored(dataset.gold).items():
+            yield from file(f"{where}/gold/{kind}", path)
         if dataset.topics is not None and dataset.topics.text is not None:
             yield from file(f"{where}/topics/text", dataset.topics.text)
         if dataset.extractors_judged and self.config.judge is None:
             yield f"{where}/extractors_judged: there is no grescores/judge to ask"
-        answered = {run for data_set, run in self.study.language_models.extractions if data_set == dataset.generative}
-        rows: dict[Any, str] = {}
-        for name, system in dataset.systems.items():
-            if name == GROUND_TRUTH:
-                yield f"{where}/systems: '{GROUND_TRUTH}' is the row of the gold triples"
-            if name in answered:
-                yield f"{where}/systems/{name}: a system of the section generative has this name, too; expected another"
-            first = rows.setdefault((system.row or name, system.setting, system.seed), name)
-            if first != name:
-                yield f"{where}/systems/{name}/row: row and seed of '{first}'; expected a seed for each"
-            if system.judge and self.config.judge is None:
-                yield f"{where}/systems/{name}/judge: there is no grescores/judge to ask"
-            for kind, path in stored(system).items():
-                yield from file(f"{where}/systems/{name}/{kind}", path)
-            for judge, path in system.factualness_by.items():
-                yield from file(f"{where}/systems/{name}/factualness_by/{judge}", path)
-                if judge in self.judges:
-                    yield f"{where}/systems/{name}/factualness_by: '{judge}' is an endpoint that judges"
+
+    def _problems_of_system(self, where: str, dataset: GreDataset, name: str) -> Iterator[str]:
+        system, file = dataset.systems[name], self.study.places.problems_of_file
+        row = {each: (one.row or each, one.setting, one.seed) for each, one in dataset.systems.items()}
+        first = next(each for each in row if row[each] == row[name])
+        if name == GROUND_TRUTH:
+            yield f"{where}: '{GROUND_TRUTH}' is the row of the gold triples"
+        if (dataset.generative, name) in self.study.language_models.extractions:
+            yield f"{where}/{name}: a system of the section generative has this name, too; expected another"
+        if first != name:
+            yield f"{where}/{name}/row: row and seed of '{first}'; expected a seed for each"
+        if system.judge and self.config.judge is None:
+            yield f"{where}/{name}/judge: there is no grescores/judge to ask"
+        for kind, path in stored(system).items():
+            yield from file(f"{where}/{name}/{kind}", path)
+        for judge, path in system.factualness_by.items():
+            yield from file(f"{where}/{name}/factualness_by/{judge}", path)
+            if judge in self.judges:
+                yield f"{where}/{name}/factualness_by: '{judge}' is an endpoint that judges"
 
     # the systems of a data set
 
@@ -138,8 +135,7 @@ class GreScores:
     def _systems(self, dataset: str) -> list[Planned]:
         chosen, located = self.datasets[dataset], self.study.places.file
         asks = self.config.judge is not None and chosen.judged
-        gold = stored(chosen.gold) if chosen.gold is not None else {}
-        gold = {**{kind: located(path) for kind, path in gold.items()}, "triples": self.gold(dataset)}
+        gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {"triples": self.gold(dataset)}
         found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
         for name, system in chosen.systems.items():
             files = {kind: located(path) for kind, path in stored(system).items()}
@@ -264,12 +260,17 @@ class GreScores:
         topics = self.datasets[dataset].topics
         if topics is None:
             return []
-        options = ["--topics", str(topics.number), "--seed", str(self.config.seed)]
-        options += ["--chunk-size", str(topics.chunk_size)]
-        options += ["--lowercase"] if topics.lowercase else []
-        options += [] if topics.stop_words else ["--keep-stop-words"]
-        options += [] if topics.alphanumeric else ["--keep-punctuation"]
-        return options + (["--evaluated-after", str(topics.evaluated_after)] if self.evaluated(dataset) else [])
+        return options_of(
+            {
+                "topics": topics.number,
+                "seed": self.config.seed,
+                "chunk-size": topics.chunk_size,
+                "lowercase": topics.lowercase,
+                "keep-stop-words": not topics.stop_words,
+                "keep-punctuation": not topics.alphanumeric,
+                "evaluated-after": topics.evaluated_after,
+            }
+        )
 
     def evaluated(self, dataset: str) -> list[str]:
         """Return the file with the texts that a topic model's training texts are ordered by, if they are."""
@@ -289,11 +290,8 @@ class GreScores:
 
     def embedding_options(self) -> list[str]:
         """Return the settings of the embedder as command-line options."""
-        if self.config.embedder is None:
-            return []
-        if self.embedding_endpoint:
-            return ["--endpoint", self.embedding_endpoint]
-        return ["--batch-size", str(self.config.embedder.batch_size)]
+        endpoint, embedder = self.embedding_endpoint, self.config.embedder
+        return options_of({"endpoint": endpoint, "batch-size": embedder and not endpoint and embedder.batch_size})
 
     def embedding_identity(self) -> dict[str, Any]:
         """Return what decides the vectors of an endpoint that embeds strings."""
@@ -307,11 +305,8 @@ class GreScores:
 
     def judge_options(self) -> list[str]:
         """Return the settings of judging as command-line options."""
-        judge = self.config.judge
-        if judge is None:
-            return []
-        options = ["--factualness-prompt", judge.factualness_prompt, "--granularity-prompt", judge.granularity_prompt]
-        return [*options, "--most-unreadable", str(judge.most_unreadable)]
+        names = ("factualness_prompt", "granularity_prompt", "most_unreadable")
+        return options_of({name.replace("_", "-"): getattr(self.config.judge, name, None) for name in names})
 
     def judge_identity(self, name: str) -> dict[str, Any]:
         """Return what decides a judge's answers."""
@@ -325,10 +320,6 @@ class GreScores:
     def levels(self) -> set[str]:
         """Levels of the data sets: sentence, bag, document."""
         return {dataset.level for dataset in self.datasets.values()}
-
-    def tables(self) -> list[str]:
-        """Return the names of the tables that these data sets fill."""
-        return [*self.study.report.tables("gre")]
 
     def scores(self, dataset: str, system: str) -> str:
         """Return where the scores of one system of a data set lie."""
@@ -347,7 +338,7 @@ def _numbered(files: Mapping[str, str], number: Callable[[str], int]) -> dict[st
     return {name: number(path) for name, path in files.items()}
 
 
-def stored(section: GreGold | GreSystem) -> dict[str, str]:
+def stored(section: GreGold | GreSystem | None) -> dict[str, str]:
     """Return the stored files that a section names, by kind."""
     named = {kind: getattr(section, kind, None) for kind in STORED}
     return {kind: path for kind, path in named.items() if path}

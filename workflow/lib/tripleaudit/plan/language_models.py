@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tripleaudit.errors import UserError, hint
+from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     Count,
     Name,
@@ -25,6 +25,7 @@ from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
 from tripleaudit.llm.listed import with_prices
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.plan.problems import unknown
 from tripleaudit.plan.variables import is_set, named
 
 
@@ -211,16 +212,13 @@ class LanguageModels:
         """Yield one sentence for each thing that cannot work, before anything runs."""
         yield from self._problems_of_endpoints()
         for name, texts in self.config.datasets.items():
-            if texts.corpus not in self.study.corpora:
-                known = hint(texts.corpus, self.study.corpora)
-                yield f"generative/datasets/{name}/corpus: unknown corpus '{texts.corpus}'{known}"
+            yield from unknown(f"generative/datasets/{name}/corpus", "corpus", texts.corpus, self.study.corpora)
         for name, system in self.config.systems.items():
             where = f"generative/systems/{name}"
             yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
             yield from self._problems_of_samples(where, name, system)
             for dataset in system.datasets or ():
-                if dataset not in self.config.datasets:
-                    yield f"{where}/datasets: unknown data set '{dataset}'{hint(dataset, self.config.datasets)}"
+                yield from unknown(f"{where}/datasets", "data set", dataset, self.config.datasets)
             try:
                 schema = load_prompt(system.prompt or system.setting).schema
             except UserError as error:
@@ -272,8 +270,7 @@ class LanguageModels:
 
     def unknown_endpoint(self, where: str, name: str | None) -> Iterator[str]:
         """Yield a sentence about the name of an endpoint that is not defined."""
-        if name is not None and name not in self.config.endpoints:
-            yield f"{where}: unknown endpoint '{name}'{hint(name, self.config.endpoints)}"
+        yield from unknown(where, "endpoint", name, self.config.endpoints)
 
     def asked(self) -> list[str]:
         """Return the endpoints of all systems."""
@@ -321,10 +318,6 @@ class LanguageModels:
         """Return the reports of all extractions."""
         folder = f"{self.study.places.study}/generative"
         return [f"{folder}/{dataset}/{system}/report.json" for dataset, system in self.extractions]
-
-    def tables(self) -> list[str]:
-        """Return no table: what was extracted is scored by the GREScores."""
-        return []
 
     def missing_keys(self, endpoints: Iterable[str] | None = None) -> list[str]:
         """Return the names of the environment variables that endpoints need and that are not set.

@@ -4,18 +4,19 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from tripleaudit.arguments import options_of
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.errors import UserError, hint
+from tripleaudit.errors import UserError
 from tripleaudit.fields import NAME, Count, Number, Section, Seed, Text, Unique
 from tripleaudit.needles.haystack import document_files, read_document
 from tripleaudit.needles.plan import RATING, NeedleSettings
+from tripleaudit.plan.problems import missing, refused, unknown
 from tripleaudit.plan.systems import INFUSED
-from tripleaudit.shipped import DATA, shipped
+from tripleaudit.shipped import DATA
 
 READS = ("data/new_facts.jsonl",)
 
@@ -142,6 +143,18 @@ class NeedleStudies:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
+        yield from self._problems_of_endpoints()
+        if self.models and not self.config.documents:
+            yield "needles/documents: expected at least one text file or folder"
+        yield from self._problems_of_files("documents", self.config.documents)
+        yield from missing("needles/needle_file", self.config.needle_file)
+        yield from missing("needles/tokenizer", self.config.tokenizer)
+        yield from (f"needles/{problem}" for problem in self.config.contradictions())
+        yield from refused("needles/schema", self.config.load_schema)
+        if self.triples is not None:
+            yield from self._problems_of_triples(self.triples)
+
+    def _problems_of_endpoints(self) -> Iterator[str]:
         asked = [("models", name) for name in self.models]
         asked += [("triples/models", name) for name in self.triple_models if name not in self.models]
         asked += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
@@ -159,25 +172,10 @@ class NeedleStudies:
                 yield f"needles/reserve: {said} (endpoint '{lm}')"
         if clash := sorted({run for run, (_, draw) in self.runs.items() if draw} & {*endpoints}):
             yield f"needles/samples: '{clash[0]}' is an endpoint of its own"
-        if self.models and not self.config.documents:
-            yield "needles/documents: expected at least one text file or folder"
-        yield from self._problems_of_files("documents", self.config.documents)
-        for key in ("needle_file", "tokenizer"):
-            path = getattr(self.config, key)
-            if path and not Path(shipped(path)).is_file():
-                yield f"needles/{key}: {path}: no such file"
-        yield from (f"needles/{problem}" for problem in self.config.contradictions())
-        try:
-            self.config.load_schema()
-        except UserError as error:
-            yield f"needles/schema: {error}"
-        if self.triples is not None:
-            yield from self._problems_of_triples(self.triples)
 
     def _problems_of_triples(self, triples: NeedleTriples) -> Iterator[str]:
         where, corpora = "needles/triples", self.study.corpora
-        if triples.corpus not in corpora:
-            yield f"{where}/corpus: unknown corpus '{triples.corpus}'{hint(triples.corpus, corpora)}"
+        yield from unknown(f"{where}/corpus", "corpus", triples.corpus, corpora)
         if triples.text is None and "wz" not in self.study.settings:
             yield f"{where}: haystacks of zero-triple sentences need the setting wz; add it, or name text files"
         if not triples.minimum <= triples.target <= triples.maximum:
@@ -196,10 +194,7 @@ class NeedleStudies:
             yield f"needles/{key}: {error}"
             return
         for path in filter(os.path.exists, documents):  # others are fetched
-            try:
-                read_document(path)
-            except UserError as error:
-                yield f"needles/{key}: {error}"
+            yield from refused(f"needles/{key}", read_document, path)
 
     def _documents(self, paths: list[str], limit: int | None) -> list[str]:
         return list(map(str, document_files([self.study.places.file(path) for path in paths], limit)))
@@ -249,8 +244,7 @@ class NeedleStudies:
 
     def judge_options(self, run: str) -> list[str]:
         """Return the option that names the judge of a run, where it is another model."""
-        judge = self.other_judge(run)
-        return ["--judge", judge] if judge else []
+        return options_of({"judge": self.other_judge(run)})
 
     def served(self, run: str) -> list[str]:
         """Return the model of a run that jobs serve themselves."""
@@ -283,10 +277,6 @@ class NeedleStudies:
             for name, kind in systems.kinds.items()
             if name in tested and kind.name != "predictions" and systems.given[name].limit is None
         ]
-
-    def tables(self) -> list[str]:
-        """Return the names of the tables that the section fills and the study asks for."""
-        return [*self.study.report.tables("needles")]
 
     def criteria(self) -> list[str]:
         """Return which needles count as found, of each run."""

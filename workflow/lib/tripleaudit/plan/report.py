@@ -173,7 +173,7 @@ class Report:
         names += ["zcc-curves"] if study.classifiers else []
         names += ["training-curves"] if study.runs else []
         names += ["time-memory"] if study.runs or study.classifier_runs else []
-        names += ["gre-scores"] if study.grescores.tables() else []
+        names += ["gre-scores"] if self.tables("gre") else []
         return names + ([LENGTH_TABLE] if LENGTH_TABLE in self.tables("needles") else [])
 
     def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.arguments import options_of
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.plan.collections import Collections
@@ -186,7 +187,7 @@ class Study:
     @staticmethod
     def cutting_options(wildcards: Any, input: Any) -> list[str]:
         """Return the option that names what :meth:`cutting_encoder` asks for."""
-        return [part for file in input.encoder for part in ("--encoder", str(Path(file).parent))]
+        return options_of({"encoder": [Path(file).parent for file in input.encoder]})
 
     # trainings
 

@@ -1,12 +1,13 @@
 """What cannot work of a study's systems, before anything runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.descriptors import EXTRACTORS, SYSTEM_KINDS
-from tripleaudit.errors import UserError, hint
+from tripleaudit.errors import hint
 from tripleaudit.plan.probe import PROBED
+from tripleaudit.plan.problems import refused, unknown
 from tripleaudit.plan.system_section import FOR_ALL
 from tripleaudit.plan.training import CLASSIFIER
 from tripleaudit.scoring.baselines import BASELINES
@@ -34,8 +35,7 @@ def problems(systems: "Systems") -> Iterator[str]:
 
 def _problems_of_trained(systems: "Systems", where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
     known = [*(one for one, spec in EXTRACTORS.items() if not spec.classifier), *systems.study.typed.own_extractors]
-    if name not in known:
-        yield f"{where}/trained: unknown extractor '{name}'{hint(name, known)}"
+    yield from unknown(f"{where}/trained", "extractor", name, known)
     if name in systems.study.typed.extractors:
         yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
     for key in given:
@@ -58,31 +58,36 @@ def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[
         yield f"{where}/{kind.name}: nothing stands there; expected a value"
         return
     if kind.name == "endpoint":
-        yield from study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
-        for corpus in study.corpora:
-            has = study.data.sizes(corpus).get("train", settings["examples"])
-            if settings["examples"] > has:
-                told = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
-                yield f"{where}/examples: {told}"
-        if settings["completion"] and PROBED not in study.protocols:
-            yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
+        yield from _problems_of_endpoint(systems, where, settings)
     if kind.name == "predictions":
         yield from _problems_of_stored(systems, where, name)
     if given.get("relations") is True and "relations" not in kind.options:
         yield f"{where}/relations: a system by '{kind.name}' cannot be told relations; expected a map of names"
-    if isinstance(given.get("relations"), str):
-        try:
-            load_map(systems.study.places.file(given["relations"]))
-        except UserError as error:
-            yield f"{where}/relations: {error}"
-    for sentence in kind.problems(settings):
-        yield f"{where}/{sentence}"
+    if isinstance(file := given.get("relations"), str):
+        yield from refused(f"{where}/relations", load_map, study.places.file(file))
+    yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))
     for protocol in systems.given[name].protocols or ():
-        if protocol not in study.protocols:
-            yield f"{where}/protocols: there is no protocol '{protocol}'{hint(protocol, study.protocols)}"
+        yield from _absent(f"{where}/protocols", "protocol", protocol, study.protocols)
     for path in settings.get("files") or ():
         if not Path(path).is_file():
             yield f"{where}/files: {path}: no such file"
+
+
+def _absent(where: str, what: str, name: str, known: Sequence[str]) -> Iterator[str]:
+    if name not in known:
+        yield f"{where}: there is no {what} '{name}'{hint(name, known)}"
+
+
+def _problems_of_endpoint(systems: "Systems", where: str, settings: Mapping[str, Any]) -> Iterator[str]:
+    study = systems.study
+    yield from study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
+    for corpus in study.corpora:
+        has = study.data.sizes(corpus).get("train", settings["examples"])
+        if settings["examples"] > has:
+            told = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
+            yield f"{where}/examples: {told}"
+    if settings["completion"] and PROBED not in study.protocols:
+        yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
 
 
 def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[str]:
@@ -91,28 +96,22 @@ def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[s
     if not isinstance(given, dict) and len(corpora) != 1:
         yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
     for corpus, paths in systems.stored(name).items():
-        if corpus not in corpora:
-            yield f"{where}/predictions: there is no corpus '{corpus}'{hint(corpus, corpora)}"
+        yield from _absent(f"{where}/predictions", "corpus", corpus, corpora)
         for protocol, files in paths.items():
-            if protocol not in tested:
-                yield f"{where}/predictions/{corpus}: there is no protocol '{protocol}'{hint(protocol, tested)}"
+            yield from _absent(f"{where}/predictions/{corpus}", "protocol", protocol, tested)
             for path in sorted({path for path in files if files.count(path) > 1}):
                 yield f"{where}/predictions/{corpus}: {path}: the same file twice; expected it once"
             for path in files:
                 yield from systems.study.places.problems_of_file(f"{where}/predictions", path)
     for corpus, path in systems.training(name).items():
-        if corpus not in corpora:
-            yield f"{where}/training: there is no corpus '{corpus}'{hint(corpus, corpora)}"
-        else:
+        yield from _absent(f"{where}/training", "corpus", corpus, corpora)
+        if corpus in corpora:
             yield from _problems_of_training(systems, f"{where}/training", path)
 
 
 def _problems_of_training(systems: "Systems", where: str, path: str) -> Iterator[str]:
-    missing = list(systems.study.places.problems_of_file(where, path))
-    yield from missing
+    file = systems.study.places.file(path)
+    yield from (missing := list(systems.study.places.problems_of_file(where, path)))
     if not missing:
-        try:
-            training_fact(systems.study.places.file(path), {})
-            check_stored(systems.study.places.file(path))
-        except UserError as error:
-            yield f"{where}: {error}"
+        found = list(refused(where, training_fact, file, {}))
+        yield from found or refused(where, check_stored, file)

@@ -13,6 +13,7 @@ from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.declared import Declared, declared
 from tripleaudit.extractors.registry import base_name, class_reference, implied_training
 from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
+from tripleaudit.plan.problems import unknown
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.registries import use_plugins
 from tripleaudit.scoring.matching import check_matching
@@ -169,8 +170,7 @@ class Trainings:
         asked = self.sections[name].get("preset")
         by_corpus = asked if isinstance(asked, dict) else {}
         for preset in dict.fromkeys(by_corpus.values() if by_corpus else [asked]):
-            if preset is not None and preset not in known:
-                yield f"{where}/preset: unknown preset '{preset}'{hint(preset, known)}"
+            yield from unknown(f"{where}/preset", "preset", preset, known)
         for corpus in by_corpus:
             if corpus not in self.study.corpora:
                 yield f"{where}/preset: there is no corpus '{corpus}'{hint(corpus, self.study.corpora)}"
