@@ -20,6 +20,7 @@ from tripleaudit.shipped import DATA
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.yaml_files import read_yaml
 
+READS = ("data/speeds.yaml",)
 WORK = ("epochs", "max_steps", "batch_size", "accumulation")  # settings that decide how much work a training is
 Plans = Mapping[Run, Mapping[str, Any]]
 
