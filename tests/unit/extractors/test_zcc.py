@@ -1,6 +1,7 @@
 """ZCC: labels, the reduction of relations to one decision, and whole classifiers."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -20,6 +21,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.clues import clues
 from tripleaudit.extractors.registry import load_extractor, resolve
 from tripleaudit.extractors.zcc import ZCC, has_triples
 
@@ -162,3 +164,17 @@ def test_one_sentence_that_is_let_through_rightly_is_all_there_is(tiny_encoder, 
     model, (own, *_) = build(ZCC, tiny_encoder), toy_sentences()
     monkeypatch.setattr(model, "_scores", lambda texts, alignments, batch_size: {own.text: 0.9})
     assert model.evaluate([own], {}, 4) == {"precision": 1, "recall": 1, "f1": 1}
+
+
+def test_the_clue_is_the_word_whose_masking_moves_the_decision_most(tiny_encoder):
+    model = learnt(tiny_encoder, "binary")
+    texts = [each.text for each in toy_sentences()]
+    scores, found = model.decide(texts), clues(model, [*texts, texts[0]])
+    assert list(found) == list(dict.fromkeys(texts)) and any(found.values())
+    for text, score in zip(texts, scores, strict=True):
+        parts = [(word.start(), word.end()) for word in re.finditer(r"\w+", text)]
+        others = model.decide([f"{text[:start]}[MASK]{text[end:]}" for start, end in parts])
+        moved = [(score - other) * (1 if score > 0.5 else -1) for other in others]
+        best = max(range(len(parts)), key=moved.__getitem__)
+        if moved[best] > 1e-4:
+            assert found[text] == text[slice(*parts[best])]

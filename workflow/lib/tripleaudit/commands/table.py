@@ -15,6 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("criteria", "which needles count as found, JSON lines"),
         ("report", "of systems that were shown needles, JSON"),
         ("collection", "manifests of text collections"),
+        ("curves", "precision-recall curves and clue words of classifiers, JSON"),
     ):
         parser.add_argument(f"--{kind}", nargs="*", default=[], metavar="FILE", help=text)
     parser.add_argument("--options", default="{}", metavar="JSON", help="matching, digits, caption, style")
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         audits=args.audits,
         runs=args.runs,
         options=args.options,
-        files={kind: getattr(args, kind) for kind in ("criteria", "report", "collection")},
+        files={kind: getattr(args, kind) for kind in ("criteria", "report", "collection", "curves")},
     )
     for path in paths:
         print(path)

@@ -111,6 +111,7 @@ class Report:
             "criteria": study.needles.criteria() if needs == "needles" else [],
             "report": study.needles.reports() if needs == "needles" else [],
             "collection": study.collections.files() if needs == "collection" else [],
+            "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if needs == "classifiers" else [],
         }
         return {kind: paths for kind, paths in found.items() if paths}
 

@@ -1,10 +1,12 @@
 """The zero-cardinality classifier at scoring: its own scores, and its gate before an extractor (zero-cardinality 3).
 
-A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has triples. A sentence is
-let through if its score is greater than the threshold; a rejected one keeps none of its predicted triples.
+A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has triples, and perhaps
+``clue``, the word that it depends on most. A sentence is let through if its score is greater than the threshold; a
+rejected one keeps none of its predicted triples.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 
+PUNCTUATION: Final = ".,;:!?()[]\"'“”‘’`"
 THRESHOLD: Final = 0.5  # a sentence is let through above it, strictly
 
 
@@ -38,6 +41,42 @@ def load_decisions(path: str | Path) -> dict[str, float]:
             raise UserError(f"{where}: the id {id_!r} occurs twice")
         scores[id_] = float(score)
     return scores
+
+
+def load_clues(path: str | Path) -> dict[str, str]:
+    """Read the clue word of each sentence, by id; sentences without one are left out."""
+    return {str(row["id"]): str(row["clue"]) for _, row in read_jsonl(path) if row.get("clue")}
+
+
+def clue_words(
+    gold: Sequence[Sentence], scores: np.ndarray, clues: Mapping[str, str], threshold: float = THRESHOLD
+) -> dict[str, dict[str, list[int]]]:
+    """Count clue words, in lower case, of the sentences that are let through and of those that are not.
+
+    Returns:
+        ``passed`` and ``rejected``: word -> how many sentences it decided, how many of these have triples, and in how
+        many it is part of a gold entity's name; the most frequent first.
+    """
+    found: dict[str, dict[str, Counter]] = {name: {} for name in ("passed", "rejected")}
+    for sentence, score in zip(gold, scores, strict=True):
+        word = clues.get(sentence.id, "").lower()
+        if not word:
+            continue
+        names = {
+            part.strip(PUNCTUATION).lower()
+            for t in sentence.triples
+            for s in (t.subject, t.object)
+            for part in s.text.split()
+        }
+        counts = found["passed" if score > threshold else "rejected"].setdefault(word, Counter())
+        counts.update(sentences=1, positive=bool(sentence.triples), named=word in names)
+    return {
+        side: {
+            word: [counts[name] for name in ("sentences", "positive", "named")]
+            for word, counts in sorted(words.items(), key=lambda item: (-item[1]["sentences"], item[0]))
+        }
+        for side, words in found.items()
+    }
 
 
 def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, float]) -> np.ndarray:

@@ -195,7 +195,8 @@ def score_classifier(
     if files.out_curve:
         total = micro(table)
         point = {"threshold": threshold, "precision": total.precision, "recall": total.recall, "f1": total.f1}
-        write_json(files.out_curve, {"keys": _named(keys), "operating_point": point, **curve})
+        words = gate.clue_words(right, scores, gate.load_clues(files.decisions), threshold)
+        write_json(files.out_curve, {"keys": _named(keys), "operating_point": point, "clues": words, **curve})
     return rows
 
 

@@ -9,6 +9,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.clues import clues
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
@@ -76,6 +77,9 @@ def predict_files(
 ) -> None:
     """Predict stored sentences, each test set with a sidecar ``<out>.provenance.json``.
 
+    Of a classifier clue words are stored, too (:func:`~tripleaudit.extractors.clues.clues`); finding them is not part
+    of the time.
+
     Args:
         model: loaded from ``folder``.
         folder: of the model, for the sidecar.
@@ -99,7 +103,7 @@ def predict_files(
     seconds = time.monotonic() - start
     logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
     took = {"sentences": sum(map(len, sets)), "peak_mb": memory.peak_mb()}
-    for (path, target), result in zip(files, results, strict=True):
+    for (path, target), sentences, result in zip(files, sets, results, strict=True):
         record = provenance(
             command="predict",
             inputs={"data": path, "model": folder / "model.safetensors"},
@@ -110,6 +114,8 @@ def predict_files(
         )
         write_json(target.with_name(target.name + ".provenance.json"), {"extractor": model.name, **record, **took})
         if model.kind == "classifier":
-            write_jsonl(target, result)
+            found = clues(model, [sentence.text for sentence in sentences], batch_size)
+            rows = zip(result, sentences, strict=True)
+            write_jsonl(target, ({**row, "clue": found[s.text]} if s.text in found else row for row, s in rows))
         else:
             save_sentences(target, result)

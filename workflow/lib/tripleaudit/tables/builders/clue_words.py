@@ -1,0 +1,92 @@
+"""``clue-words``: the words that zero-cardinality classifiers decide by (zero-cardinality, section 3, table 1)."""
+
+from collections import Counter
+
+from tripleaudit.descriptors import TableSpec
+from tripleaudit.files import read_json
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell, Column, Row, Table, gaps_note, number
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, sentences
+from tripleaudit.tables.inputs import TableInputs
+
+SIDES = {"passed": "accepted", "rejected": "rejected"}
+TOP = 10  # words of a group that are shown
+
+
+def build(inputs: TableInputs) -> Table:
+    """Build from the curves of the classifiers, whose seeds are counted together."""
+    counted: dict[tuple[str, str, str], dict[str, Counter]] = {}
+    for path in inputs.files.get("curves", []):
+        curve = read_json(path)
+        for side, words in curve["clues"].items():
+            found = counted.setdefault((curve["keys"]["corpus"], curve["keys"]["extractor"], side), {})
+            for word, (number_of, positive, named) in words.items():
+                counts = found.setdefault(word, Counter())
+                counts.update(sentences=number_of, positive=positive, named=named)
+    rows = []
+    for corpus in labels.corpora(corpus for corpus, _, _ in counted):
+        for classifier in labels.ordered((one for own, one, _ in counted if own == corpus), labels.cardinality_order()):
+            for side, word in SIDES.items():
+                found = counted.get((corpus, classifier, side), {})
+                group = f"{labels.corpus(corpus)}, {labels.extractor(classifier)}: {word}"
+                total = sum(found.values(), Counter())
+                top = sorted(found.items(), key=lambda item: (-item[1]["sentences"], item[0]))[:TOP]
+                rows += [_row(inputs, f"“{one}”", counts, total, side, group) for one, counts in top]
+                if total:
+                    rows.append(_row(inputs, f"all {len(found)} words", total, total, side, group))
+    cells = [cell for row in rows for cell in row.cells]
+    return Table(
+        "clue-words",
+        inputs.caption("Clue words: the word of a sentence that the classifier's decision depends on most."),
+        [Column("Sentences"), Column("Share (%)"), Column("With triples (%)"), Column("In a name (%)")],
+        rows,
+        "Word",
+        "Classifier",
+        notes=(
+            "The word of a sentence whose masking moves the classifier's log odds most, in at most 500 sentences of a "
+            "test set, seeds together; the most frequent ones. Accepted: masking the word lowers the odds "
+            "of a sentence that the classifier lets through; rejected: it raises those of another. With triples: of "
+            "these sentences, those that have triples in the gold data. In a name: those where the word is part of a "
+            "gold entity; of rejected sentences it is not counted. What a classifier depends on is not yet what states "
+            "a relation.",
+            *filter(None, [gaps_note(cells)]),
+        ),
+    )
+
+
+def _row(inputs: TableInputs, label: str, counts: Counter, total: Counter, side: str, group: str) -> Row:
+    size, digits = counts["sentences"], inputs.digits(1)
+    share = Cell(100 * size / total["sentences"], digits)
+    named = Cell(100 * counts["named"] / size, digits) if side == "passed" else Cell()
+    return Row(label, (Cell(size, 0), share, Cell(100 * counts["positive"] / size, digits), named), group)
+
+
+def answer(table: Table, inputs: TableInputs) -> str:
+    """Name the most frequent clue words of accepted sentences, and say how often they are no part of a name."""
+    said = []
+    for group in dict.fromkeys(row.group for row in table.rows if row.group.endswith(SIDES["passed"])):
+        *words, whole = [row for row in table.rows if row.group == group]
+        size, _, _, named = whole.cells
+        where = group.rpartition(": ")[0]
+        if size.value < FEW:
+            said.append(f"{where} accepts {size.shown} sentences with a clue word, too few: it takes {FEW}.")
+            continue
+        most = ", ".join(row.label for row in words[:5])
+        outside = number(100 - named.value, named.digits)
+        said.append(
+            f"{where} depends most often on {most}; in {outside} % of {size.shown} accepted sentences that word is "
+            "no part of an entity's name."
+        )
+    return sentences(*said) or NOT_MEASURED
+
+
+SPEC = TableSpec(
+    name="clue-words",
+    order=12.5,
+    build=build,
+    needs="classifiers",
+    possible=lambda study: bool(study.classifiers),
+    question="On which words does the zero-cardinality classifier depend?",
+    answer=answer,
+    glance=None,
+)
