@@ -11,6 +11,7 @@ import importlib
 import os
 import pkgutil
 import re
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from types import ModuleType
 from typing import Any, Final, Generic, TypeVar
 
 from tripleaudit.errors import UserError, hint
-from tripleaudit.machine.modules import entry_point, load_file, misfit
+from tripleaudit.machine.modules import entry_point, load_file
 
 VARIABLE: Final = "TRIPLEAUDIT_PLUGINS"
 GROUP: Final = "tripleaudit.plugins"
@@ -198,7 +199,7 @@ def _register(added: list[Descriptor], file: str) -> None:
     done: list[tuple[Registry, str]] = []
     try:
         for descriptor in added:
-            if wrong := misfit(descriptor):
+            if wrong := _misfit(descriptor):
                 raise UserError(f"{file}: {type(descriptor).__name__} {descriptor.name!r}: {wrong}")
             if not re.fullmatch(r"\w[\w.-]*", descriptor.name, re.ASCII):
                 expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
@@ -227,3 +228,17 @@ def _is_path(item: str) -> bool:
 def _absolute(item: str) -> str:
     name, equals, reference = item.rpartition("=")
     return f"{name}{equals}{Path(reference).resolve()}" if _is_path(reference.rpartition(":")[0] or reference) else item
+
+
+def _misfit(record: Any) -> str:
+    """Return what is wrong with the first field of a data class that holds what its type forbids, else nothing."""
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+    kinds = typing.get_type_hints(type(record))
+    for name in (one.name for one in dataclasses.fields(record)):
+        value, kind = getattr(record, name), kinds[name]
+        try:
+            TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
+        except ValidationError as error:
+            return f"{name} is {value!r}; {error.errors()[0]['msg'].replace('Input should be', 'expected')}"
+    return ""

@@ -3,14 +3,12 @@
 What such a file holds decides results and counts with them; how it is found does not.
 """
 
-import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
 import os
 import sys
 import traceback
-import typing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -91,20 +89,6 @@ def entry_point(name: str, group: str) -> ModuleType:
         return importlib.import_module(found[name].module)
     except (Exception, SystemExit) as error:
         raise UserError(f"plugin {name}: cannot be loaded ({_words(error)})") from error
-
-
-def misfit(record: Any) -> str:
-    """Return what is wrong with the first field of a data class that holds what its type forbids, else nothing."""
-    from pydantic import ConfigDict, TypeAdapter, ValidationError
-
-    kinds = typing.get_type_hints(type(record))
-    for field in dataclasses.fields(record):
-        value, kind = getattr(record, field.name), kinds[field.name]
-        try:
-            TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
-        except ValidationError as error:
-            return f"{field.name} is {value!r}; {error.errors()[0]['msg'].replace('Input should be', 'expected')}"
-    return ""
 
 
 def _line_of(error: BaseException, file: Path) -> str:

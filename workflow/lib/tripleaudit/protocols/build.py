@@ -8,6 +8,7 @@ from typing import Any, Final
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.errors import UserError
+from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.protocols.variants import named_by_place, variants_of
@@ -103,17 +104,10 @@ def _augmented(
     masked_lm: str | Path | None = None,
     vectors: str | Path | None = None,
     encoder: str | Path | None = None,
+    batch_size: int = 64,
+    mlm_steps: int = MaskedLm.steps,
+    mlm_layers: int | None = None,
     **options: Any,
-) -> tuple[Splits, dict[str, Any]]:
-    return _augment(splits, options, masked_lm, vectors, encoder)
-
-
-def _augment(
-    splits: Splits,
-    options: dict[str, Any],
-    masked_lm: str | Path | None,
-    vectors: str | Path | None,
-    encoder: str | Path | None,
 ) -> tuple[Splits, dict[str, Any]]:
     from tripleaudit.protocols.augmented import augment, check_request
     from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
@@ -121,9 +115,6 @@ def _augment(
 
     if masked_lm is None and encoder is None:
         raise UserError("augmented: expected a masked language model, or an encoder to make one from")
-    options = dict(options)
-    batch_size = options.pop("batch_size", 64)
-    training = {key: options.pop(f"mlm_{key}") for key in ("steps", "layers") if f"mlm_{key}" in options}
     own = derive_vectors(encoder or masked_lm, [*splits.train, *splits.test])
     nearest = NearestWords(load_vectors(vectors), own) if vectors else NearestWords(own)
     check_request(
@@ -131,10 +122,9 @@ def _augment(
     )
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
-            from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
-
             masked_lm = folder
-            train_masked_lm(encoder, splits.train, masked_lm, MaskedLm(seed=options.get("seed", 0), **training))
+            settings = MaskedLm(steps=mlm_steps, layers=mlm_layers, seed=options.get("seed", 0))
+            train_masked_lm(encoder, splits.train, masked_lm, settings)
         model = MaskedLanguageModel(masked_lm, batch_size=batch_size)
     return augment(splits, model, nearest, **options)
 

@@ -16,6 +16,11 @@ from tripleaudit.protocols.leakage import Copies
 
 FEW: Final = 5  # examples of a relation below which nothing can be learned or measured
 SHOWN: Final = 3
+MISSING: Final = {
+    "case": "entities are in their sentence in another case only; uncased: true (prepare --uncased) reads them",
+    "blanks": "entities are in their sentence with other blanks only, as where tokens were joined in two ways",
+    "strings": "entities are not in their sentence; their triples count as gold and cannot be trained on",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,11 @@ class Finding:
     count: int
     text: str
     examples: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, check: str, places: Sequence[str], text: str) -> "Finding":
+        """Return what was found at some places; ``text`` follows their number."""
+        return cls(check, len(places), f"{len(places)} {text}", tuple(places[:SHOWN]))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"examples": list(self.examples)}
@@ -74,49 +84,37 @@ def _order(sentences: Sequence[Sentence]) -> Iterator[Finding]:
             )
 
 
+def _names(sentence: Sentence) -> list[str]:
+    return sorted({part.text for triple in sentence.triples for part in (triple.subject, triple.object)})
+
+
 def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Entities that are not in the text, by what is different."""
-    kinds: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    kinds: dict[str, Counter[tuple[str, str]]] = {kind: Counter() for kind in MISSING}
     for sentence in sentences:
-        for entity in sorted({part.text for triple in sentence.triples for part in (triple.subject, triple.object)}):
-            if entity in sentence.text:
+        text = sentence.text
+        for entity in _names(sentence):
+            if entity in text:
                 continue
-            if entity.casefold() in sentence.text.casefold():
-                kinds["case"][entity, sentence.text] += 1
-            elif "".join(entity.split()) in "".join(sentence.text.split()):
-                kinds["blanks"][entity, sentence.text] += 1
-            else:
-                kinds["strings"][entity, sentence.text] += 1
-    said = {
-        "case": "entities are in their sentence in another case only; uncased: true (prepare --uncased) reads them",
-        "blanks": "entities are in their sentence with other blanks only, as where tokens were joined in two ways",
-        "strings": "entities are not in their sentence; their triples count as gold and cannot be trained on",
-    }
-    for kind, text in said.items():
-        if places := kinds[kind]:
-            shown = (
-                f"{entity!r}, nearest is {near!r}"
-                if (near := nearest(entity, text))
-                else f"{entity!r}, nothing is near"
-                for entity, text in itertools.islice(places, SHOWN)
-            )
-            yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {text}", tuple(shown))
+            folded, joined = entity.casefold() in text.casefold(), "".join(entity.split()) in "".join(text.split())
+            kinds["case" if folded else "blanks" if joined else "strings"][entity, text] += 1
+    for kind, places in kinds.items():
+        near = ((entity, nearest(entity, text)) for entity, text in itertools.islice(places, SHOWN))
+        shown = tuple(
+            f"{entity!r}, nearest is {one!r}" if one else f"{entity!r}, nothing is near" for entity, one in near
+        )
+        yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {MISSING[kind]}", shown)
 
 
 def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Entities of the text that are none of its words: marks alone, or a string that begins or ends inside a word."""
     places = []
     for sentence in sentences:
-        for entity in sorted({part.text for triple in sentence.triples for part in (triple.subject, triple.object)}):
+        for entity in _names(sentence):
             inside = entity in sentence.text and not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", sentence.text)
             if not any(char.isalnum() for char in entity) or inside:
                 places.append(f"{sentence.id}: {entity!r}")
-    yield Finding(
-        "not-words",
-        len(places),
-        f"{len(places)} entities are no words of their sentence: marks alone, or cut inside a word",
-        tuple(places[:SHOWN]),
-    )
+    yield Finding.of("not-words", places, "entities are no words of their sentence: marks alone, or cut inside a word")
 
 
 def nearest(entity: str, text: str) -> str:
@@ -147,42 +145,24 @@ def _forms(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     spelled: dict[str, set[str]] = defaultdict(set)
     for relation in {triple.relation for sentence in sentences for triple in sentence.triples}:
         spelled[bare(relation)].add(relation)
-    several = [sorted(names) for _, names in sorted(spelled.items()) if len(names) > 1]
-    yield Finding(
-        "spelling",
-        len(several),
-        f"{len(several)} relations are spelled in several ways",
-        tuple(" / ".join(names) for names in several[:SHOWN]),
-    )
+    several = [" / ".join(sorted(names)) for _, names in sorted(spelled.items()) if len(names) > 1]
+    yield Finding.of("spelling", several, "relations are spelled in several ways")
 
 
 def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     copies = Copies([sentence.text for sentence in sentences])
-    found = copies.among_themselves()
-    for kinds, name, text in (
-        (("equal", "normalised"), "repeated", "sentences are repeated (up to case and punctuation)"),
-        (
-            ("near",),
-            "near-repeated",
-            f"sentences share at least {copies.threshold:.0%} of their words with another one",
-        ),
-    ):
-        these = [copy for copy in found if copy.kind in kinds]
-        examples = tuple(
-            f"{sentences[copy.place].id} is like {sentences[copy.other].id}: {_cut(sentences[copy.place].text)}"
-            for copy in these[:SHOWN]
-        )
-        yield Finding(name, len(these), f"{len(these)} {text}", examples)
-    differing = [
-        copy
-        for copy in found
-        if copy.kind == "equal" and _labels(sentences[copy.place]) != _labels(sentences[copy.other])
-    ]
-    yield Finding(
-        "contradictory-copies",
-        len(differing),
-        f"{len(differing)} repeated sentences have other triples than their copy",
-        tuple(f"{sentences[c.place].id} and {sentences[c.other].id}" for c in differing[:SHOWN]),
+    places: dict[str, list[str]] = defaultdict(list)
+    for copy in copies.among_themselves():
+        one, other = sentences[copy.place], sentences[copy.other]
+        cut = one.text if len(one.text) <= 80 else f"{one.text[:79]}…"
+        places["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")
+        if copy.kind == "equal" and _labels(one) != _labels(other):
+            places["differing"].append(f"{one.id} and {other.id}")
+    yield Finding.of("repeated", places["again"], "sentences are repeated (up to case and punctuation)")
+    near = f"sentences share at least {copies.threshold:.0%} of their words with another one"
+    yield Finding.of("near-repeated", places["near"], near)
+    yield Finding.of(
+        "contradictory-copies", places["differing"], "repeated sentences have other triples than their copy"
     )
 
 
@@ -199,14 +179,11 @@ def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
     counts = corpus.report.relation_counts
     if train is None:
         few = [f"{name} ({count})" for name, count in counts.items() if count < FEW]
-        yield Finding(
-            "rare-relations", len(few), f"{len(few)} relations have fewer than {FEW} triples", tuple(few[-SHOWN:])
-        )
-        return
-    unknown = [f"{name} ({count})" for name, count in counts.items() if name not in train.report.relation_counts]
-    yield Finding(
-        "unknown-relations", len(unknown), f"{len(unknown)} relations have no training triple", tuple(unknown[:SHOWN])
-    )
+        text = f"{len(few)} relations have fewer than {FEW} triples"
+        yield Finding("rare-relations", len(few), text, tuple(few[-SHOWN:]))
+    else:
+        unknown = [f"{name} ({count})" for name, count in counts.items() if name not in train.report.relation_counts]
+        yield Finding.of("unknown-relations", unknown, "relations have no training triple")
 
 
 def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
@@ -223,16 +200,10 @@ def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
                 several.append(f"{sentence.id}: {subject} – {object_}: {', '.join(sorted(names))}")
             if subject < object_ and names & relations.get((object_, subject), set()):
                 both.append(f"{sentence.id}: {subject} – {object_}")
-    for name, places, text in (
-        (
-            "several-relations",
-            several,
-            "entity pairs have several relations in one sentence; do they exclude each other?",
-        ),
-        ("loops", loops, "triples have the same subject and object"),
-        ("both-directions", both, "entity pairs have the same relation in both directions"),
-    ):
-        yield Finding(name, len(places), f"{len(places)} {text}", tuple(places[:SHOWN]))
+    exclusive = "entity pairs have several relations in one sentence; do they exclude each other?"
+    yield Finding.of("several-relations", several, exclusive)
+    yield Finding.of("loops", loops, "triples have the same subject and object")
+    yield Finding.of("both-directions", both, "entity pairs have the same relation in both directions")
 
 
 def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
@@ -242,13 +213,4 @@ def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
         for outer, inner in itertools.permutations(sorted(spans, key=lambda span: (span.start, span.end)), 2):
             if outer.start <= inner.start and inner.end <= outer.end:
                 nested.append(f"{sentence.id}: {inner.text!r} in {outer.text!r}")
-    yield Finding(
-        "nesting",
-        len(nested),
-        f"{len(nested)} entities stand inside another one; some extractors cannot represent that",
-        tuple(nested[:SHOWN]),
-    )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    yield Finding.of("nesting", nested, "entities stand inside another one; some extractors cannot represent that")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.protocols.types import SeenTriples
 
 THRESHOLD: Final = 0.8
 MOST: Final = 5000  # sentences that one is compared with; only templates over a tiny vocabulary come near
@@ -122,6 +123,7 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, An
     copies = Copies([sentence.text for sentence in train])
     found = copies.among_others([sentence.text for sentence in test])
     kinds = Counter(copy.kind for copy in found)
+    known, own = SeenTriples(train), SeenTriples(test)
     examples = [
         {
             "kind": copy.kind,
@@ -142,22 +144,9 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, An
         },
         "threshold": THRESHOLD,
         "uncertain": copies.uncertain,
-        "triples": _shared(_triples(train), _triples(test)),
-        "entities": _shared(_entities(train), _entities(test)),
+        "triples": _shared(known.triples, own.triples),
+        "entities": _shared(known.entities, own.entities),
         "examples": examples,
-    }
-
-
-def _triples(sentences: Sequence[Sentence]) -> set[Any]:
-    return {triple.strings for sentence in sentences for triple in sentence.triples}
-
-
-def _entities(sentences: Sequence[Sentence]) -> set[Any]:
-    return {
-        entity.text
-        for sentence in sentences
-        for triple in sentence.triples
-        for entity in (triple.subject, triple.object)
     }
 
 

@@ -13,21 +13,22 @@ stands in the sentence, and a sentence for which 25 draws in a row fail at that 
 overlapping entities unless ``nested`` is ``wordwise``.
 """
 
+import itertools
 import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Share, among
-from tripleaudit.protocols.substitution import Place, replace_places
+from tripleaudit.protocols.substitution import Place, entity_places, substitute
 from tripleaudit.randomness import generator
 
 logger = logging.getLogger(__name__)
@@ -132,7 +133,7 @@ class EntityNoising:
                 buckets.setdefault(count, []).append(word)
         self.pool = WordPool(buckets)
         self._lengths: dict[str, int] = {}
-        self.counts = Counter(nested=sum(_overlapping(entity_places(sentence)) for sentence in sentences))
+        self.counts = Counter(nested=sum(_overlapping(entity_places(sentence).values()) for sentence in sentences))
         logger.info(
             "entity noising: %d of %d training sentences have overlapping entities (%s); words by token count: %s",
             self.counts["nested"], len(sentences), settings.nested,
@@ -157,10 +158,10 @@ class EntityNoising:
 
     def noised(self, sentence: Sentence, rng: np.random.Generator) -> Sentence | None:
         """Noise every entity of ``sentence``, whatever ``probability`` is; None where that cannot be done."""
-        places = entity_places(sentence)
+        places = _in_order(entity_places(sentence))
         if not places:
             return None
-        if _overlapping(places):
+        if _overlapping(places.values()):
             if self.settings.nested == "skip":
                 self.counts["unchanged_nested"] += 1
                 return None
@@ -210,22 +211,14 @@ class EntityNoising:
         return self._lengths[text]
 
 
-def entity_places(sentence: Sentence) -> dict[str, list[Place]]:
-    """Return every place of every located entity string, gold or not; strings by first place, places left to right."""
-    places: dict[str, set[Place]] = {}
-    for triple in sentence.triples:
-        for span in (triple.subject, triple.object):
-            if span.located:
-                found = places.setdefault(span.text, set())
-                if not found:
-                    found.update(find_spans(sentence.text, span.text, every=True)[0])
-                found.add((span.start, span.end))
+def _in_order(places: Mapping[str, Iterable[Place]]) -> dict[str, list[Place]]:
+    """Return strings by first place, places left to right."""
     return {text: sorted(found) for text, found in sorted(places.items(), key=lambda item: (min(item[1]), item[0]))}
 
 
-def _overlapping(places: dict[str, list[Place]]) -> bool:
-    spans = sorted(span for found in places.values() for span in found)
-    return any(left[1] > right[0] for left, right in zip(spans, spans[1:], strict=False))
+def _overlapping(places: Iterable[Iterable[Place]]) -> bool:
+    spans = sorted(span for found in places for span in found)
+    return any(left[1] > right[0] for left, right in itertools.pairwise(spans))
 
 
 def _word_places(text: str, places: dict[str, list[Place]]) -> dict[str, list[Place]] | None:
@@ -246,19 +239,13 @@ def _word_places(text: str, places: dict[str, list[Place]]) -> dict[str, list[Pl
 
 
 def _substituted(sentence: Sentence, places: dict[str, list[Place]], fresh: dict[str, str]) -> Sentence | None:
-    """Put the noise words in place and move all spans; None if a noise word makes entities ambiguous."""
-    text = sentence.text
-    if any(find_spans(text, word)[1] == "word" for word in fresh.values()):
+    """Put the noise words in place; None if a noise word makes entities ambiguous."""
+    if any(find_spans(sentence.text, word)[1] == "word" for word in fresh.values()):
         return None
-    noised, shift = replace_places(text, {at: fresh[entity] for entity, found in places.items() for at in found})
+    noised, shift = substitute(sentence, {at: fresh[entity] for entity, found in places.items() for at in found})
     for entity, found in places.items():
         expected = {shift(start) for start, _ in found}
-        standing = {start for start, _ in find_spans(noised, fresh[entity], every=True)[0]}
-        if standing != expected or find_spans(noised, entity)[1] == "word":
+        standing = {start for start, _ in find_spans(noised.text, fresh[entity], every=True)[0]}
+        if standing != expected or find_spans(noised.text, entity)[1] == "word":
             return None
-
-    def move(span: Span) -> Span:
-        return shift.span(span.start, span.end, noised, span.type) if span.located else span
-
-    triples = (Triple(move(t.subject), t.relation, move(t.object)) for t in sentence.triples)
-    return Sentence(sentence.id, noised, tuple(triples))
+    return noised

@@ -38,44 +38,23 @@ class MaskedLanguageModel:
         seconds: wall time they took.
     """
 
-    def __init__(self, path: str | Path, *, batch_size: int = 64, device: str | None = None) -> None:
+    def __init__(self, path: str | Path, *, batch_size: int = 64) -> None:
         """Load model and tokenizer.
 
         Raises:
-            UserError: the folder is not there, holds no masked language model with a trained head, or has no mask
-                token.
+            UserError: as :func:`load`, or the folder's model has no trained head.
         """
         import torch
-        from transformers import AutoModelForMaskedLM, AutoTokenizer
-        from transformers.utils import logging as transformers_logging
 
-        if not (Path(path) / "config.json").is_file():
-            raise UserError(f"{path}: expected the folder of a masked language model with a config.json")
-        try:
-            self._tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
-            raise UserError(f"{path}: the tokenizer cannot be loaded ({_first_line(error)})") from error
+        self._model, self._tokenizer, missing = load(path, "a masked language model")
         if not self._tokenizer.is_fast:
             raise UserError(f"{path}: expected a fast tokenizer (tokenizer.json)")
-        if self._tokenizer.mask_token is None:
-            raise UserError(f"{path}: the tokenizer has no mask token; expected a masked language model")
-        verbosity = transformers_logging.get_verbosity()
-        transformers_logging.set_verbosity_error()  # a missing head becomes an error of ours below
-        try:
-            self._model, info = AutoModelForMaskedLM.from_pretrained(
-                path, local_files_only=True, use_safetensors=True, output_loading_info=True
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise UserError(f"{path}: no masked language model can be loaded ({_first_line(error)})") from error
-        finally:
-            transformers_logging.set_verbosity(verbosity)
-        if info["missing_keys"]:
+        if missing:
             raise UserError(
-                f"{path}: the model has no trained masked-LM head ({min(info['missing_keys'])} is missing); "
-                "expected one made by 'tripleaudit train-mlm' or a pre-trained masked language model"
+                f"{path}: the model has no trained masked-LM head ({missing[0]} is missing); expected one made by "
+                "'tripleaudit train-mlm' or a pre-trained masked language model"
             )
-        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self._model.to(self._device).eval()
+        self._model.eval()
         self._batch_size = batch_size
         self._max_length = min(self._tokenizer.model_max_length, self._model.config.max_position_embeddings, 512)
         self.mask_token: str = self._tokenizer.mask_token
@@ -83,11 +62,8 @@ class MaskedLanguageModel:
         self.sentences = 0
         self.seconds = 0.0
         self._words = _whole_words(self._tokenizer)
-        self._blocked = torch.full((self._model.config.vocab_size,), float("-inf"), device=self._device)
+        self._blocked = torch.full((self._model.config.vocab_size,), float("-inf"), device=self._model.device)
         self._blocked[list(self._words)] = 0.0
-        # The head then sees the masked positions alone, not every position of the batch.
-        self._model.base_model.register_forward_hook(self._keep_masked)
-        self._masked: Any = None
 
     def is_single_piece(self, word: str) -> bool:
         pieces = self._tokenizer.tokenize(" " + word)
@@ -121,7 +97,7 @@ class MaskedLanguageModel:
 
         batch = self._tokenizer(
             list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self._max_length
-        ).to(self._device)
+        ).to(self._model.device)
         keys, rows, columns = [], [], []
         for row, numbers in enumerate(wanted):
             masks = (batch["input_ids"][row] == self._tokenizer.mask_token_id).nonzero()[:, 0].tolist()
@@ -132,19 +108,70 @@ class MaskedLanguageModel:
                     columns.append(masks[number])
         if not keys:
             return {}
-        self._masked = torch.tensor(rows), torch.tensor(columns)
         with torch.inference_mode():
-            logits = self._model(**batch).logits[0].float()  # [masks, vocabulary]
+            logits = logits_at(self._model, batch, (torch.tensor(rows), torch.tensor(columns))).float()
             scores, ids = (logits.log_softmax(-1) + self._blocked).topk(min(top, len(self._words)), dim=-1)
         return {
             key: [(self._words[token], score) for token, score in zip(*row, strict=True)]
             for key, row in zip(keys, zip(ids.tolist(), scores.tolist(), strict=True), strict=True)
         }
 
-    def _keep_masked(self, _module: Any, _inputs: Any, output: Any) -> Any:
-        rows, columns = self._masked
-        output.last_hidden_state = output.last_hidden_state[rows, columns][None]
+
+def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any, Any, list[str]]:
+    """Return a model with a masked-LM head on its device, its tokenizer, and the weights that the folder lacks.
+
+    Args:
+        folder: of the model, or of an encoder, whose head is then new.
+        what: is expected there.
+        layers: to load, from the bottom; default: all.
+
+    Raises:
+        UserError: the folder is not there or holds something else, has fewer layers, or no mask token.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    if not (Path(folder) / "config.json").is_file():
+        raise UserError(f"{folder}: expected the folder of {what} with a config.json")
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # a missing head is the caller's to judge
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        if tokenizer.mask_token is None:
+            raise UserError(f"{folder}: the tokenizer has no mask token; expected a model made for masked words")
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        if not 1 <= (layers or config.num_hidden_layers) <= config.num_hidden_layers:
+            raise UserError(f"train-mlm: layers is {layers}, expected 1 to {config.num_hidden_layers}")
+        config.num_hidden_layers = layers or config.num_hidden_layers
+        model, info = AutoModelForMaskedLM.from_pretrained(
+            folder, config=config, local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{folder}: {what} cannot be loaded ({first})") from error
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+    return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer, sorted(info["missing_keys"])
+
+
+def logits_at(model: Any, inputs: Mapping[str, Any], at: Any) -> Any:
+    """Return the logits ``[places, vocabulary]`` at some places alone, so that the head works on no others.
+
+    Args:
+        inputs: of the model, ``[batch, length]``.
+        at: the places, a mask ``[batch, length]`` or a pair of rows and columns.
+    """
+
+    def keep(_module: Any, _inputs: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[at][None]
         return output
+
+    hook = model.base_model.register_forward_hook(keep)
+    try:
+        return model(**inputs).logits[0]
+    finally:
+        hook.remove()
 
 
 def _whole_words(tokenizer: Any) -> dict[int, str]:
@@ -162,7 +189,3 @@ def _whole_words(tokenizer: Any) -> dict[int, str]:
         if replaceable(word) and not (word.startswith("[unused") and word.endswith("]")):
             words[token] = word
     return words
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -10,11 +10,10 @@ these.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spans import find_spans
-from tripleaudit.protocols.substitution import Place, replace_places
+from tripleaudit.corpora.model import Sentence, Span
+from tripleaudit.protocols.substitution import Place, entity_places, replace_places, substitute
 
 Words = tuple[str, ...]
 _WORD = re.compile(r"\S+")
@@ -58,14 +57,7 @@ class Layout:
 
 def lay_out(sentence: Sentence) -> Layout:
     """Find the mentions of all entities of a sentence."""
-    spans = [span for triple in sentence.triples for span in (triple.subject, triple.object) if span.located]
-    places: dict[str, set[Place]] = {}
-    for span in spans:
-        places.setdefault(span.text, set()).add((span.start, span.end))
-    for text, known in places.items():
-        found, level = find_spans(sentence.text, text, every=True)
-        if level in ("word", "token"):
-            known.update(found)
+    places = entity_places(sentence, ("word", "token"))
     everything = [place for known in places.values() for place in known]
     entities: dict[str, Entity] = {}
     for text, known in places.items():
@@ -89,18 +81,12 @@ def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
         entity = layout.entities[text]
         for mention in entity.mentions:
             slots.update(zip(entity.slots(mention), words, strict=True))
-    new_text, shift = replace_places(layout.sentence.text, slots)
 
-    def moved(span: Span) -> Span:
-        if not span.located:
-            return span
-        entity = layout.entities[span.text]
-        known = not entity.mentions or (span.start, span.end) in entity.mentions
-        start, end = (span.start, span.end) if known else entity.mentions[0]
-        return shift.span(start, end, new_text, span.type)
+    def place_of(span: Span) -> Place:
+        mentions = layout.entities[span.text].mentions
+        return (span.start, span.end) if not mentions or (span.start, span.end) in mentions else mentions[0]
 
-    triples = (Triple(moved(each.subject), each.relation, moved(each.object)) for each in layout.sentence.triples)
-    return Sentence(id_, new_text, tuple(triples))
+    return replace(substitute(layout.sentence, slots, place_of)[0], id=id_)
 
 
 def _inside(place: Place, around: Place) -> bool:

@@ -18,9 +18,13 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 from tripleaudit.machine.progress import Progress
+from tripleaudit.protocols.augmented.masked_lm import load, logits_at
 
 log = logging.getLogger(__name__)
 
+RATE, ENCODER_RATE = 2e-3, 2e-4  # learning rates of the head and of the encoder, at their highest
+MASK_RATE = 0.25  # of the words in one piece
+LONGEST = 128  # pieces of a sentence; the rest is cut
 _IGNORED = -100
 
 
@@ -32,10 +36,6 @@ class MaskedLm:
         steps: updates.
         layers: transformer layers to load, from the bottom; default: all.
         batch_size: sentences of an update.
-        learning_rate: of the head, at its highest.
-        encoder_learning_rate: of the encoder; 0 leaves the encoder as it is.
-        mask_rate: share of the single-piece words that are masked, inside 0 to 1.
-        max_length: pieces of a sentence; the rest is cut.
         seed: of initial weights, batches and masks.
 
     Raises:
@@ -45,16 +45,11 @@ class MaskedLm:
     steps: int = 300
     layers: int | None = None
     batch_size: int = 16
-    learning_rate: float = 2e-3
-    encoder_learning_rate: float = 2e-4
-    mask_rate: float = 0.25
-    max_length: int = 128
     seed: int = 0
 
     def __post_init__(self) -> None:
-        fits = {"steps": self.steps >= 1, "batch_size": self.batch_size >= 1, "mask_rate": 0 < self.mask_rate < 1}
-        for name, fit in fits.items():
-            if not fit:
+        for name in ("steps", "batch_size"):
+            if getattr(self, name) < 1:
                 raise UserError(f"train-mlm: {name} is {getattr(self, name)}, which is out of range")
 
 
@@ -85,17 +80,18 @@ def train_masked_lm(
     if not texts:
         raise UserError("train-mlm: the training set has no text")
     steps, seed, size = settings.steps, settings.seed, settings.batch_size
-    model, tokenizer = _loaded(Path(encoder), settings)
+    torch.manual_seed(seed)
+    model, tokenizer, _ = load(encoder, "an encoder", settings.layers)
     held_out = min(200, len(texts) // 50)
     random.Random(seed).shuffle(texts)
-    longest = min(settings.max_length, model.config.max_position_embeddings)
+    longest = min(LONGEST, model.config.max_position_embeddings)
     encoded = [_encode(tokenizer, text, longest) for text in texts]
     draw = random.Random(seed + 1)
     tests, samples = encoded[:held_out], encoded[held_out:]
     if not any(single for _, single in samples):
         raise UserError("train-mlm: the training text has no word that the tokenizer has as one piece")
     _start_from_frequencies(model, samples)
-    optimizer = _optimizer(model, settings)
+    optimizer = _optimizer(model)
     schedule = get_linear_schedule_with_warmup(optimizer, max(1, steps // 10), steps)
     model.train()
     losses: list[float] = []
@@ -105,10 +101,10 @@ def train_masked_lm(
             if len(queue) < size:
                 queue += draw.sample(range(len(samples)), len(samples))
             picked, queue = queue[:size], queue[size:]
-            batch = _mask([samples[number] for number in picked], tokenizer, settings.mask_rate, draw)
+            batch = _mask([samples[number] for number in picked], tokenizer, MASK_RATE, draw)
             if (batch["labels"] == _IGNORED).all():
                 continue
-            loss = _loss(model, {name: tensor.to(model.device) for name, tensor in batch.items()})
+            loss = _loss(model, batch)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
@@ -129,42 +125,15 @@ def train_masked_lm(
     }
 
 
-def _loaded(encoder: Path, settings: MaskedLm) -> tuple[Any, Any]:
-    """Return the model, with a new head, on its device, and its tokenizer."""
-    import torch
-    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
-    from transformers.utils import logging as transformers_logging
-
-    if not (encoder / "config.json").is_file():
-        raise UserError(f"{encoder}: expected the folder of an encoder with a config.json")
-    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
-    if tokenizer.mask_token is None:
-        raise UserError(f"{encoder}: the tokenizer has no mask token; expected an encoder made for masked words")
-    torch.manual_seed(settings.seed)
-    config = AutoConfig.from_pretrained(encoder, local_files_only=True)
-    if settings.layers is not None:
-        if not 1 <= settings.layers <= config.num_hidden_layers:
-            raise UserError(f"train-mlm: layers is {settings.layers}, expected 1 to {config.num_hidden_layers}")
-        config.num_hidden_layers = settings.layers
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # that the head is new needs no warning here
-    model = AutoModelForMaskedLM.from_pretrained(encoder, config=config, local_files_only=True, use_safetensors=True)
-    transformers_logging.set_verbosity(verbosity)
-    return model.to(torch.device("cuda" if torch.cuda.is_available() else "cpu")), tokenizer
-
-
-def _optimizer(model: Any, settings: MaskedLm) -> Any:
+def _optimizer(model: Any) -> Any:
     """Return AdamW with a rate of its own for the head."""
     import torch
 
     inside = {id(parameter) for parameter in model.base_model.parameters()}
-    groups: list[tuple[list[Any], float]] = [([], settings.learning_rate), ([], settings.encoder_learning_rate)]
+    groups: dict[float, list[Any]] = {RATE: [], ENCODER_RATE: []}
     for parameter in model.parameters():
-        groups[id(parameter) in inside][0].append(parameter)
-    if settings.encoder_learning_rate == 0:
-        for parameter in groups[1][0]:
-            parameter.requires_grad_(False)
-    active = [{"params": parameters, "lr": rate} for parameters, rate in groups if parameters and rate]
+        groups[ENCODER_RATE if id(parameter) in inside else RATE].append(parameter)
+    active = [{"params": parameters, "lr": rate} for rate, parameters in groups.items() if parameters]
     return torch.optim.AdamW(active, weight_decay=0.01, fused=True)
 
 
@@ -227,25 +196,17 @@ def _mask(samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, rate: 
     return {"input_ids": ids, "attention_mask": attention, "labels": labels}
 
 
-def _logits(model: Any, batch: dict) -> Any:
-    """Return the vocabulary logits [masked words, vocabulary] of the masked positions alone."""
-    masked = batch["labels"] != _IGNORED
-
-    def keep(_module: Any, _inputs: Any, output: Any) -> Any:
-        output.last_hidden_state = output.last_hidden_state[masked][None]
-        return output
-
-    hook = model.base_model.register_forward_hook(keep)
-    try:
-        return model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits[0]
-    finally:
-        hook.remove()
+def _predicted(model: Any, batch: dict) -> tuple[Any, Any]:
+    """Return logits ``[masked words, vocabulary]`` and the masked words."""
+    placed = {name: tensor.to(model.device) for name, tensor in batch.items()}
+    labels = placed.pop("labels")
+    return logits_at(model, placed, labels != _IGNORED), labels[labels != _IGNORED]
 
 
 def _loss(model: Any, batch: dict) -> Any:
     import torch
 
-    return torch.nn.functional.cross_entropy(_logits(model, batch), batch["labels"][batch["labels"] != _IGNORED])
+    return torch.nn.functional.cross_entropy(*_predicted(model, batch))
 
 
 def _accuracy(model: Any, samples: Sequence, tokenizer: Any, settings: MaskedLm) -> tuple[int, int]:
@@ -255,12 +216,10 @@ def _accuracy(model: Any, samples: Sequence, tokenizer: Any, settings: MaskedLm)
     words = correct = 0
     draw = random.Random(settings.seed + 2)
     for at in range(0, len(samples), settings.batch_size):
-        batch = _mask(samples[at : at + settings.batch_size], tokenizer, settings.mask_rate, draw)
-        wanted = batch["labels"][batch["labels"] != _IGNORED]
-        if len(wanted):
-            placed = {name: tensor.to(model.device) for name, tensor in batch.items()}
+        batch = _mask(samples[at : at + settings.batch_size], tokenizer, MASK_RATE, draw)
+        if (batch["labels"] != _IGNORED).any():
             with torch.inference_mode():
-                best = _logits(model, placed).argmax(-1).cpu()
+                logits, wanted = _predicted(model, batch)
             words += len(wanted)
-            correct += int((best == wanted).sum())
+            correct += int((logits.argmax(-1) == wanted).sum())
     return words, correct
