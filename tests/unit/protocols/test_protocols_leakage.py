@@ -36,7 +36,7 @@ def test_planted_copies_are_found_and_nothing_else() -> None:
     folded = [Sentence(f"folded-{n}", f"{spaced[7 * n + 3].text.upper()} !") for n in range(10)]
     near = [Sentence(f"near-{n}", changed(spaced[7 * n + 5].text, n)) for n in range(10)]
     planted = [*equal, *folded, *near]
-    found = Copies([s.text for s in train]).among_others([s.text for s in [*test, *planted]])
+    found = Copies([s.text for s in train]).of([s.text for s in [*test, *planted]])
     kinds = {[*test, *planted][copy.place].id: (train[copy.other].text, copy.kind) for copy in found}
     assert set(kinds) == {sentence.id for sentence in planted}
     for n in range(10):
@@ -49,7 +49,7 @@ def test_planted_copies_are_found_and_nothing_else() -> None:
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=12))
 def test_near_copies_are_those_of_comparing_all(texts: list[str]) -> None:
     copies = Copies(texts, threshold=0.6)
-    found = {copy.place: copy.similarity for copy in copies.among_themselves()}
+    found = {copy.place: copy.similarity for copy in copies.of()}
     expected: dict[int, float] = {}
     for first, second in itertools.combinations(range(len(texts)), 2):
         one, other = set(texts[first].split()), set(texts[second].split())
@@ -62,7 +62,7 @@ def test_near_copies_are_those_of_comparing_all(texts: list[str]) -> None:
 def test_a_sentence_with_too_many_candidates_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tripleaudit.protocols.leakage.MOST", 3)
     copies = Copies([f"a b c d {letter} {letter}x" for letter in "efghijklm"], threshold=0.4)
-    copies.among_others(["a b c d zz z"])
+    copies.of(["a b c d zz z"])
     assert copies.uncertain == 1
 
 
@@ -106,9 +106,9 @@ def test_four_of_five_words_make_a_near_copy(other: str, near: int) -> None:
 
 def test_the_most_similar_one_is_taken_the_first_of_equals_and_five_are_shown() -> None:
     train = ["a b c d e f", "a b c d e f g h", "a b c d e g h i", "a b c d e f g i"]
-    (copy,) = Copies(train, threshold=0.5).among_others(["a b c d e f g"])
+    (copy,) = Copies(train, threshold=0.5).of(["a b c d e f g"])
     assert (copy.other, copy.similarity) == (1, 7 / 8)
-    (copy,) = Copies(train[2:], threshold=0.5).among_others(["a b c d e g i"])
+    (copy,) = Copies(train[2:], threshold=0.5).of(["a b c d e g i"])
     assert (copy.other, copy.similarity) == (0, 7 / 8)
     found = leakage([Sentence("x", "one")], [Sentence(str(number), "one") for number in range(7)])
     assert found["sentences"]["equal"] == 7 and [one["test"] for one in found["examples"]] == list("01234")
@@ -126,7 +126,7 @@ def test_similarities_have_four_digits_and_a_test_set_without_sentences_shares_n
 def test_five_thousand_candidates_are_compared_at_most(candidates: int, uncertain: int) -> None:
     """Whether there were more is not known once there are so many."""
     copies = Copies([f"a b c d e{number}" for number in range(candidates)], threshold=0.5)
-    (copy,) = copies.among_others(["a b c d z"])
+    (copy,) = copies.of(["a b c d z"])
     assert (copy.other, copies.uncertain) == (0, uncertain)
 
 
@@ -135,7 +135,7 @@ def test_five_thousand_candidates_are_compared_at_most(candidates: int, uncertai
 def test_among_others_the_most_similar_is_that_of_comparing_all(texts: list[str], data) -> None:
     threshold = data.draw(st.sampled_from([0.5, 0.75, 0.8]))
     others = data.draw(st.lists(st.sampled_from(["a b c d e", "a b c d", "e f", "h", "b a", "a a"]), max_size=4))
-    copies = Copies(texts, threshold).among_others(others)
+    copies = Copies(texts, threshold).of(others)
     found = {copy.place: (copy.kind, copy.similarity, copy.other) for copy in copies}
     expected: dict[int, tuple[str, float, int]] = {}
     for place, other in enumerate(others):
@@ -153,4 +153,4 @@ def test_a_frequent_word_alone_leads_to_no_comparison(monkeypatch: pytest.Monkey
     """Else the bound on comparisons would be reached, and copies could be missed."""
     monkeypatch.setattr(module, "MOST", 3)
     copies = Copies([f"a {word}" for word in "bcdef"], threshold=1.0)
-    assert copies.among_others(["a z"]) == [] and copies.uncertain == 0
+    assert copies.of(["a z"]) == [] and copies.uncertain == 0

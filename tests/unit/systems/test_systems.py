@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from support.answering import Answering
-from support.fake_endpoint import FakeEndpoint
+from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
@@ -76,11 +76,13 @@ class Box:
         (self.folder / name).write_text(text, encoding="utf-8")
         return str(self.folder / name)
 
-    def ask(self, kind: str, value: object, files=(), **settings) -> dict:
+    def ask(self, kind: str, value: object, files=(), job=None, **settings) -> dict:
         self.out, self.report = self.folder / f"{kind}.out.jsonl", self.folder / f"{kind}.report.json"
         given = {**COMMON, kind: value, **settings}
         test = self.folder / "test.jsonl"
-        predict_system("mine", given, SystemFiles(test, test, self.out, self.report, files), {"threads": 1})
+        predict_system(
+            "mine", given, SystemFiles(test, test, self.out, self.report, files), {"threads": 1, **(job or {})}
+        )
         return read_json(self.report)
 
     def scores(self) -> list:
@@ -144,14 +146,74 @@ def test_what_is_told_of_relations_reaches_the_system(box):
     assert [triple.relation for triple in load_sentences(box.out)[2].triples] == ["met", "saw"]
 
 
+EXTRACT = "import os, time\nclass Bad:\n def extract(self, texts): "
+LISTED = json.dumps({"text": GOLD[0].text, "triples": []})
+FAILURES = {
+    "exits": {
+        "command": ("raise SystemExit('no licence')", "exit status 1 .*no licence.* at the sentence 'a', started 2"),
+        "python": (f"{EXTRACT}os._exit(0)", "exit status 0 .*last words: none"),
+        "address": (drop(), "cannot be reached .* at the sentence 'a'"),
+        "endpoint": (drop(), "connection"),
+    },
+    "hangs": {
+        "command": ("import time; time.sleep(99)", "gives no answer within 0.5 s at the sentence 'a'"),
+        "python": (f"{EXTRACT}time.sleep(99)", "gives no answer within 0.5 s at the sentence 'a'"),
+        "address": (hang(), "gives no answer within 0.5 s at the sentence 'a'"),
+        "endpoint": (hang(), "0.5 s"),
+    },
+    "wrong count": {
+        "predictions": (LISTED, "has 1 of the 3 sentences of the test set; the first that is missing is 'b'"),
+        "command": ("print('{\"triples\": []}')", "exit status 0 .* started 2 times; 2 of 3 sentences are answered"),
+        "python": (f"{EXTRACT}return []", "extract returned 0 lists of triples for 1"),
+        "address": (malformed('{"triples": null}'), "the answer about 'a': expected an object with the list 'triples'"),
+        "endpoint": (malformed('{"choices": []}'), "malformed answer"),
+    },
+    "bad JSON": {
+        "predictions": (LISTED[:-1], "JSON"),
+        "command": ("print('Loading model …')", "line 1 of its standard output is no JSON: .*Loading model"),
+        "python": (f"{EXTRACT}return [[{{1}}]]", "exit status 1 .*set is not JSON serial"),
+        "address": (malformed(), "answers with no JSON: .* at the sentence 'a'"),
+        "endpoint": (malformed(), "malformed answer .*mess"),
+    },
+    "unknown id": {
+        "predictions": ('{"id": "z", "triples": []}', "has 0 of the 3 sentences of the test set"),
+        "command": ('print(\'{"id": "z", "triples": []}\')', "an answer about 'z', which is no id of the test set"),
+    },
+    "no file": {
+        "predictions": (None, "no such file"),
+        "command": (None, "cannot be started .No such file"),
+        "python": (None, "exit status 1 .*no such file"),
+        "address": (None, "cannot be reached .* at the sentence 'a'"),
+        "endpoint": (None, "connect"),
+    },
+}
+
+
+@pytest.mark.parametrize(("way", "kind"), [(way, kind) for way, kinds in FAILURES.items() for kind in kinds])
+def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sentence(box, way, kind, monkeypatch):
+    """Only programs and files name their sentences; a request is about one, and a class answers in order."""
+    said, expected = FAILURES[way][kind]
+    monkeypatch.setattr("tripleaudit.systems.service.PAUSE", 0)
+    limit = 0.5 if way == "hangs" else 20.0
+    file = str(box.folder / f"bad.{'jsonl' if kind == 'predictions' else 'py'}")
+    if isinstance(said, str):
+        Path(file).write_text(said)
+    with FakeEndpoint(faults=[said] * 9 if isinstance(said, Fault) else ()) as fake:
+        url = fake.url if said else "http://127.0.0.1:9"
+        endpoint = {"base_url": url, "model": "m", "timeout": limit, "max_retries": 0}
+        job = {"study": "s", "section": {"cache": str(box.folder / "cache"), "endpoints": {"fake": endpoint}}}
+        program = file if said is None else [sys.executable, file]
+        settings = {
+            "predictions": (file, [file]), "command": (program,), "python": (f"{file}:Bad",), "address": (url,),
+            "endpoint": ("fake",),
+        }[kind]  # fmt: skip
+        how = {"timeout": limit, "restarts": int(way != "hangs"), "concurrency": 1, "setting": "closed", "reask": False}
+        failed = box.ask(kind, *settings, job=job, **how)["failed"]
+    assert re.search(expected, failed) and "\n" not in failed, failed
+    assert load_sentences(box.out) == [] and box.scores() == []
+
+
 BAD = {
-    "crash": (
-        "raise SystemExit('no licence')",
-        "ends with exit status 1 .*no licence.* at the sentence 'a', started 2",
-    ),
-    "half": ("print('{\"triples\": []}')", r"ends with exit status 0 .* started 2 times; 2 of 3 sentences"),
-    "hang": ("import time; time.sleep(99)", "gives no answer within 0.5 s at the sentence 'a'"),
-    "garbage": ("print('Loading model …')", "line 1 of its standard output is no JSON: .*Loading model"),
     "no triples": ("print('[1]')", r"line 1 of its answers: expected an object with the list 'triples', got \[1\]"),
     "no triple": (
         '[print(\'{"triples": [["a", "b"]]}\') for _ in range(3)]',
@@ -166,7 +228,6 @@ BAD = {
         '"object": {"start": null, "end": null, "text": "x"}}]}\') for _ in range(3)]',
         "sentence 'a'.*reads 'Ada', expected 'Bob'",
     ),
-    "an unknown text": ('print(\'{"id": "z", "triples": []}\')', "an answer about 'z', which is no id of the test set"),
     "half a character": (
         '[print(\'{"triples": [["\\\\ud800", "r", "x"]]}\') for _ in range(3)]',
         "its answers, sentence 'a': .* has half a character",
@@ -194,10 +255,9 @@ BAD = {
 def test_a_system_that_does_not_answer_loses_its_row_with_one_sentence(box, kind, monkeypatch):
     text, expected = BAD[kind]
     box.write("program.py", text)
-    timeout = 0.5 if kind == "hang" else 20.0
     monkeypatch.setattr("tripleaudit.systems.programs.GRACE", 5.0 if "closed" not in kind else 0.2)
     command = [sys.executable, str(box.folder / "program.py")]
-    report = box.ask("command", command, timeout=timeout, restarts=0 if kind == "hang" else 1)
+    report = box.ask("command", command)
     assert re.search(expected, report["failed"]), report["failed"]
     assert "\n" not in report["failed"]
     assert load_sentences(box.out) == [] and box.scores() == []
@@ -211,9 +271,6 @@ BAD_CLASSES = {
         "exit status 1 .*AssertionError: tired.* at the sentence 'c'; 2 of 3 sentences are answered",
     ),
     "nothing": ("class Bad:\n def extract(self, texts): return None", "exit status 1 .*'NoneType' object is not iter"),
-    "no JSON": ("class Bad:\n def extract(self, texts): return [[{1}]]", "exit status 1 .*set is not JSON serial"),
-    "half a batch": ("class Bad:\n def extract(self, texts): return []", "extract returned 0 lists of triples for 1"),
-    "an exit": ("import os\nclass Bad:\n def extract(self, texts): os._exit(0)", "exit status 0 .*last words: none"),
 }
 
 
@@ -341,10 +398,8 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
 
 
 BAD_FILES = {
-    "missing": (None, "no such file"),
     "empty": ("", "the corpus is empty"),
     "no text": (b'{"text": "\xff"', "UTF-8"),
-    "half": ('[{"text": "It rain', "not valid JSON"),
     "other sentences": ('{"text": "It rained .", "triples": []}', "has 0 of the 3 sentences of the test set"),
     "a wrong place": (
         '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
@@ -358,8 +413,7 @@ BAD_FILES = {
 def test_stored_outputs_that_cannot_be_read_lose_their_row(box, kind):
     content, expected = BAD_FILES[kind]
     file = box.folder / "bad.jsonl"
-    if content is not None:
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
     failed = box.ask("predictions", str(file), [str(file)])["failed"]
     assert failed and re.search(expected, failed), failed
     assert box.scores() == []

@@ -160,8 +160,8 @@ class SystemKind(Descriptor):
     """A way in which a system that needs no training comes into a study; a key of its name says so there.
 
     Attributes:
-        answer: ``(Asked) -> Answered`` (:mod:`tripleaudit.systems.asked`), the triples of every sentence of a test set.
-            A ``UserError`` costs the system its row, and says why.
+        answer: ``(Query) -> Answered`` (:mod:`tripleaudit.systems.queries`), the triples of every sentence of a test
+            set. A ``UserError`` costs the system its row, and says why.
         options: further keys of such a system.
         files: ``(settings) -> Iterable[str]``, files on which its answers depend, of those that settings name.
         problems: ``(settings) -> Iterable[str]``, ``key: sentence`` for what cannot work, before anything runs.

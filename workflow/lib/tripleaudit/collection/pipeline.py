@@ -244,11 +244,11 @@ class AskedSystem:
             UserError: the system does not answer all of them.
         """
         from tripleaudit.descriptors import SYSTEM_KINDS
-        from tripleaudit.systems.asked import Asked, ask
+        from tripleaudit.systems.queries import Query, ask
 
         system, self.money = self.system, 0.0
         relations = dict.fromkeys(sorted({triple.relation for each in self.train for triple in each.triples}), "")
-        asked = Asked(
+        asked = Query(
             system.name,
             system.settings,
             [Sentence(str(number), text) for number, text in enumerate(dict.fromkeys(texts))],

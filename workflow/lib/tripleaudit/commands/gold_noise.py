@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.errors import UserError
     from tripleaudit.scoring.gold_noise import corrected, disagreements, drawn, read_labels, to_json, write_items
     from tripleaudit.scoring.sides import load_side
-    from tripleaudit.systems.asked import Asked
+    from tripleaudit.systems.queries import Query
     from tripleaudit.systems.stored import answer
 
     if bool(args.sample) != bool(args.out):
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
         name, separator, file = text.partition("=")
         if not separator or not name or not file or name in systems:
             raise UserError(f"{text!r}: expected NAME=FILE, each name once")
-        systems[name] = answer(Asked(name, {}, texts, job={"files": [file]})).sentences
+        systems[name] = answer(Query(name, {}, texts, job={"files": [file]})).sentences
     found = disagreements(gold, systems)
     print(
         f"{len(found.gold)} gold triples, {len(found.missed)} of them missed by one of {len(systems)} systems or more; "

@@ -35,9 +35,9 @@ from tripleaudit.needles.triples import load_triple_needles
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import shipped
-from tripleaudit.systems.asked import Asked
 from tripleaudit.systems.completion import completion_task, to_complete
 from tripleaudit.systems.language_model import task_of
+from tripleaudit.systems.queries import Query
 from tripleaudit.systems.test_set import to_ask
 
 Row = dict[str, Any]
@@ -169,13 +169,13 @@ def _question(
     report: str,
     files: Mapping[str, str],
     ask: Callable[..., tuple[Any, ...]],
-    task: Callable[[Asked], Task],
+    task: Callable[[Query], Task],
 ) -> Row | str:
     systems, name = study.systems, job.extractor
     if not all(map(isfile, files.values())):
         return f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
     told = json.loads(systems.job(job.corpus, name, 1, job.trainset))
-    asked = next(one for one in ask(name, systems.settings(name), job=told, **files) if isinstance(one, Asked))
+    asked = next(one for one in ask(name, systems.settings(name), job=told, **files) if isinstance(one, Query))
     endpoint = systems.given[name].endpoint or ""
     figures = _counted(clients(endpoint), task(asked), asked.sentences)
     done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")

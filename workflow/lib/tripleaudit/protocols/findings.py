@@ -152,7 +152,7 @@ def _forms(sentences: Sequence[Sentence]) -> Iterator[Finding]:
 def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     copies = Copies([sentence.text for sentence in sentences])
     places: dict[str, list[str]] = defaultdict(list)
-    for copy in copies.among_themselves():
+    for copy in copies.of():
         one, other = sentences[copy.place], sentences[copy.other]
         cut = one.text if len(one.text) <= 80 else f"{one.text[:79]}…"
         places["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")

@@ -73,14 +73,16 @@ class Copies:
         size = len(found) - math.ceil(self.threshold * len(found) - 1e-9) + 1
         return sorted(found, key=lambda word: (self.frequency[word], word))[:size] if found else []
 
-    def among_others(self, texts: Sequence[str]) -> list[Copy]:
-        """Return for each of other sentences the first of those most like it, where it has one."""
-        found = (self._copy(place, text, words(text), len(self.texts)) for place, text in enumerate(texts))
-        return [copy for copy in found if copy]
+    def of(self, texts: Sequence[str] | None = None) -> list[Copy]:
+        """Return for each text the first of the sentences most like it, where it has one.
 
-    def among_themselves(self) -> list[Copy]:
-        """Return for each sentence the first of the earlier ones most like it, where it has one."""
-        found = (self._copy(place, text, self.words[place], place) for place, text in enumerate(self.texts))
+        Args:
+            texts: others; by default the sentences themselves, each with those before it.
+        """
+        if texts is None:
+            found = (self._copy(n, text, self.words[n], n) for n, text in enumerate(self.texts))
+        else:
+            found = (self._copy(n, text, words(text), len(self.texts)) for n, text in enumerate(texts))
         return [copy for copy in found if copy]
 
     def _copy(self, place: int, text: str, sequence: list[str], before: int) -> Copy | None:
@@ -121,7 +123,7 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, An
         training, and the share.
     """
     copies = Copies([sentence.text for sentence in train])
-    found = copies.among_others([sentence.text for sentence in test])
+    found = copies.of([sentence.text for sentence in test])
     kinds = Counter(copy.kind for copy in found)
     known, own = SeenTriples(train), SeenTriples(test)
     examples = [

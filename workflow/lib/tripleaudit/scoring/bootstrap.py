@@ -71,7 +71,7 @@ def intervals(
     if len(counts) < FEWEST or not replicates:
         return None
     random = np.random.default_rng(seed)
-    counts = _by_run(counts)
+    counts = by_run(counts)
     whole = scores_of(counts.sum(axis=0))
     samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
     bounds, value = _bounds(samples, level), whole.mean(axis=0)
@@ -156,7 +156,7 @@ def difference_intervals(
     if min(len(first), len(second)) < FEWEST or not replicates:
         return None
     turned = paired and first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
-    sides = [_by_run(each) for each in ((second, first) if turned else (first, second))]
+    sides = [by_run(each) for each in ((second, first) if turned else (first, second))]
     random = np.random.default_rng(seed)
     if paired:
         drawn = _samples(random, np.stack(sides, axis=1), replicates).mean(axis=2).swapaxes(0, 1)
@@ -209,7 +209,7 @@ def _of_wilson(first: float, second: float, before: int, after: int, level: floa
     return Interval(max(-1.0, low), min(1.0, change + math.hypot(other.high - second, first - one.low)))
 
 
-def _by_run(counts: np.ndarray) -> np.ndarray:
+def by_run(counts: np.ndarray) -> np.ndarray:
     """Return the counts of one run or of several as ``[sentences, runs, 3]``."""
     return counts.reshape(len(counts), -1, len(METRICS))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.variants import variants_of
-from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, difference_intervals, scores_of
+from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, by_run, difference_intervals, scores_of
 from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm, randomisation_test
 
 
@@ -76,7 +76,7 @@ def between(
     Raises:
         ValueError: two on the same sentences do not have the same shape.
     """
-    first, second = _plain(first), _plain(second)
+    first, second = by_run(first), by_run(second)
     p = 1.0 if paired else None
     if paired and not np.array_equal(first, second):
         sides = sorted((first, second), key=lambda side: side.tobytes())
@@ -85,7 +85,7 @@ def between(
         first=_means(first),
         second=_means(second),
         sentences=min(len(first), len(second)),
-        runs=(_runs(first), _runs(second)),
+        runs=(first.shape[1], second.shape[1]),
         paired=paired,
         bounds=difference_intervals(first, second, paired=paired, replicates=replicates, seed=seed, shared=shared),
         metric=metric,
@@ -140,14 +140,5 @@ def grouped_variants(
     return whole, np.stack([second[group].sum(axis=0) for _, group in groups])
 
 
-def _plain(counts: np.ndarray) -> np.ndarray:
-    """One run has no spread of runs."""
-    return counts[:, 0] if counts.ndim == 3 and counts.shape[1] == 1 else counts
-
-
-def _runs(counts: np.ndarray) -> int:
-    return counts.shape[1] if counts.ndim == 3 else 1
-
-
 def _means(counts: np.ndarray) -> tuple[float, ...]:
-    return tuple(np.atleast_2d(scores_of(counts.sum(axis=0))).mean(axis=0).tolist())
+    return tuple(scores_of(counts.sum(axis=0)).mean(axis=0).tolist())

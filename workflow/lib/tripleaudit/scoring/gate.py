@@ -139,20 +139,14 @@ def precision_recall_curve(gold: Sequence[Sentence], scores: np.ndarray, points:
     precision = right / (last + 1)
     recall = right / max(positives, 1)
     average = float(np.sum(np.diff(recall, prepend=0.0) * precision))
-    chosen = range(len(last))
+    chosen = np.arange(len(last))
     if len(last) > points:
-        step = math.ceil(len(last) / points)
-        chosen = sorted({*range(0, len(last), step), len(last) - 1})
+        chosen = np.unique([*chosen[:: math.ceil(len(last) / points)], len(last) - 1])
+    names = ("score", "precision", "recall")
+    rows = zip(*(column[chosen].tolist() for column in (ranked[last], precision, recall)), strict=True)
     return {
         "average_precision": average,
         "positives": positives,
         "sentences": len(has),
-        "points": [
-            {
-                "score": round(float(ranked[last[i]]), 6),
-                "precision": round(float(precision[i]), 6),
-                "recall": round(float(recall[i]), 6),
-            }
-            for i in chosen
-        ],
+        "points": [{name: round(value, 6) for name, value in zip(names, row, strict=True)} for row in rows],
     }

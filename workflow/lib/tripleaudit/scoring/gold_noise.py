@@ -7,7 +7,6 @@ neither gold nor any of the systems has stay unknown; with them, a corrected rec
 """
 
 import csv
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -225,16 +224,9 @@ def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int = 0) -
         (p_least, r_least), (p_most, r_most) = (
             _scores(np.random.default_rng(seed), agreed, sizes, judged, helps) for helps in (False, True)
         )
-        result.append(
-            Corrected(
-                name,
-                agreed / len(own) if own else 0.0,
-                agreed / len(found.gold) if found.gold else 0.0,
-                _bounds(p_least, p_most),
-                _bounds(r_least, r_most),
-                {kind: judged[kind] for kind in ("missed", "added")},
-            )
-        )
+        plain = agreed / max(len(own), 1), agreed / max(len(found.gold), 1)
+        counts = {kind: judged[kind] for kind in ("missed", "added")}
+        result.append(Corrected(name, *plain, _bounds(p_least, p_most), _bounds(r_least, r_most), counts))
     return result
 
 
@@ -270,4 +262,4 @@ def _bounds(least: np.ndarray, most: np.ndarray) -> Bounds:
 
 def to_json(rows: Sequence[Corrected]) -> list[dict[str, Any]]:
     """Return rows as JSON values."""
-    return json.loads(json.dumps([{**row.__dict__} for row in rows], default=list))
+    return [vars(row) for row in rows]

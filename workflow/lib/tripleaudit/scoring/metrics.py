@@ -35,14 +35,7 @@ class Micro:
         return 2 * self.correct / total if total else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "correct": self.correct,
-            "predicted": self.predicted,
-            "gold": self.gold,
-        }
+        return {name: getattr(self, name) for name in ("precision", "recall", "f1", "correct", "predicted", "gold")}
 
 
 def micro(counts: np.ndarray) -> Micro:

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import Extraction, Task
 from tripleaudit.protocols.types import distinct_triples
 from tripleaudit.protocols.variants import variants_of
-from tripleaudit.systems.asked import Asked
 from tripleaudit.systems.language_model import ask, task_of
+from tripleaudit.systems.queries import Query
 from tripleaudit.systems.test_set import named_relations, spread
 
 logger = logging.getLogger(__name__)
@@ -91,13 +91,6 @@ def lookup(train: Sequence[Sentence]) -> Mapping[tuple[str, str, str], str]:
     return {key: names.most_common(1)[0][0] for key, names in counted.items()}
 
 
-def known(triple: Triple, hidden: str, names: Mapping[tuple[str, str, str], str]) -> bool:
-    """Whether the lookup completes a triple."""
-    shown = "subject" if hidden == "object" else "object"
-    name: str = getattr(triple, shown).text
-    return names.get((shown, name, triple.relation)) == getattr(triple, hidden).text
-
-
 def chosen(
     test: Sequence[Sentence], augmented: Sequence[Sentence], limit: int
 ) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any]]:
@@ -129,10 +122,10 @@ def _renamed(half: Half, original: Sentence) -> Half:
     return replace(half, hidden={number: role for number, role in half.hidden.items() if number in new})
 
 
-def completion_task(asked: Asked) -> Task:
+def completion_task(query: Query) -> Task:
     """Return what is asked of the model: the system's way of asking with the probe's own prompt, without examples."""
-    settings = {**asked.settings, "setting": "semi-open", "prompt": PROMPT, "examples": 0}
-    return task_of(replace(asked, settings=settings))
+    settings = {**query.settings, "setting": "semi-open", "prompt": PROMPT, "examples": 0}
+    return task_of(replace(query, settings=settings))
 
 
 def halves_of(pairs: Sequence[tuple[Half, list[Half]]]) -> list[Half]:
@@ -147,11 +140,11 @@ def to_complete(
     augmented: str | Path,
     train: str | Path,
     job: Mapping[str, Any],
-) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any], Asked]:
+) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any], Query]:
     """Return the sentences with their variants, the counts of :func:`chosen`, and what the system is asked."""
     pairs, counts = chosen(load_sentences(test), load_sentences(augmented), settings["completion"])
     shown = [Sentence(half.sentence.id, half.shown) for half in halves_of(pairs)]
-    return pairs, counts, Asked(name, settings, shown, named_relations(load_sentences(train), job), (), job)
+    return pairs, counts, Query(name, settings, shown, named_relations(load_sentences(train), job), (), job)
 
 
 @dataclass(frozen=True)
@@ -192,12 +185,12 @@ def write_completion(
         attempt: number of this try after tries that failed.
     """
     given = {**job, "model": next(iter(files.model), None), "server_log": files.server_log}
-    pairs, counts, asked = to_complete(name, settings, files.test, files.augmented, files.train, given)
+    pairs, counts, query = to_complete(name, settings, files.test, files.augmented, files.train, given)
     halves, names = halves_of(pairs), lookup(load_sentences(files.train))
     failed, took, rows = None, {}, []
     try:
-        task = completion_task(asked)
-        results, took = ask(asked, task) if halves else ([], {})
+        task = completion_task(query)
+        results, took = ask(query, task) if halves else ([], {})
         said = iter(_said(results, halves, task))
         for original, variants in pairs:
             rows.append(
@@ -219,14 +212,12 @@ def _said(results: Sequence[Extraction], halves: Sequence[Half], task: Task) -> 
 
 def _row(half: Half, said: set[Strings], names: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
     """Return what was shown of a sentence, and for each triple asked for whether it was emitted, and looked up."""
-    triples = [
-        {
-            "number": number,
-            "triple": list((triple := half.sentence.triples[number]).strings),
-            "hidden": role,
-            "emitted": triple.strings in said,
-            "known": known(triple, role, names),
-        }
-        for number, role in half.hidden.items()
-    ]
+    triples = []
+    for number, role in half.hidden.items():
+        subject, relation, object_ = strings = half.sentence.triples[number].strings
+        key, name = (
+            (("object", object_, relation), subject) if role == "subject" else (("subject", subject, relation), object_)
+        )
+        row = {"number": number, "triple": list(strings), "hidden": role, "emitted": strings in said}
+        triples.append({**row, "known": names.get(key) == name})
     return {"id": half.sentence.id, "shown": half.shown, "triples": triples, "said": sorted(map(list, said))}

@@ -19,7 +19,7 @@ from tripleaudit.generative.extraction import Extraction, Task, build_task, extr
 from tripleaudit.llm import section as settings_of
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.provenance import digest
-from tripleaudit.systems.asked import Answered, Asked
+from tripleaudit.systems.queries import Answered, Query
 
 PROMPTS = {"closed": "closed-list", "semi-open": "semi-open", "open": "open"}
 
@@ -41,24 +41,24 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"prompt: {error}"
 
 
-def task_of(asked: Asked) -> Task:
+def task_of(query: Query) -> Task:
     """Return what is asked of the model."""
-    settings = asked.settings
-    dataset = {key: settings.get(key) for key in ("entity_types", "verbalise")} | {"relations": list(asked.relations)}
+    settings = query.settings
+    dataset = {key: settings.get(key) for key in ("entity_types", "verbalise")} | {"relations": list(query.relations)}
     system = {**settings, "setting": "open" if settings["setting"] == "open" else "semi-open"}
-    task = build_task({**system, "prompt": prompt_of(settings)}, dataset, asked.sentences, asked.train)
-    return replace(task, descriptions=dict(asked.relations))
+    task = build_task({**system, "prompt": prompt_of(settings)}, dataset, query.sentences, query.train)
+    return replace(task, descriptions=dict(query.relations))
 
 
-def answer(asked: Asked) -> Answered:
+def answer(query: Query) -> Answered:
     """Ask about every sentence; answers that are stored cost nothing.
 
     Raises:
         UserError: the endpoint does not answer, or the budget is used up; what was answered is stored.
     """
-    task = task_of(asked)
-    results, took = ask(asked, task)
-    names, closed = set(task.relations.names), asked.settings["setting"] == "closed"
+    task = task_of(query)
+    results, took = ask(query, task)
+    names, closed = set(task.relations.names), query.settings["setting"] == "closed"
     found = [item.prediction(task.relations) for item in results]
     kept = [_only(sentence, names) if closed else sentence for sentence in found]
     facts = {
@@ -69,17 +69,17 @@ def answer(asked: Asked) -> Answered:
     return Answered(kept, facts)
 
 
-def ask(asked: Asked, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
+def ask(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
     """Return what a model says of every text, and what that took.
 
     Raises:
         UserError: as :func:`answer`.
     """
-    job, name = asked.job, asked.settings["endpoint"]
+    job, name = query.job, query.settings["endpoint"]
     model, log_file, threads = (job.get(key) for key in ("model", "server_log", "threads"))
     with settings_of.open_client(job["section"], name, job["study"], model, log_file, threads) as client:
         start = time.monotonic()
-        results = extract(client, asked.sentences, task)
+        results = extract(client, query.sentences, task)
         sent, cache = client.totals.sent, client.cache.folder
     counts = summary(results)
     return results, {

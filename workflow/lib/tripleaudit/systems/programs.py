@@ -28,7 +28,7 @@ from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.machine import memory
 from tripleaudit.systems import child
-from tripleaudit.systems.asked import Answered, Answers, Asked
+from tripleaudit.systems.queries import Answered, Answers, Query
 
 logger = logging.getLogger(__name__)
 LONGEST_LINE = 1 << 26  # characters of one answer; a program that never ends its line is stopped there
@@ -59,11 +59,11 @@ def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"command: {' '.join(words[:1]) or 'empty'}: no such program; expected one that can be run from here"
 
 
-def answer_command(asked: Asked) -> Answered:
-    argv, train = argv_of(asked.settings), asked.job.get("train")
+def answer_command(query: Query) -> Answered:
+    argv, train = argv_of(query.settings), query.job.get("train")
     if train is None and any(TRAIN in word for word in argv):
         raise UserError(f"the command asks for {TRAIN}, and there is no training set; expected a test set of a corpus")
-    return _answered(asked, [word.replace(TRAIN, str(train)) for word in argv], 1)
+    return _answered(query, [word.replace(TRAIN, str(train)) for word in argv], 1)
 
 
 def file_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -78,24 +78,24 @@ def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"python: {file}: no such file"
 
 
-def answer_class(asked: Asked) -> Answered:
-    batch = asked.settings.get("batch_size") or 1
-    options = json.dumps(asked.settings.get("options") or {})
-    argv = [sys.executable, "-m", child.__name__, asked.settings["python"], options, str(batch)]
-    return _answered(asked, argv, batch)
+def answer_class(query: Query) -> Answered:
+    batch = query.settings.get("batch_size") or 1
+    options = json.dumps(query.settings.get("options") or {})
+    argv = [sys.executable, "-m", child.__name__, query.settings["python"], options, str(batch)]
+    return _answered(query, argv, batch)
 
 
-def _answered(asked: Asked, argv: Sequence[str], batch: int) -> Answered:
+def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
     """Ask a program, as often as it takes.
 
     Raises:
         UserError: it cannot be started, ends too often before its last answer, lets one wait, or answers otherwise.
     """
-    answers = Answers(asked)
-    limit, restarts = asked.settings["timeout"] * batch, asked.settings["restarts"]
-    rows = {row["id"]: row for row in asked.rows()}
+    answers = Answers(query)
+    limit, restarts = query.settings["timeout"] * batch, query.settings["restarts"]
+    rows = {row["id"]: row for row in query.rows()}
     for attempt in range(restarts + 1):
-        ended = _run(argv, _environment(asked), [rows[name] for name in answers.open], answers, limit)
+        ended = _run(argv, _environment(query), [rows[name] for name in answers.open], answers, limit)
         if not answers.open:
             break
         done = f"{len(answers.rows)} of {len(rows)} sentences are answered"
@@ -106,9 +106,9 @@ def _answered(asked: Asked, argv: Sequence[str], batch: int) -> Answered:
     return Answered(answers.sentences("its answers"), {"peak_mb": memory.peak_mb(children=True)})
 
 
-def _environment(asked: Asked) -> dict[str, str]:
-    threads = str(asked.job.get("threads") or 1)
-    hidden = {} if asked.settings.get("gpus") else {"CUDA_VISIBLE_DEVICES": ""}
+def _environment(query: Query) -> dict[str, str]:
+    threads = str(query.job.get("threads") or 1)
+    hidden = {} if query.settings.get("gpus") else {"CUDA_VISIBLE_DEVICES": ""}
     return {**os.environ, "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": threads, **hidden}
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
-from tripleaudit.systems.asked import Answered, Answers, Asked
+from tripleaudit.systems.queries import Answered, Answers, Query
 
 logger = logging.getLogger(__name__)
 PAUSE = 0.5  # seconds before the second try, doubled each time
@@ -43,16 +43,16 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"address: {settings['address']!r}, expected one such as http://127.0.0.1:8000/extract"
 
 
-def answer(asked: Asked) -> Answered:
+def answer(query: Query) -> Answered:
     """Ask about every sentence, some at a time.
 
     Raises:
         UserError: the service cannot be reached, lets one wait, or answers something else.
     """
-    answers, rows = Answers(asked), list(asked.rows())
-    headers = {"Content-Type": "application/json", **_headers(asked.settings.get("headers") or {})}
-    with ThreadPoolExecutor(asked.settings["concurrency"]) as pool:
-        futures = [pool.submit(_post, asked.settings, headers, row) for row in rows]
+    answers, rows = Answers(query), list(query.rows())
+    headers = {"Content-Type": "application/json", **_headers(query.settings.get("headers") or {})}
+    with ThreadPoolExecutor(query.settings["concurrency"]) as pool:
+        futures = [pool.submit(_post, query.settings, headers, row) for row in rows]
         try:
             for row, future in zip(rows, futures, strict=True):
                 said = future.result()

@@ -10,23 +10,23 @@ from tripleaudit.corpora.readers.row_files import read_rows
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.sides import folded, load_side, partners, without_texts
-from tripleaudit.systems.asked import Answered, Answers, Asked
+from tripleaudit.systems.queries import Answered, Answers, Query
 
 
-def answer(asked: Asked) -> Answered:
+def answer(query: Query) -> Answered:
     """Return what the files say of the test set; further sentences in them are left out.
 
     Raises:
         UserError: a file cannot be read, or lacks a sentence of the test set.
     """
-    files, settings = asked.job["files"], asked.settings
+    files, settings = query.job["files"], query.settings
     if (
         files
         and not settings.get("format")
         and not settings.get("columns")
         and all(without_texts(path, ids=True) for path in files)
     ):
-        return Answered(_by_id(asked, files))
+        return Answered(_by_id(query, files))
     format, columns = settings.get("format") or "auto", settings.get("columns")
     stored = [
         sentence
@@ -35,16 +35,16 @@ def answer(asked: Asked) -> Answered:
             read_corpus(path, format, columns=columns).sentences if columns else load_side(path, "predict", format)
         )
     ]
-    return Answered(matched(asked.sentences, stored, ", ".join(Path(path).name for path in files)))
+    return Answered(matched(query.sentences, stored, ", ".join(Path(path).name for path in files)))
 
 
-def _by_id(asked: Asked, files: Sequence[str]) -> list[Sentence]:
+def _by_id(query: Query, files: Sequence[str]) -> list[Sentence]:
     """Return the sentences of the test set with what the files say under their ids.
 
     Raises:
         UserError: a sentence is missing or comes twice, or a triple has another form.
     """
-    answers, wanted = Answers(asked), {sentence.id for sentence in asked.sentences}
+    answers, wanted = Answers(query), {sentence.id for sentence in query.sentences}
     for path in files:
         for where, row in read_rows(path):
             if not isinstance(row, dict) or str(row.get("id")) in wanted:

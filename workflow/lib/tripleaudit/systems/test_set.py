@@ -13,7 +13,7 @@ from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.machine import storage
-from tripleaudit.systems.asked import Answered, Asked, ask, counts_of
+from tripleaudit.systems.queries import Answered, Query, ask, counts_of
 
 logger = logging.getLogger(__name__)
 
@@ -39,12 +39,12 @@ def to_ask(
     train: str | Path,
     job: Mapping[str, Any],
     tell: bool = False,
-) -> tuple[Asked, int]:
+) -> tuple[Query, int]:
     """Return what a system is asked about a test set, and how many sentences that has; as :func:`predict_system`."""
     gold, seen = load_sentences(test), load_sentences(train)
     sentences = spread([Sentence(each.id, each.text) for each in gold], settings.get("limit"))
     relations = named_relations(gold if tell else seen, job, only=tell)
-    return Asked(name, settings, sentences, relations, seen, job), len(gold)
+    return Query(name, settings, sentences, relations, seen, job), len(gold)
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def predict_system(
     (kind,) = (key for key in settings if key in SYSTEM_KINDS)
     given = {**job, "train": str(files.train), "files": files.files, "server_log": files.server_log}
     given["model"] = next(iter(files.model), None)
-    asked, of = to_ask(name, settings, files.test, files.train, given, tell)
+    query, of = to_ask(name, settings, files.test, files.train, given, tell)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
-        answered = ask(SYSTEM_KINDS[kind], asked)
+        answered = ask(SYSTEM_KINDS[kind], query)
     except UserError as error:
         failed = str(error)
         logger.error("%s: %s", name, failed)
@@ -113,6 +113,6 @@ def predict_system(
     facts: dict[str, Any] = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
     write_json(
         files.report,
-        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(asked.sentences), "of": of},
+        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(query.sentences), "of": of},
     )
     save_sentences(files.out, answered.sentences)

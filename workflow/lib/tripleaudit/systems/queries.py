@@ -23,7 +23,7 @@ from tripleaudit.scoring.relation_names import renamed
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """One test set as a system sees it.
 
     Attributes:
@@ -75,27 +75,27 @@ class Answered:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def ask(kind: SystemKind, asked: Asked) -> Answered:
+def ask(kind: SystemKind, query: Query) -> Answered:
     """Return what a system answers, its relations named as the corpus does where a map says how.
 
     Raises:
         UserError: as the kind has it.
     """
-    answered = kind.answer(asked)
-    if not asked.names:
+    answered = kind.answer(query)
+    if not query.names:
         return answered
-    sentences, count = renamed(answered.sentences, asked.names)
-    return Answered(sentences, {**answered.facts, "renamed": count, "names": len(asked.names)})
+    sentences, count = renamed(answered.sentences, query.names)
+    return Answered(sentences, {**answered.facts, "renamed": count, "names": len(query.names)})
 
 
 class Answers:
     """Answers as they come in, matched to the texts that they are about."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.open: dict[str, Sentence] = {sentence.id: sentence for sentence in asked.sentences}
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.open: dict[str, Sentence] = {sentence.id: sentence for sentence in query.sentences}
         self.rows: dict[str, Mapping[str, Any]] = {}
-        if len(self.open) < len(asked.sentences):
+        if len(self.open) < len(query.sentences):
             raise UserError("sentence ids occur twice in the test set; expected one sentence an id")
 
     def add(self, answer: Any, where: str) -> None:
@@ -125,7 +125,7 @@ class Answers:
             _check_parts(row, source)
         raw = [
             raw_sentence(self.rows[sentence.id], f"{source}, sentence {sentence.id!r}", number, mapped)
-            for number, sentence in enumerate(self.asked.sentences)
+            for number, sentence in enumerate(self.query.sentences)
         ]
         found = build_corpus(raw, source=source, format="answers").sentences if raw else []
         return [_scored(sentence, self.rows[sentence.id]["triples"], source) for sentence in found]
