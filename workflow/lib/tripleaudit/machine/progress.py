@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Collection, Iterator
 from typing import TypeVar
 
 EVERY = 20.0  # seconds between two lines; a log must never be silent for 30
@@ -71,11 +71,9 @@ class Progress:
         """Count ``number`` more as done."""
         self.done += number
 
-    def reach(self, done: int, total: int | None = None) -> None:
-        """Say how many are done, and of how many where that has changed."""
+    def reach(self, done: int) -> None:
+        """Say how many are done."""
         self.done = done
-        if total is not None:
-            self.total = total
 
     def note(self, text: str | Callable[[], str]) -> None:
         """Add something to the lines to come, such as the loss; a function is asked when a line is due."""
@@ -104,11 +102,9 @@ class Progress:
             self._log.info("%s", self.line())
 
 
-def watched(items: Iterable[Item], what: str, unit: str, total: int | None = None) -> Iterator[Item]:
-    """Yield the items and report progress while they are worked on; ``total`` defaults to their number, if known."""
-    if total is None and isinstance(items, Sized):
-        total = len(items)
-    with Progress(what, total, unit) as progress:
+def watched(items: Collection[Item], what: str, unit: str) -> Iterator[Item]:
+    """Yield the items and report progress while they are worked on."""
+    with Progress(what, len(items), unit) as progress:
         for item in items:
             yield item
             progress.add()
