@@ -141,9 +141,10 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
         if tokenizer.mask_token is None:
             raise UserError(f"{folder}: the tokenizer has no mask token; expected a model made for masked words")
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        if not 1 <= (layers or config.num_hidden_layers) <= config.num_hidden_layers:
+        layers = config.num_hidden_layers if layers is None else layers
+        if not 1 <= layers <= config.num_hidden_layers:
             raise UserError(f"train-mlm: layers is {layers}, expected 1 to {config.num_hidden_layers}")
-        config.num_hidden_layers = layers or config.num_hidden_layers
+        config.num_hidden_layers = layers
         model, info = AutoModelForMaskedLM.from_pretrained(
             folder, config=config, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
