@@ -20,8 +20,8 @@ from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.sides import load_side
-from tripleaudit.systems.asked import Asked
 from tripleaudit.systems.facts import check_stored, training_fact
+from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer
 
 PARTS = ("ss", "su", "us", "uu")
@@ -29,7 +29,7 @@ TEXTS = [Sentence("a", "Rome is in Italy, and Rome is old."), Sentence("b", "Not
 
 
 def asked(sentences, *files):
-    return Asked("s", {}, [Sentence(each.id, each.text) for each in sentences], job={"files": [str(f) for f in files]})
+    return Query("s", {}, [Sentence(each.id, each.text) for each in sentences], job={"files": [str(f) for f in files]})
 
 
 def test_ids_and_triples_without_texts_are_enough(tmp_path):
