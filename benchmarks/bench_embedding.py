@@ -75,7 +75,7 @@ def steps(sentences: Sequence[Sentence], settings: TrainingSettings, whole: bool
 
 def measure(name: str, sentences: Sequence[Sentence], values: Mapping[str, Any]) -> dict[str, Any]:
     """One line of the table."""
-    settings = TrainingSettings(**{**extractor_class("casrel").training_defaults, **values})
+    settings = TrainingSettings(**{**extractor_class("casrel").settings.training_defaults, **values})
     (run, some), (_, all_) = (steps(sentences, settings, whole) for whole in (False, True))
     seconds: dict[Callable, list[float]] = {some: [], all_: []}
     for block in range(BLOCKS + 1):  # the first one warms up

@@ -142,7 +142,7 @@ class Bench:
     def made(self) -> Extractor:
         """The same untrained model every time."""
         torch.manual_seed(0)
-        prior = speed.PRIOR if self.kind.sparse_outputs else None
+        prior = speed.PRIOR if self.kind.settings.sparse_outputs else None
         return self.kind.from_encoder(self.folder, self.relations, prior=prior, **self.implied)
 
     def step_of(self, kind: type[Step], model: nn.Module) -> Step:

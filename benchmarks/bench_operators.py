@@ -109,7 +109,7 @@ def counted(
     """
     torch.manual_seed(0)
     (kind, implied), names = resolve(name), [f"relation{number}" for number in range(relations)]
-    prior = speed.PRIOR if kind.sparse_outputs else None
+    prior = speed.PRIOR if kind.settings.sparse_outputs else None
     with device_formulation():
         model = kind.from_encoder(encoder, names, prior=prior, **implied).train()
         settings = speed.settings_of(kind)

@@ -104,7 +104,7 @@ def measure(task: Task) -> list[Measurement]:
     torch.manual_seed(0)
     kind = extractor_class(task.extractor)
     relations = [f"relation{number}" for number in range(task.relations)]
-    prior = PRIOR if kind.sparse_outputs else None
+    prior = PRIOR if kind.settings.sparse_outputs else None
     model = kind.from_encoder(task.encoder, relations, prior=prior, **task.model).to(device)
     sentences = read_sentences(Path(task.data)) if task.data else synthetic_sentences(model)
     dataset = TrainingSentences(renamed(sentences, relations), model)
@@ -189,7 +189,7 @@ def settings_of(kind: type[Extractor]) -> TrainingSettings:
     """The official settings of an extractor with learning rates that it learns a few batches with."""
     encoder_rate, head_rate = LEARNING_RATES
     rates = {"encoder_learning_rate": encoder_rate, "head_learning_rate": head_rate}
-    return TrainingSettings(**(kind.training_defaults | rates))
+    return TrainingSettings(**(kind.settings.training_defaults | rates))
 
 
 def training_step(model: Extractor, kind: type[Extractor], device: torch.device) -> Callable[[dict], None]:

@@ -45,7 +45,7 @@ def test_measurement_of_both_phases(tiny_encoder):
 
 @pytest.mark.parametrize("name", extractor_names())
 def test_steps_have_the_official_optimiser_and_clipping(name):
-    settings, official = settings_of(extractor_class(name)), extractor_class(name).training_defaults
+    settings, official = settings_of(extractor_class(name)), extractor_class(name).settings.training_defaults
     assert (settings.encoder_learning_rate, settings.head_learning_rate) == LEARNING_RATES
     for key in ("optimizer", "clip", "clip_norm"):
         assert getattr(settings, key) == official.get(key, getattr(settings, key))

@@ -78,7 +78,7 @@ def test_a_step_never_waits_and_does_not_grow_with_the_batch(name, encoder):
 def test_no_tensor_of_a_step_is_made_on_the_processor(name, encoder, monkeypatch):
     """On the device ``meta``, whose tensors have no values, one that stays on the processor is an error as on a GPU."""
     kind, implied = resolve(name)
-    prior = {"prior": 0.01} if kind.sparse_outputs else {}
+    prior = {"prior": 0.01} if kind.settings.sparse_outputs else {}
     model = build(kind, encoder, **prior, **implied).train()
     data = TrainingSentences(sentences(), model)
     examples = [data[0, number] for number in range(len(data))]
@@ -114,7 +114,7 @@ def test_a_prediction_waits_no_more_often_for_a_large_batch(name, encoder):
     assert kind.static
     counts = []
     with device_formulation():
-        prior = {"prior": 0.5} if kind.sparse_outputs else {}
+        prior = {"prior": 0.5} if kind.settings.sparse_outputs else {}
         model = build(kind, encoder, **prior, **implied).double().eval()
         data = TrainingSentences(sentences(), model)
         for copies in (1, 3):

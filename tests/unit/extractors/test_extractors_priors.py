@@ -17,8 +17,11 @@ def test_output_layers_can_start_from_a_prior(tiny_encoder):
         torch.testing.assert_close(layer.bias.sigmoid(), torch.full_like(layer.bias, 0.01))
     assert torch.equal(plain.object.weight, model.object.weight)
 
-    class Table(CasRel):
+    class TableSettings(CasRel.settings):
         sparse_outputs = {"table": 4}
+
+    class Table(CasRel):
+        settings = TableSettings
 
         def __init__(self, config, encoder=None):
             super().__init__(config, encoder)
@@ -43,7 +46,7 @@ def test_output_layers_can_start_from_a_prior(tiny_encoder):
 def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs):
     """``outputs``: shape of a layer's biases with classes first; () for one logit a label."""
     model = build(extractor_class(name), tiny_encoder, prior=0.01)
-    assert set(model.sparse_outputs) == set(outputs)
+    assert set(model.settings.sparse_outputs) == set(outputs)
     for layer, shape in outputs.items():
         bias = model.get_submodule(layer).bias
         positive = 1 - bias.view(shape).softmax(dim=0)[0] if shape else bias.sigmoid()
@@ -64,9 +67,9 @@ def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
         (CasRel, 1.5, "casrel/prior: expected a probability inside 0 to 1, got 1.5"),
         (CasRel, 0, "casrel/prior: expected a probability inside 0 to 1, got 0"),
         (CasRel, 1, "casrel/prior: expected a probability inside 0 to 1, got 1"),
-        (CasRel, {"object": True}, "casrel/prior/object: expected a probability inside 0 to 1, got True"),
-        (CasRel, {"object": None}, "casrel/prior/object: expected a probability inside 0 to 1, got None"),
-        (CasRel, {"object": "low"}, "casrel/prior/object: expected a probability inside 0 to 1, got 'low'"),
+        (CasRel, {"object": True}, "casrel/prior: expected a probability inside 0 to 1 for object, got True"),
+        (CasRel, {"object": None}, "casrel/prior: expected a probability inside 0 to 1 for object, got None"),
+        (CasRel, {"object": "low"}, "casrel/prior: expected a probability inside 0 to 1 for object, got 'low'"),
         (CasRel, {"objects": 0.1}, "casrel/prior: unknown output 'objects', did you mean 'object'"),
         (PtrNet, {"object": 0.1}, "ptrnet/prior: unknown output 'object'"),
     ],

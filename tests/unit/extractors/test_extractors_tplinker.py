@@ -27,7 +27,7 @@ from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs, tplinker
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape, stack_triples
-from tripleaudit.extractors.tplinker import TPLinker, TPLinkerConfig, decode, plain_logits, targets
+from tripleaudit.extractors.tplinker import TPLinker, decode, plain_logits, targets
 
 
 def oracle(batch: dict, relations: int):
@@ -139,7 +139,7 @@ def test_a_static_batch_has_the_cells_of_its_triples(seed):
     """Each once: of two classes written to one the later; maps of a pair, and pairs side by side, are others."""
     rng, length, relations = np.random.default_rng(seed), 6, 3
     rows = [random_rows(rng, length - 2, relations, 6) for _ in range(2)]
-    config = TPLinkerConfig(relations=["a", "b", "c"])
+    config = TPLinker.config_class(relations=["a", "b", "c"])
     found = TPLinker.collate_targets(config, rows, [], Shape(2, length, static=True))["cells"].tolist()
     written = {}
     cells = targets(stack_triples(rows), relations)

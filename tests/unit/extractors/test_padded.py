@@ -116,7 +116,7 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
     kind = extractor_class(name)
     texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
     for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something
-        model = build(kind, tiny_encoder, **({"prior": prior} if kind.sparse_outputs else {})).double().eval()
+        model = build(kind, tiny_encoder, **({"prior": prior} if kind.settings.sparse_outputs else {})).double().eval()
         expected = model.extract(texts, 3)
         if any(each.triples for each in expected):
             break

@@ -20,7 +20,7 @@ from support.extractors import (
 from support.webnlg import read_triple_list
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.pfn import PFN, PFNConfig, decode, last_of_word, partition_step, plain_logits, table_spans
+from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, plain_logits, table_spans
 
 
 def with_words(batch: dict) -> dict:
@@ -39,7 +39,7 @@ def with_words(batch: dict) -> dict:
 def oracle(batch: dict, relations: int, ends: str = "word"):
     """Decode perfect logits built with the target functions; of several entities at one start the longest is best."""
     triples, (size, length) = batch["triples"], batch["input_ids"].shape
-    starts, stops = table_spans(triples, batch["word_ids"], batch["word_first"], PFNConfig(ends=ends))
+    starts, stops = table_spans(triples, batch["word_ids"], batch["word_first"], PFN.config_class(ends=ends))
     sentence = triples[:, :1].expand(-1, 2)
     entity = dense((size, length, length), sentence.flatten(), starts.flatten(), stops.flatten())
     entity = entity * (20 + 0.01 * torch.arange(length)) - 10

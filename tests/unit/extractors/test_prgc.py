@@ -27,7 +27,6 @@ from tripleaudit.extractors.correspondence import _DeviceCorrespondence, corresp
 from tripleaudit.extractors.dropping import exact_rate
 from tripleaudit.extractors.prgc import (
     PRGC,
-    PRGCConfig,
     decode,
     tag_labels,
 )
@@ -56,7 +55,7 @@ def oracle(batch: dict, relations: int, **config):
         place = (instances[:, None] == gold[None]).all(dim=-1).long().argmax(dim=1)
         return tuple(F.one_hot(part[place], 3).double() * 20 for part in labels)
 
-    config = PRGCConfig(**{"fallback": False, **config})
+    config = PRGC.config_class(**{"fallback": False, **config})
     return decode(relation, tags, lambda cells: pairs[tuple(cells.T)], batch["content_mask"].bool(), config)
 
 
@@ -165,7 +164,9 @@ def test_thresholds_and_fallback():
         )
 
     def run(pair, **settings_):
-        return decode(relation, tags, lambda cells: torch.full((len(cells),), pair), content, PRGCConfig(**settings_))
+        return decode(
+            relation, tags, lambda cells: torch.full((len(cells),), pair), content, PRGC.config_class(**settings_)
+        )
 
     rows, scores = run(1.0)
     assert rows.tolist() == [[0, 1, 1, 1, 2, 3]]
@@ -185,7 +186,7 @@ def test_an_eager_model_stays_within_its_limits():
         lambda instances: (begin.expand(len(instances), -1, -1), begin.expand(len(instances), -1, -1)),
         lambda cells: torch.ones(len(cells)),
         torch.ones(2, 30).bool(),
-        PRGCConfig(max_candidates=40),
+        PRGC.config_class(max_candidates=40),
     )
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
 
@@ -274,7 +275,7 @@ def test_thresholds_are_strict(relation: float, pair: float, rows: int):
         lambda instances: (begin.expand(len(instances), -1, -1),) * 2,
         lambda cells: torch.full((len(cells),), pair),
         torch.tensor([[False, True, False]]),
-        PRGCConfig(relation_threshold=0.5, pair_threshold=0.5, fallback=False),
+        PRGC.config_class(relation_threshold=0.5, pair_threshold=0.5, fallback=False),
     )
     assert len(found) == rows
 
@@ -323,7 +324,7 @@ def test_at_most_a_hundred_relations_of_a_sentence_are_followed_up():
         lambda instances: asked.append(instances) or (tags.expand(len(instances), -1, -1),) * 2,
         lambda cells: torch.zeros(len(cells)),
         torch.ones(2, 3).bool(),
-        PRGCConfig(),
+        PRGC.config_class(),
     )
     assert torch.cat(asked).tolist() == [[sentence, relation] for sentence in (0, 1) for relation in range(100)]
 

@@ -35,7 +35,6 @@ from tripleaudit.extractors.ptrnet import (
     NONE,
     PAD,
     PtrNet,
-    PtrNetConfig,
     best_relation,
     best_spans,
     plain_step,
@@ -151,7 +150,7 @@ def test_worked_example(tiny_encoder):
 
 def test_zero_triples_are_none_first_and_surplus_triples_have_none_after_them():
     rows = np.array([[1, 1, 0, 2, 2], [2, 2, 1, 1, 1], [1, 1, 2, 3, 3]])
-    made = PtrNet.collate_targets(PtrNetConfig(max_triples=2), [rows[:0], rows], [None] * 2, Shape(2, 5))
+    made = PtrNet.collate_targets(PtrNet.config_class(max_triples=2), [rows[:0], rows], [None] * 2, Shape(2, 5))
     assert made["classes"].tolist() == [[NONE, PAD], [FIRST_RELATION, 2 + FIRST_RELATION]]
     assert made["places"].tolist() == [[[0] * 4] * 2, [[1, 1, 2, 2], [1, 1, 3, 3]]]
 
@@ -169,7 +168,9 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 
     def steps(epoch: int) -> list[list[int]]:
         rngs = [generator(0, epoch, str(number)) for number in range(3)]
-        return PtrNet.collate_targets(PtrNetConfig(order="epoch"), rows, rngs, Shape(3, 20))["places"][..., 0].tolist()
+        return PtrNet.collate_targets(PtrNet.config_class(order="epoch"), rows, rngs, Shape(3, 20))["places"][
+            ..., 0
+        ].tolist()
 
     assert [sorted(each) for each in steps(0)] == [[0] * 3 + [*range(0, 30, 5)], [0] * 9, [0, *range(0, 40, 5)]]
     assert steps(0) == steps(0) != steps(1)
@@ -179,7 +180,7 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 def test_triples_are_written_as_they_come_in_the_text():
     """By subject start, object start, then what is left; a sentence's order is that of no random number."""
     rows = np.array([[9, 9, 0, 1, 1], [2, 3, 1, 7, 7], [2, 2, 0, 7, 7], [2, 3, 0, 4, 4]])
-    for config in (PtrNetConfig(), PtrNetConfig(order="text")):  # the default
+    for config in (PtrNet.config_class(), PtrNet.config_class(order="text")):  # the default
         made = PtrNet.collate_targets(config, [rows, rows[:0], rows[::-1]], [None] * 3, Shape(3, 20))
         wanted = [[each[place] for place in (0, 1, 3, 4)] for each in rows[::-1].tolist()]
         assert made["places"][:, :4].tolist() == [wanted, [[0] * 4] * 4, wanted]
@@ -188,7 +189,7 @@ def test_triples_are_written_as_they_come_in_the_text():
 @pytest.mark.parametrize(("most", "written"), [(2, [2, 3, PAD]), (3, [2, 3, 4, NONE]), (4, [2, 3, 4, NONE, PAD])])
 def test_a_static_batch_ends_with_none_where_all_triples_fit(most: int, written: list[int]) -> None:
     rows = np.array([[1, 1, number, 4 + number, 4 + number] for number in range(3)])
-    config = PtrNetConfig(max_triples=most)
+    config = PtrNet.config_class(max_triples=most)
     classes = PtrNet.collate_targets(config, [rows], [None], Shape(1, 20, static=True))["classes"][0].tolist()
     assert classes == written
 
@@ -345,7 +346,7 @@ def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder)
 def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end_relation_object_end(seed):
     rows = np.unique(np.random.default_rng(seed).integers(0, 3, (40, 5)), axis=0)
     np.random.default_rng(seed).shuffle(rows)
-    made = PtrNet.collate_targets(PtrNetConfig(max_triples=40), [rows], [None], Shape(1, 20))
+    made = PtrNet.collate_targets(PtrNet.config_class(max_triples=40), [rows], [None], Shape(1, 20))
     classes, places = made["classes"][0, : len(rows)] - FIRST_RELATION, made["places"][0, : len(rows)]
     written = torch.cat([places[:, :2], classes[:, None], places[:, 2:]], dim=1).tolist()
     assert written == sorted(rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4]))

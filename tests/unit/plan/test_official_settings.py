@@ -122,7 +122,7 @@ def effective(name: str, preset: str) -> tuple[dict, dict]:
 
     kind = extractor_class(name)
     given = {key: value for key, value in ALL[name][preset].items() if key != "model"}
-    settings = dict(TrainingSettings(**{**kind.training_defaults, **given}))
+    settings = dict(TrainingSettings(**{**kind.settings.training_defaults, **given}))
     fields = {key: getattr(kind.config_class, key) for key in OFFICIAL[name]["model"]}
     return settings, {**fields, **ALL[name][preset].get("model", {})}
 
@@ -146,7 +146,7 @@ def test_a_preset_has_the_official_numbers(name, corpus):
 @pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
 def test_what_an_extractor_does_without_a_preset_stands_in_one(name):
     pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
-    for key, value in extractor_class(name).training_defaults.items():
+    for key, value in extractor_class(name).settings.training_defaults.items():
         official = [own[key] for preset, own in ALL[name].items() if key in own and preset != "fast"]
         assert not official or value in official, key
 
@@ -193,7 +193,7 @@ def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
     """Batch of 16, AdamW, early stopping: zero-cardinality paper, section 3; the rest as its preset says."""
     pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
     kind = resolve("zcc-binary")[0]
-    own = kind.training_defaults
+    own = kind.settings.training_defaults
     assert (own["batch_size"], own["optimizer"], own["patience"]) == (16, "adamw", 2)
     assert all(ALL["zcc"]["webnlg"].get(key, value) == value for key, value in own.items())
     assert (kind.config_class.dropout, kind.config_class.pooled, kind.config_class.head) == (0.1, False, "binary")

@@ -87,16 +87,18 @@ def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(st
     package = tmp_path / "installed" / "biored_audit"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    (package / "pairnet.py").write_text("class PairNet:\n    training_defaults = {'epochs': 3}\n", encoding="utf-8")
+    own = "from tripleaudit.extractors.declared import ExtractorSettings\nclass PairNet:\n"
+    own += "    class settings(ExtractorSettings):\n        training_defaults = {'epochs': 3}\n"
+    (package / "pairnet.py").write_text(own, encoding="utf-8")
     monkeypatch.syspath_prepend(str(package.parent))
     models = {"pairnet": "pairnet:PairNet", "other": "pairnet:Other", "none": "none:PairNet"}
     specs = [f"{name} = ExtractorSpec(name={name!r}, model='biored_audit.{model}')" for name, model in models.items()]
     (tmp_path / "plugin.py").write_text("\n".join([PLUGIN, *specs]), encoding="utf-8")
-    for name, expected in (("other", "has no class 'Other'"), ("none", "no such file")):
+    for name, expected in (("other", "has no class 'Other'"), ("none", "cannot be loaded")):
         with pytest.raises(UserError, match=rf"extractors/{name}: .*{expected}"):
             study(extractors={name: {}})
     plan = study(extractors={"pairnet": {}})
-    assert plan.trainings.declared("pairnet").defaults == {"epochs": 3}
+    assert plan.trainings.defaults("pairnet") == {"epochs": 3}
     assert any(name.endswith("pairnet.py") for name in jobs.extractor_code("train", "pairnet"))
 
 

@@ -394,7 +394,8 @@ def test_a_key_is_checked_once_in_a_run(monkeypatch):
 
 def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "N = len('ab')\nclass Mine:\n    training_defaults = {'epochs': N, 'warmup': 2}\n"
+        "from tripleaudit.extractors.declared import CasRelSettings\n"
+        "class Mine:\n    class settings(CasRelSettings):\n        training_defaults = {'epochs': 2, 'warmup': 2}\n"
     )
     with pytest.raises(UserError) as error:
         Study({"study": "s", "own_extractors": {"mine": f"{tmp_path}/mine.py:Mine"}, "extractors": {"mine": None}})

@@ -21,14 +21,13 @@ def test_every_extractor_has_official_settings_for_every_benchmark():
 @pytest.mark.parametrize(("name", "preset"), [(name, preset) for name in ALL for preset in ALL[name]])
 def test_a_preset_is_understood(name, preset):
     pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
-    from tripleaudit.extractors.base import check_settings
     from tripleaudit.training.settings import TrainingSettings
 
     settings = dict(ALL[name][preset])
     model = settings.pop("model", {})
     kind = resolve("zcc-binary")[0] if name == "zcc" else extractor_class(name)
-    check_settings(kind, model)
-    asked = {**kind.training_defaults, **settings}
+    kind.settings.checked(model, name)
+    asked = {**kind.settings.training_defaults, **settings}
     found = TrainingSettings.checked(asked, "training")
     assert asked.items() <= found.model_dump(mode="json").items()
 

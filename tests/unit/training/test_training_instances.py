@@ -111,7 +111,7 @@ def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(re
     }
     for spec in (*EXTRACTORS, UNIREL):
         kind, preset = extractor_class(spec.name), presets(spec.name)["webnlg"]
-        settings = {"unit": "sentences", "accumulation": 1, **kind.training_defaults, **preset}
+        settings = {"unit": "sentences", "accumulation": 1, **kind.settings.training_defaults, **preset}
         model = kind.config_class(**preset.get("model", {}))
         own = len(sentences)
         if settings["unit"] == "instances":

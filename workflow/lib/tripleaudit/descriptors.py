@@ -70,6 +70,8 @@ class ExtractorSpec(Descriptor):
 
     Attributes:
         model: the class, or where it is found when it is needed: ``package.module:Class`` or ``file.py:Class``.
+        settings: what it declares (:class:`tripleaudit.extractors.declared.ExtractorSettings`), so that a plan need not
+            import ``model``; None for the attribute ``settings`` of ``model``.
         base: name under which its class saves models and under which its presets stand; empty for ``name``.
         fields: of the model's configuration that the name implies.
         training: settings of the training that the name implies.
@@ -81,6 +83,7 @@ class ExtractorSpec(Descriptor):
     """
 
     model: str | type
+    settings: Any = None
     base: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)

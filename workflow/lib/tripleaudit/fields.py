@@ -53,13 +53,19 @@ class Section(BaseModel):
         """
         if os.environ.get(CHECKED):
             return cls.trusted(values)
+        made, problems = cls.tried(values, where)
+        if made is None or problems:
+            raise UserError("; ".join(problems))
+        return made
+
+    @classmethod
+    def tried(cls, values: Mapping[str, Any], where: str) -> tuple[Self | None, list[str]]:
+        """Return the settings, None if they cannot be made, and the sentences that :meth:`checked` raises."""
         try:
             made = cls.model_validate(dict(values))
         except ValidationError as error:
-            raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, cls))) from None
-        if found := [*made.contradictions()]:
-            raise UserError("; ".join(f"{where}/{problem}" for problem in found))
-        return made
+            return None, [mistake.sentence(where) for mistake in mistakes(error, cls)]
+        return made, [f"{where}/{problem}" for problem in made.contradictions()]
 
     @classmethod
     def trusted(cls, values: Mapping[str, Any]) -> Self:

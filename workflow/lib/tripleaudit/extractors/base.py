@@ -10,13 +10,12 @@ import operator
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from pydantic import Field
 from safetensors import SafetensorError
 from torch import Tensor
 from transformers import (
@@ -31,17 +30,15 @@ from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.alignment import LAYOUTS, Aligner, Alignment
+from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
-from tripleaudit.extractors.declared import RESERVED, Declared, checkable
+from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.extractors.formulation import Chunks, half_precision, on_device, products
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
 from tripleaudit.extractors.priors import start_from_prior
-from tripleaudit.extractors.registry import extractor_class, saved_extractor_name
+from tripleaudit.extractors.registry import MODEL_TYPE_PREFIX, extractor_class, saved_extractor_name
 from tripleaudit.extractors.span_types import type_layer, with_types
-from tripleaudit.fields import Count, among
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
 
@@ -59,18 +56,11 @@ Row = tuple[int, int, int, int, int, float]
 
 
 class ExtractorConfig(PreTrainedConfig):
-    """Settings that all extractors share; a subclass adds its own as annotated class attributes with defaults.
+    """What is saved with a model: the extractor's own settings (:mod:`tripleaudit.extractors.declared`), and these.
 
     Attributes:
         encoder: configuration of the encoder.
         relations: relation names; their places are the relation ids.
-        max_length: training sentences are cut to this many tokens (specials included, markers not counted).
-        layout: ``subword`` or ``marker`` (see :mod:`tripleaudit.extractors.alignment`).
-        marker: the word-end marker token of the ``marker`` layout; None looks for a spare one.
-        occurrence: which mentions are gold in training: ``given`` (as the corpus has them), ``first`` or ``all``.
-        drop_zero: leave sentences with zero triples out of training.
-        drop_above: leave sentences with more triples than this out of training; 0 leaves out none.
-        prior: where the biases of the output layers start from, see :mod:`tripleaudit.extractors.priors`.
         bf16: bfloat16 autocast in prediction on GPUs that have it; as training had it (its own setting decides).
         entity_types: types that :attr:`Extractor.types` tells apart, where the training corpus has any.
     """
@@ -80,13 +70,6 @@ class ExtractorConfig(PreTrainedConfig):
 
     encoder: PreTrainedConfig | dict | None = None
     relations: list[str] | None = None
-    max_length: Annotated[int, Field(ge=8)] = 128
-    layout: Annotated[str, among(LAYOUTS)] = "subword"
-    marker: str | None = None
-    occurrence: Annotated[str, among(OCCURRENCES)] = "given"
-    drop_zero: bool = False
-    drop_above: Count = 0
-    prior: float | dict | None = None
     bf16: bool = True
     entity_types: list[str] | None = None
 
@@ -120,15 +103,14 @@ class Extractor(PreTrainedModel):
 
     Attributes:
         name: the registry's name.
+        settings: what it declares; ``config_class`` is made from it.
         kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
             ``evaluate`` instead of ``predict_rows``.
         static: whether :meth:`forward` keeps to the rules of a captured step.
         told: whether relations are an input and no weights, so that a trained one can be told others (:meth:`tell`).
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
-        sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
-            with more, class 0 is "none" and classes vary fastest among the outputs, or slowest with ``classes_first``).
-        training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
+        classes_first: whether classes vary slowest among the outputs that ``sparse_outputs`` names, else fastest.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
         chunks: how many relations are scored at once, for extractors with large tables.
@@ -137,6 +119,7 @@ class Extractor(PreTrainedModel):
 
     config_class = ExtractorConfig
     config: ExtractorConfig
+    settings: ClassVar[type[ExtractorSettings]] = ExtractorSettings
     base_model_prefix = "encoder"
     main_input_name = "input_ids"
     supports_gradient_checkpointing = True
@@ -149,9 +132,19 @@ class Extractor(PreTrainedModel):
     told: ClassVar[bool] = False
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
-    sparse_outputs: ClassVar[dict[str, int]] = {}
     classes_first: ClassVar[bool] = False
-    training_defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        fields = cls.settings.model_fields
+        made = {
+            "__module__": cls.__module__,
+            "__qualname__": f"{cls.__qualname__}.config_class",
+            "__annotations__": dict.fromkeys(fields, Any),
+            "model_type": MODEL_TYPE_PREFIX + cls.name,
+            **{name: field.default for name, field in fields.items()},
+        }
+        cls.config_class = type(f"{cls.__name__}Config", (ExtractorConfig,), made)
 
     def __init__(self, config: ExtractorConfig, encoder: PreTrainedModel | None = None):
         super().__init__(config)
@@ -319,7 +312,7 @@ class Extractor(PreTrainedModel):
         relations = list(relations)
         if not relations or len(set(relations)) != len(relations):
             raise UserError("an extractor needs at least one relation, and each relation once")
-        check_settings(cls, settings)
+        cls.settings.checked(settings, cls.name)
         tokenizer = _load_tokenizer(folder)
         try:
             encoder_config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -515,18 +508,6 @@ def encoder_limit(config: PreTrainedConfig) -> int:
     if config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}:
         positions -= 2  # position numbers begin after the padding index
     return min(positions, TEST_LIMIT)
-
-
-def check_settings(extractor: type[Extractor], settings: Mapping[str, Any]) -> None:
-    """Refuse settings that are no field of the extractor's config class, or do not fit it.
-
-    Raises:
-        UserError: one sentence for each that is unknown or reserved, of another type or out of its range.
-    """
-    reserved = {field.name for field in fields(PreTrainedConfig)} | set(RESERVED)
-    own = [field for field in fields(extractor.config_class) if field.name not in reserved]
-    types = {field.name: (checkable(field.type), field.default) for field in own}
-    Declared(types, extractor.training_defaults, tuple(extractor.sparse_outputs)).check(settings, extractor.name)
 
 
 def saved_aligner(folder: str | Path) -> Aligner:

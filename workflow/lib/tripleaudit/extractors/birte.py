@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
+from tripleaudit.extractors.declared import BiRTESettings
 from tripleaudit.extractors.decoding import Found, first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
-from tripleaudit.fields import Number, Rate
 
 CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
 SWAPPED = [0, 4, 5, 3, 1, 2]  # columns of a triple with subject and object exchanged
@@ -31,41 +31,15 @@ Direction = tuple[Tensor, Callable[[Spans], Tensor]]  # [B, L, 2] of one side; i
 Span = tuple[np.ndarray, np.ndarray]  # start, end of one span in each sentence
 
 
-class BiRTEConfig(ExtractorConfig):
-    """Settings of :class:`BiRTE`.
-
-    Attributes:
-        dropout: on the three token representations and on the pooled sentence.
-        max_candidates: at most this many subjects, objects and pairs of a sentence are followed up when decoding, the
-            first ones; far beyond what a trained model finds.
-    """
-
-    model_type = "tripleaudit-birte"
-    dropout: Rate = 0.1
-    max_candidates: Number = 100
-
-
 class BiRTE(Extractor):
     """The bidirectional extractor with a biaffine relation layer."""
 
     name = "birte"
-    config_class = BiRTEConfig
+    settings = BiRTESettings
     static = True
     pooler = True
-    sparse_outputs = {"subject": 1, "object": 1, "object_given_subject": 1, "subject_given_object": 1}
-    training_defaults = {
-        "optimizer": "adamw",
-        "adam_epsilon": 1e-7,
-        "encoder_learning_rate": 3e-5,
-        "head_learning_rate": 1.5e-4,
-        "schedule": "linear",
-        "clip": "global",
-        "clip_norm": 1.0,
-        "batch_size": 18,
-        "epochs": 100,
-    }
 
-    def __init__(self, config: BiRTEConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width = self.hidden_size
         # a pooler of its own where the encoder brings none
@@ -96,7 +70,7 @@ class BiRTE(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: BiRTEConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Draw a subject for its objects, an object for its subjects, and a pair for its relations; number the cells.
 

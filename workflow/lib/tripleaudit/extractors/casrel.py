@@ -5,7 +5,6 @@ logits that are computed once per sentence.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
 
 import numpy as np
 import torch
@@ -13,46 +12,22 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
+from tripleaudit.extractors.declared import CasRelSettings
 from tripleaudit.extractors.decoding import Found, nearest_tail, spans_from_tags
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold
-from tripleaudit.fields import among
 
 ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
-
-
-class CasRelConfig(ExtractorConfig):
-    """Settings of :class:`CasRel`.
-
-    Attributes:
-        zero_subject: what a sentence with zero triples trains beside its empty subject maps: ``none``, or ``random``
-            for a random pseudo-subject of up to three tokens with empty object maps.
-    """
-
-    model_type = "tripleaudit-casrel"
-    zero_subject: Annotated[str, among(("none", "random"))] = "none"
 
 
 class CasRel(Extractor):
     """The cascade binary tagging extractor."""
 
     name = "casrel"
-    config_class = CasRelConfig
+    settings = CasRelSettings
     static = True
-    sparse_outputs = {"subject": 1, "object": 1}
-    training_defaults = {
-        "optimizer": "adam",
-        "adam_epsilon": 1e-7,
-        "encoder_learning_rate": 1e-5,
-        "head_learning_rate": 1e-5,
-        "schedule": "constant",
-        "batch_size": 6,
-        "epochs": 100,
-        "patience": 7,
-        "min_delta": 1e-4,
-    }
 
-    def __init__(self, config: CasRelConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         relations = len(config.relations)
         self.subject = nn.Linear(self.hidden_size, 2)  # head, tail
@@ -68,7 +43,7 @@ class CasRel(Extractor):
     @classmethod
     def collate_targets(
         cls,
-        config: CasRelConfig,
+        config: ExtractorConfig,
         rows: Sequence[np.ndarray],
         rngs: Iterable[np.random.Generator],
         shape: Shape,

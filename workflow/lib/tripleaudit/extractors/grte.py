@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
+from tripleaudit.extractors.declared import GRTESettings
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.maxima import features, table_maxima
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
-from tripleaudit.fields import Number, Rate
 
 # labels by length of subject and object (single or multi token), and which tokens the cell joins
 SS, MSH, MST, SMH, SMT, MMH, MMT = range(1, 8)
@@ -25,41 +25,15 @@ LABELS = 8
 CANDIDATES = 2**22  # cells looked at together when decoding
 
 
-class GRTEConfig(ExtractorConfig):
-    """Settings of :class:`GRTE`.
-
-    Attributes:
-        rounds: how often tables are filled; the last one counts. Officially NYT 3, NYT* 2, WebNLG 4, WebNLG* 2,
-            NYT29 3.
-        dropout: of the encoder's states and inside the refining block.
-    """
-
-    model_type = "tripleaudit-grte"
-    rounds: Number = 3
-    dropout: Rate = 0.1
-
-
 class GRTE(Extractor):
     """The global-feature-oriented table-filling extractor."""
 
     name = "grte"
-    config_class = GRTEConfig
+    settings = GRTESettings
     static = True
-    sparse_outputs = {"table": LABELS}
     classes_first = True
-    training_defaults = {
-        "optimizer": "adamw",
-        "adam_epsilon": 1e-7,
-        "encoder_learning_rate": 3e-5,
-        "head_learning_rate": 3e-5,
-        "schedule": "linear",
-        "clip": "global",
-        "clip_norm": 1.0,
-        "batch_size": 6,
-        "epochs": 50,
-    }
 
-    def __init__(self, config: GRTEConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width, columns = self.hidden_size, LABELS * len(config.relations)
         self.subject = nn.Linear(width, width)
@@ -90,7 +64,7 @@ class GRTE(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: GRTEConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return ``cells`` [n, 6], the labels of the gold triples (:func:`tables.gold_cells`)."""
         return {"cells": gold_cells(targets(stack_triples(rows)), shape, len(config.relations))}

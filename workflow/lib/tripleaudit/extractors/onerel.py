@@ -7,35 +7,19 @@ Shortcut: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made fr
 """
 
 from collections.abc import Sequence
-from typing import Annotated
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.extractors.alignment import LAYOUTS
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
+from tripleaudit.extractors.declared import OneRelSettings
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
-from tripleaudit.fields import Rate, among
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)
-
-
-class OneRelConfig(ExtractorConfig):
-    """Settings of :class:`OneRel`.
-
-    Attributes:
-        hidden_dropout: of the encoder's states.
-        pair_dropout: of the pair features.
-    """
-
-    model_type = "tripleaudit-onerel"
-    layout: Annotated[str, among(LAYOUTS)] = "marker"
-    hidden_dropout: Rate = 0.2
-    pair_dropout: Rate = 0.1
 
 
 class OneRel(Extractor):
@@ -46,20 +30,11 @@ class OneRel(Extractor):
     """
 
     name = "onerel"
-    config_class = OneRelConfig
+    settings = OneRelSettings
     static = True
-    sparse_outputs = {"tags": 4}
     classes_first = True
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 1e-5,
-        "head_learning_rate": 1e-5,
-        "schedule": "constant",
-        "batch_size": 6,
-        "epochs": 200,
-    }
 
-    def __init__(self, config: OneRelConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width = self.hidden_size
         self.pair = nn.Linear(2 * width, 3 * width)  # W and b
@@ -80,7 +55,7 @@ class OneRel(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: OneRelConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return ``cells`` [n, 6], the tags of the gold triples (:func:`tables.gold_cells`)."""
         return {"cells": gold_cells(targets(stack_triples(rows)), shape, len(config.relations))}

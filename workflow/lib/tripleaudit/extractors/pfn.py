@@ -5,7 +5,6 @@ Shortcuts, none of which changes the mathematics: the input half of all gates is
 """
 
 from collections.abc import Callable
-from typing import Annotated
 
 import torch
 import torch.nn.functional as F
@@ -13,61 +12,25 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
+from tripleaudit.extractors.declared import PFNSettings
 from tripleaudit.extractors.decoding import Found, first_rows
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bce
 from tripleaudit.extractors.recurrence import partition_filter
-from tripleaudit.fields import Number, Rate, among
 
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
-ENDS = ("word", "token")
-ENTITIES = ("full", "last_word")
-
-
-class PFNConfig(ExtractorConfig):
-    """Settings of :class:`PFN`.
-
-    Attributes:
-        width: d, of the recurrent states.
-        dropout: of the encoder's output and inside the tables.
-        drop_connect: share of the recurrent weights dropped, with one mask for a batch.
-        ends: where a span ends in its table: ``word`` is the first piece of the last whitespace word, as the official
-            code has it; ``token`` is the last piece, for texts whose punctuation is not set off by blanks.
-        entities: ``full`` spans, or ``last_word``, which trains and predicts the last word of each entity (PFN*).
-        max_starts: at most this many entity starts of a sentence are followed up when decoding, the first ones; far
-            beyond what a trained model finds.
-    """
-
-    model_type = "tripleaudit-pfn"
-    width: Number = 300
-    dropout: Rate = 0.1
-    drop_connect: Rate = 0.1
-    ends: Annotated[str, among(ENDS)] = "word"
-    entities: Annotated[str, among(ENTITIES)] = "full"
-    max_starts: Number = 60
 
 
 class PFN(Extractor):
     """The partition filter network."""
 
     name = "pfn"
-    config_class = PFNConfig
+    settings = PFNSettings
     static = True
     words = True
-    sparse_outputs = {"entity_out": 1, "relation_out": 1}
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 2e-5,
-        "head_learning_rate": 2e-5,
-        "schedule": "constant",
-        "clip": "global",
-        "clip_norm": 0.25,
-        "batch_size": 20,
-        "epochs": 100,
-    }
 
-    def __init__(self, config: PFNConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width = config.width
         self.input = nn.Linear(self.hidden_size, 5 * width)
@@ -226,7 +189,9 @@ def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]
     return ((relation - overlap) * memory).sum(dim=0) + share, ((entity - overlap) * memory).sum(dim=0) + share, share
 
 
-def table_spans(triples: Tensor, word_ids: Tensor, word_first: Tensor, config: PFNConfig) -> tuple[Tensor, Tensor]:
+def table_spans(
+    triples: Tensor, word_ids: Tensor, word_first: Tensor, config: ExtractorConfig
+) -> tuple[Tensor, Tensor]:
     """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6]."""
     sentence = triples[:, :1]
     starts, ends = triples[:, 1::3], triples[:, 2::3]  # a list would be copied to the device

@@ -16,61 +16,24 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, sentences_of, stack_triples
 from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
+from tripleaudit.extractors.declared import PRGCSettings
 from tripleaudit.extractors.decoding import Found, nearest_tail
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
-from tripleaudit.fields import Number, Rate, Share
 
 OUTSIDE, BEGIN, INSIDE = range(3)
 PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU
-
-
-class PRGCConfig(ExtractorConfig):
-    """Settings of :class:`PRGC`.
-
-    Attributes:
-        dropout: after each hidden layer of the heads.
-        relation_threshold, pair_threshold: probabilities above which a relation, a pair of heads counts.
-        fallback: decode the likeliest relation where none is above the threshold, as the official code does.
-        max_candidates: at most this many relations of a sentence are followed up when decoding, the first ones; far
-            beyond what a trained model finds.
-    """
-
-    model_type = "tripleaudit-prgc"
-    dropout: Rate = 0.3
-    relation_threshold: Share = 0.1
-    pair_threshold: Share = 0.5
-    fallback: bool = True
-    max_candidates: Number = 100
 
 
 class PRGC(Extractor):
     """The extractor with potential relations and global correspondence."""
 
     name = "prgc"
-    config_class = PRGCConfig
+    settings = PRGCSettings
     static = True
-    sparse_outputs = {"pair": 1, "subject": 3, "object": 3}
-    training_defaults = {
-        "optimizer": "adamw",
-        "adam_epsilon": 1e-6,
-        "adam_bias_correction": False,
-        "encoder_learning_rate": 1e-4,
-        "head_learning_rate": 1e-3,
-        "weight_decay": 0.01,
-        "schedule": "cosine",
-        "warmup": 0.1,
-        "clip": "parameter",
-        "clip_norm": 2.0,
-        "batch_size": 64,
-        "accumulation": 2,
-        "epochs": 100,
-        "patience": 20,
-        "min_delta": 1e-5,
-    }
 
-    def __init__(self, config: PRGCConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width, relations = self.hidden_size, len(config.relations)
         self.relation_hidden = nn.Linear(width, width // 2)
@@ -91,13 +54,13 @@ class PRGC(Extractor):
         self.post_init()
 
     @classmethod
-    def instance_count(cls, config: PRGCConfig, rows: np.ndarray) -> int:
+    def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
         return max(1, len(set(rows[:, 2].tolist())))
 
     @classmethod
     def collate_targets(
         cls,
-        config: PRGCConfig,
+        config: ExtractorConfig,
         rows: Sequence[np.ndarray],
         rngs: Iterable[np.random.Generator],
         shape: Shape,
@@ -241,7 +204,7 @@ def decode(
     tag_logits: Callable[[Tensor], tuple[Tensor, Tensor]],
     pair_logits: Callable[[Tensor], Tensor],
     content: Tensor,
-    config: PRGCConfig,
+    config: ExtractorConfig,
     width: int = 1,
 ) -> tuple[Tensor, Tensor]:
     """Relations, then chunks of the likeliest tags, then pairs of chunks whose heads correspond.

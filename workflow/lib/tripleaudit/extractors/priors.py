@@ -26,7 +26,7 @@ def start_from_prior(extractor: "Extractor", prior: Prior) -> None:
         extractor: an untrained extractor.
         prior: one probability for all its sparse outputs, or one for each output named; others keep their start.
     """
-    for name, classes in extractor.sparse_outputs.items():
+    for name, classes in extractor.settings.sparse_outputs.items():
         probability = prior.get(name) if isinstance(prior, Mapping) else prior
         if probability is None:
             continue

@@ -8,7 +8,7 @@ all steps (:mod:`tripleaudit.extractors.pointers`); and on a CPU a sentence leav
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,41 +17,17 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.declared import PtrNetSettings
 from tripleaudit.extractors.decoding import Found
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM, prepare, run
-from tripleaudit.fields import Number, Rate, among
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
 STEPS_OF = 3  # static batches have a multiple of so many steps
 POINTERS = "subject_start", "subject_end", "object_start", "object_end"
-ORDERS = ("text", "epoch")
-
-
-class PtrNetConfig(ExtractorConfig):
-    """Settings of :class:`PtrNet`.
-
-    Attributes:
-        width: D, of words, decoder state and each direction of the pointer LSTMs.
-        dropout: of words, states, arguments and relation embeddings.
-        max_words: longest entity that is decoded, in words.
-        max_triples: steps when decoding. In training, a sentence with more triples trains on the first of them in
-            ``order``, without the NONE that would follow (the official code drops such sentences).
-        skip_equal: drop predictions whose subject and object are the same text, as the official code does.
-        order: ``text`` writes the triples of a sentence as their subjects, then their objects begin in the text, so
-            that there is one right answer at each step; ``epoch`` shuffles them anew in every epoch.
-    """
-
-    model_type = "tripleaudit-ptrnet"
-    width: Number = 300
-    dropout: Rate = 0.3
-    max_words: Number = 5
-    max_triples: Number = 10
-    skip_equal: bool = True
-    order: Annotated[str, among(ORDERS)] = "text"
 
 
 class Words(NamedTuple):
@@ -93,24 +69,11 @@ class PtrNet(Extractor):
     """The pointer network decoder."""
 
     name = "ptrnet"
-    config_class = PtrNetConfig
+    settings = PtrNetSettings
     static = True
     words = True
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 2e-5,
-        "head_learning_rate": 1e-3,
-        "schedule": "linear",
-        "head_schedule": "constant",
-        "clip": "global",
-        "clip_norm": 10.0,
-        "batch_size": 32,
-        "epochs": 30,
-        "patience": 5,
-        "min_delta": -1e-9,  # an equal F1 counts as a new best one for the patience
-    }
 
-    def __init__(self, config: PtrNetConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width, classes = config.width, len(config.relations) + FIRST_RELATION
         self.project = nn.Linear(self.hidden_size, width)
@@ -131,7 +94,7 @@ class PtrNet(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: PtrNetConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return what each step of the decoder writes: a sentence's triples in the order of the setting, then none.
 

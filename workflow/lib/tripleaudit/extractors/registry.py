@@ -1,6 +1,5 @@
 """Names of extractors. Importing this module imports neither torch nor any extractor."""
 
-import difflib
 import importlib.util
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from tripleaudit.descriptors import EXTRACTORS, ExtractorSpec
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.files import read_json
 from tripleaudit.machine.modules import load_attribute
 
@@ -26,47 +26,53 @@ def class_reference(name: str) -> str:
     A module of this package is named as such, one of another package by its file, which counts with the results.
 
     Raises:
-        UserError: the name is unknown; the message suggests close names.
+        UserError: the name is unknown.
     """
     spec = _spec_of(name)
-    if isinstance(spec.model, str):
-        place, _, attribute = spec.model.rpartition(":")
-        return f"{_file_of(place)}:{attribute}"
-    return f"{spec.file or spec.model.__module__}:{spec.model.__name__}"
-
-
-def _file_of(place: str) -> str:
-    """Return the file of a module of another package; what is no such module stays as it is."""
-    if place.endswith(".py") or place.partition(".")[0] == __name__.partition(".")[0]:
-        return place
-    try:
+    if not isinstance(spec.model, str):
+        return f"{spec.file or spec.model.__module__}:{spec.model.__name__}"
+    place, _, attribute = spec.model.rpartition(":")
+    if not place.endswith(".py") and place.partition(".")[0] != __name__.partition(".")[0]:
         found = importlib.util.find_spec(place)
-    except (ImportError, ValueError):
-        return place
-    return found.origin if found and found.origin else place
+        place = found.origin or place if found else place
+    return f"{place}:{attribute}"
 
 
 def extractor_class(name: str) -> type:
     """Import and return the class of the extractor or classifier called ``name``.
 
     Raises:
-        UserError: the name is unknown (the message suggests close names), or its file holds no such extractor.
+        UserError: the name is unknown, or its file holds no such extractor.
     """
     spec = _spec_of(name)
-    if isinstance(spec.model, str):
-        return _checked(load_attribute(spec.model, "extractor"), spec)
-    return _checked(spec.model, spec)
+    return _class(spec) if spec.module else _checked(_class(spec), spec.base or spec.name)
+
+
+def _class(spec: ExtractorSpec) -> type:
+    return load_attribute(spec.model, "extractor") if isinstance(spec.model, str) else spec.model
+
+
+def settings_class(name: str) -> type[ExtractorSettings]:
+    """Return what an extractor declares, imported only where no descriptor has it (see :class:`ExtractorSettings`).
+
+    Args:
+        name: of a study, or ``file.py:Class``.
+
+    Raises:
+        UserError: the name is unknown, or there is no such class.
+    """
+    spec = ExtractorSpec(name=name, model=name) if ":" in name else _spec_of(name)
+    if spec.settings is not None:
+        return spec.settings
+    found = getattr(_class(spec), "settings", None)
+    if found is None:
+        raise UserError(f"{spec.model}: declares no settings; expected a subclass of {BASE}")
+    return found
 
 
 def _spec_of(name: str) -> ExtractorSpec:
-    if name in EXTRACTORS:
-        return EXTRACTORS[name]
-    for spec in EXTRACTORS.values():
-        if spec.base == name:
-            return spec
-    close = difflib.get_close_matches(name, extractor_names(), n=3)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    raise UserError(f"unknown extractor {name!r}; {hint}expected one of {', '.join(extractor_names())}")
+    found = EXTRACTORS.get(name) or next((spec for spec in EXTRACTORS.values() if spec.base == name), None)
+    return found or EXTRACTORS.need(name)
 
 
 def resolve(name: str) -> tuple[type, dict[str, Any]]:
@@ -96,36 +102,30 @@ def register(extractor: type) -> str:
     """Make an extractor class known under its ``name``; returns the name.
 
     Raises:
-        UserError: the class is no extractor with a name and a config class of its own, or the name is taken.
+        UserError: the class is no extractor with a name of its own, or the name is taken.
     """
-    name = str(getattr(extractor, "__dict__", {}).get("name") or "")
-    spec = ExtractorSpec(name=name, model=extractor)
-    _checked(extractor, spec)
+    name = vars(_checked(extractor))["name"]
     if name in EXTRACTORS and EXTRACTORS[name].module:
         raise UserError(f"{extractor.__name__} cannot be registered: the name {name!r} is a built-in extractor")
+    spec = ExtractorSpec(name=name, model=extractor)
     EXTRACTORS.add(spec, file=sys.modules[extractor.__module__].__file__ or "", replace=True)
     return name
 
 
-def _checked(extractor: Any, spec: ExtractorSpec) -> type:
-    """Return a class that fits its descriptor.
+def _checked(extractor: Any, expected: str = "") -> type:
+    """Return a class that is an extractor with a name of its own, the expected one.
 
     Raises:
-        UserError: it is no extractor with a name and a config class of its own, or has another name.
+        UserError: it is not.
     """
-    if spec.module:
-        return extractor
     parents = extractor.__mro__[1:] if isinstance(extractor, type) else ()
     if BASE not in {f"{parent.__module__}.{parent.__qualname__}" for parent in parents}:
         raise UserError(f"{extractor!r} cannot be registered: expected a subclass of {BASE}")
-    name = extractor.__dict__.get("name")
-    if not name or extractor.config_class.model_type != MODEL_TYPE_PREFIX + name:
-        raise UserError(
-            f"{extractor.__name__} cannot be registered: expected a class attribute 'name' and a config class with "
-            f"model_type = {MODEL_TYPE_PREFIX + (name or 'NAME')!r}"
-        )
-    if name != (spec.base or spec.name):
-        raise UserError(f"{extractor.__name__} has the name {name!r}, expected {spec.base or spec.name!r}")
+    name = vars(extractor).get("name")
+    if not name:
+        raise UserError(f"{extractor.__name__} cannot be registered: expected a class attribute 'name' of its own")
+    if expected and name != expected:
+        raise UserError(f"{extractor.__name__} has the name {name!r}, expected {expected!r}")
     return extractor
 
 

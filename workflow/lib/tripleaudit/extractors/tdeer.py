@@ -15,51 +15,22 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, sentences_of, span_mean, stack_triples
+from tripleaudit.extractors.declared import TDEERSettings
 from tripleaudit.extractors.decoding import Found, first_rows, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
-from tripleaudit.fields import Count, NotNegative, Number
 
 CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
-
-
-class TDEERConfig(ExtractorConfig):
-    """Settings of :class:`TDEER`.
-
-    Attributes:
-        neg_samples: the most negative instances for each positive one.
-        max_sample_triples: the most positive instances of a sentence and visit, a random choice; 0 for all.
-        translation_weight: of the object term.
-        max_candidates: at most this many (subject, relation) pairs of a sentence are followed up when decoding, the
-            first ones; far beyond what a trained model finds.
-    """
-
-    model_type = "tripleaudit-tdeer"
-    neg_samples: Count = 2
-    max_sample_triples: Count = 0
-    translation_weight: NotNegative = 5.0
-    max_candidates: Number = 100
 
 
 class TDEER(Extractor):
     """The translating decoding extractor."""
 
     name = "tdeer"
-    config_class = TDEERConfig
+    settings = TDEERSettings
     static = True
-    sparse_outputs = {"heads": 1, "tails": 1, "object": 1}
-    training_defaults = {
-        "optimizer": "adam",
-        "adam_epsilon": 1e-7,
-        "encoder_learning_rate": 5e-5,
-        "head_learning_rate": 5e-5,
-        "schedule": "steps",
-        "learning_rate_points": [[0, 0.0], [1, 1.0], [2, 0.1]],
-        "batch_size": 8,
-        "epochs": 200,
-    }
 
-    def __init__(self, config: TDEERConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width, relations = self.hidden_size, len(config.relations)
         self.relation = nn.Linear(width, relations)
@@ -79,14 +50,14 @@ class TDEER(Extractor):
         self.post_init()
 
     @classmethod
-    def instance_count(cls, config: TDEERConfig, rows: np.ndarray) -> int:
+    def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
         drawn = draw_instances(rows, np.random.default_rng(0), config.neg_samples, config.max_sample_triples)
         return max(1, sum(instance[-1] for instance in drawn))
 
     @classmethod
     def collate_targets(
         cls,
-        config: TDEERConfig,
+        config: ExtractorConfig,
         rows: Sequence[np.ndarray],
         rngs: Iterable[np.random.Generator],
         shape: Shape,

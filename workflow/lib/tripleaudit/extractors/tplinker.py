@@ -9,58 +9,30 @@ is impossible; see :mod:`tripleaudit.extractors.tables`.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.declared import TPLinkerSettings
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
-from tripleaudit.fields import Count, among
 
 JOINED_AT_ONCE = 2**20  # candidate triples checked at a time
-
-
-class TPLinkerConfig(ExtractorConfig):
-    """Settings of :class:`TPLinker`.
-
-    Attributes:
-        recover_steps: optimiser steps over which the weight moves from the entity map to the links; with 0 it has moved
-            after the first, as a short training needs it.
-        padded_cells: the official mean, over all cells of an input padded to ``max_length``, specials and padding
-            included; by default the mean is over the cells of text tokens.
-    """
-
-    model_type = "tripleaudit-tplinker"
-    occurrence: Annotated[str, among(OCCURRENCES)] = "all"
-    recover_steps: Count = 6000
-    padded_cells: bool = False
 
 
 class TPLinker(Extractor):
     """The token pair linking extractor with the ``cat`` handshaking kernel."""
 
     name = "tplinker"
-    config_class = TPLinkerConfig
+    settings = TPLinkerSettings
     static = True
-    sparse_outputs = {"entity": 2, "links": 3}
     classes_first = True
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 5e-5,
-        "head_learning_rate": 5e-5,
-        "schedule": "cosine_restarts",
-        "restart_epochs": 2.0,
-        "batch_size": 6,
-        "epochs": 100,
-    }
 
-    def __init__(self, config: TPLinkerConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         width, relations = self.hidden_size, len(config.relations)
         self.pair = nn.Linear(2 * width, width)
@@ -100,7 +72,7 @@ class TPLinker(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: TPLinkerConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return ``cells`` [n, 6], the links and entities of the gold triples (:func:`tables.gold_cells`)."""
         if config.padded_cells:

@@ -16,12 +16,10 @@ Shortcut: the mean over heads of ``q_h k_h`` is one product of the concatenated 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor, nn
 from transformers import PreTrainedTokenizerBase
 
@@ -29,27 +27,13 @@ from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
 from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.declared import UniRelSettings
 from tripleaudit.extractors.decoding import first_rows, pairs_within
 from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision, read_gold, write_gold
 
 HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
 MOST_SPANS = 64  # of a sentence that are decoded, and
 MOST_PAIRS = 512  # of these: an untrained model marks thousands
-
-
-class UniRelConfig(ExtractorConfig):
-    """Settings of :class:`UniRel`.
-
-    Attributes:
-        threshold: probability above which a cell is a link.
-        descriptions: words that stand for a relation in the input, by name; others are called by their plain name.
-            Relations that a trained model is to be told later may be among them.
-    """
-
-    model_type = "tripleaudit-unirel"
-    max_length: Annotated[int, Field(ge=8)] = 102
-    threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
-    descriptions: dict[str, str] | None = None
 
 
 class Maps(nn.Module):
@@ -68,22 +52,11 @@ class UniRel(Extractor):
     """The extractor with unified representation and interaction."""
 
     name = "unirel"
-    config_class = UniRelConfig
+    settings = UniRelSettings
     static = True
     told = True
-    sparse_outputs = {"maps": 1}
-    training_defaults = {
-        "encoder_learning_rate": 3e-5,
-        "head_learning_rate": 3e-5,
-        "schedule": "cosine",
-        "warmup": 0.1,
-        "clip": "global",
-        "clip_norm": 1.0,
-        "batch_size": 12,
-        "epochs": 100,
-    }
 
-    def __init__(self, config: UniRelConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         heads, width = config.encoder.num_attention_heads, self.hidden_size
         self.heads = max(1, heads // 3)  # of a map
@@ -100,7 +73,7 @@ class UniRel(Extractor):
     # The relations, which are input
 
     @classmethod
-    def text_limit(cls, config: UniRelConfig) -> int:
+    def text_limit(cls, config: ExtractorConfig) -> int:
         """See :meth:`Extractor.text_limit`: what the relations leave of the encoder's positions."""
         whole, room = encoder_limit(config.encoder), encoder_limit(config.encoder) - len(config.relations)
         if room < min(config.max_length, whole // 2):
@@ -191,7 +164,7 @@ class UniRel(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: UniRelConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Return the gold cells (:func:`losses.write_gold`) ``interactions`` of [B, 3, L + R, L + R]."""
         size = shape.length + len(config.relations)

@@ -6,7 +6,6 @@ It is trained on sentences with and without triples. The binary head has one out
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
 
 import numpy as np
 import torch
@@ -18,29 +17,12 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.declared import ZCCSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import prepared, within_memory
-from tripleaudit.fields import Rate, among
 from tripleaudit.scoring.gate import THRESHOLD
-
-HEADS = ("binary", "mcml")
-
-
-class ZCCConfig(ExtractorConfig):
-    """Settings of :class:`ZCC`.
-
-    Attributes:
-        head: ``binary`` or ``mcml``.
-        pooled: read the encoder's pooler (tanh) instead of the raw hidden state of the first token.
-        dropout: before the linear layer.
-    """
-
-    model_type = "tripleaudit-zcc"
-    head: Annotated[str, among(HEADS)] = "binary"
-    pooled: bool = False
-    dropout: Rate = 0.1
 
 
 class ZCC(Extractor):
@@ -49,23 +31,10 @@ class ZCC(Extractor):
     name = "zcc"
     kind = "classifier"
     static = True
-    config_class = ZCCConfig
+    settings = ZCCSettings
     pooler = True  # dropped again below unless the configuration wants it
-    training_defaults = {
-        "optimizer": "adamw",
-        "encoder_learning_rate": 2e-5,
-        "head_learning_rate": 2e-5,
-        "weight_decay": 0.01,
-        "schedule": "linear",
-        "warmup": 0.1,
-        "clip": "global",
-        "clip_norm": 1.0,
-        "batch_size": 16,
-        "epochs": 10,
-        "patience": 2,
-    }
 
-    def __init__(self, config: ZCCConfig, encoder=None):
+    def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         if config.pooled and getattr(self.encoder, "pooler", None) is None:
             raise UserError("zcc setting 'pooled' is true, but the encoder has no pooler; expected one that has it")
@@ -77,7 +46,7 @@ class ZCC(Extractor):
 
     @classmethod
     def collate_targets(
-        cls, config: ZCCConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Label the sentences.
 

@@ -33,7 +33,10 @@ def load_attribute(reference: str, what: str) -> Any:
             raise UserError(f"{source}: no such file ({what} {attribute})")
         module = load_file(source)
     else:
-        module = importlib.import_module(source)
+        try:
+            module = importlib.import_module(source)
+        except (Exception, SystemExit) as error:
+            raise UserError(f"{source}: cannot be loaded ({_words(error)})") from error
     if not hasattr(module, attribute):
         raise UserError(f"{source}: has no class {attribute!r}")
     return getattr(module, attribute)

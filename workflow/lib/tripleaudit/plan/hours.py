@@ -147,7 +147,7 @@ def _measured(study: Study, name: str, to_do: Plans) -> tuple[Any, ...]:
     """Return hours, unit and source by steps that were measured; nothing where one training's are not known."""
     took = []
     for run, plan in to_do.items():
-        settings = {**TrainingSettings().full(), **study.trainings.declared(name).defaults, **plan}
+        settings = {**TrainingSettings().full(), **study.trainings.defaults(name), **plan}
         sentences = _sentences(study, run) or study.data.sizes(run.corpus).get("train", 0)
         took.append(seconds(name, study.encoder(run.corpus), settings, sentences))
     if not all(took):

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError, hint
-from tripleaudit.extractors.declared import Declared, declared
-from tripleaudit.extractors.registry import base_name, class_reference, implied_training
+from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.registry import base_name, implied_training, settings_class
 from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
 from tripleaudit.plan.problems import unknown
 from tripleaudit.protocols.noising import NoiseSettings
@@ -102,15 +102,15 @@ def presets(name: str) -> Mapping[str, Any]:
     return {**_shipped_presets().get(base_name(name), {}), **own}
 
 
-def _readable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a training without those whose values an extractor's file does not show."""
-    return {key: each for key, each in values.items() if each is not None and key not in NOT_OF_THE_TRAINING}
+def _own_keys(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those settings of an extractor that are settings of its training."""
+    return {key: each for key, each in values.items() if key not in NOT_OF_THE_TRAINING}
 
 
-def _check_brought(kind: Declared, presets: Mapping[str, Mapping[str, Any]]) -> None:
+def _check_brought(kind: type[ExtractorSettings], presets: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse wrong settings that an extractor from outside the package brings."""
-    for name, values in {"training_defaults": kind.defaults, **presets}.items():
-        TrainingSettings.checked(_readable(values), name)
+    for name, values in {"training_defaults": kind.training_defaults, **presets}.items():
+        TrainingSettings.checked(_own_keys(values), name)
 
 
 class Trainings:
@@ -138,7 +138,7 @@ class Trainings:
         """Yield one sentence for each extractor, preset and setting that cannot work."""
         for name, reference in self.own.items():
             try:
-                _check_brought(declared(reference), {})
+                _check_brought(settings_class(reference), {})
                 if name in EXTRACTORS and EXTRACTORS[name].module:
                     yield f"own_extractors/{name}: the name '{name}' is a built-in extractor's"
                 else:
@@ -187,7 +187,7 @@ class Trainings:
             return
         own = self.sections[name]
         for where, part in (("training", self.shared), (self._where(name), own)):
-            yield from kind.problems(part.get("model", {}), f"{where}/model")
+            yield from kind.tried(part.get("model", {}), f"{where}/model")[1]
         for corpus in self.study.corpora or [""]:
             for problem in self._typed(corpus, name).contradictions():
                 key = problem.partition(":")[0]
@@ -209,11 +209,15 @@ class Trainings:
 
     def _typed(self, corpus: str, name: str) -> TrainingSettings:
         """Return the settings of a training; the study's keys were checked where they stand, the others are ours."""
-        return TrainingSettings.trusted(_readable({**self.declared(name).defaults, **self.settings_of(corpus, name)}))
+        return TrainingSettings.trusted(_own_keys({**self.defaults(name), **self.settings_of(corpus, name)}))
 
-    def declared(self, name: str) -> Declared:
+    def declared(self, name: str) -> type[ExtractorSettings]:
         """Return what the extractor behind a name declares."""
-        return declared(self.own.get(name) or class_reference(name))
+        return settings_class(self.own.get(name) or name)
+
+    def defaults(self, name: str) -> Mapping[str, Any]:
+        """Return the official training settings of the extractor behind a name."""
+        return self.declared(name).training_defaults
 
     def settings_of(self, corpus: str, name: str) -> dict[str, Any]:
         """Return preset, then ``training``, then the extractor's own settings, the later one winning key by key."""
@@ -256,7 +260,7 @@ class Trainings:
 
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""
-        values = {**self.declared(name).defaults, **self.settings_of(corpus, name)}
+        values = {**self.defaults(name), **self.settings_of(corpus, name)}
         return check_matching(values.get("matching", TrainingSettings().matching))
 
     def mem_mb(self, name: str) -> int:

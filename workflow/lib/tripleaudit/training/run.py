@@ -50,7 +50,7 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
         values: fields of ``TrainingSettings`` beside ``model`` (fields of the extractor's config class), ``noising``
             (fields of ``NoiseSettings``; missing or null trains without), ``encoder_layers`` and ``double`` (true
             trains twice as long, to see what that gains, and keeps no model).
-        extractor: whose ``training_defaults`` fill what ``values`` leaves out.
+        extractor: whose ``settings.training_defaults`` fill what ``values`` leaves out.
         implied: config fields that follow from the extractor's name.
 
     Returns:
@@ -61,7 +61,7 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
     """
     own = {**implied, **(values.get("model") or {})}
     training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
-    settings = TrainingSettings.checked({**extractor.training_defaults, **training}, "training")
+    settings = TrainingSettings.checked({**extractor.settings.training_defaults, **training}, "training")
     if settings.unit == "instances" and extractor.instance_count.__func__ is Extractor.instance_count.__func__:
         raise UserError(
             f"training/unit: {extractor.name} makes one instance of a sentence; instances are for tdeer and prgc"
