@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.extractors import random_batch
-from tripleaudit.extractors import grte, maxima, onerel, padded, pairs, unirel
+from tripleaudit.extractors import grte, maxima, onerel, pairs, unirel
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
 from tripleaudit.extractors.formulation import VARIABLE
@@ -114,21 +114,21 @@ def test_what_hangs_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
     triples = torch.cat([triples, triples.flip(0)])
     cells = onerel.targets(triples)
     scored = pairs.Cells(*(getattr(cells, name) for name in pairs._FIELDS), torch.full((len(cells),), 0.5))
-    monkeypatch.setattr(padded, "MOST_CELLS", 2)
+    monkeypatch.setattr(pairs, "MOST_CELLS", 2)
 
     def everything() -> list[torch.Tensor]:
         found = [
             last_written(torch.tensor([3, 1, 3, 2, 1, 3])),
             unirel._surest(triples[:, 0], torch.ones(len(triples)), 2),
         ]
-        for made in (onerel.targets(triples), grte.targets(triples), padded._most_certain(scored, 3)):
+        for made in (onerel.targets(triples), grte.targets(triples), pairs.most_certain(scored, 3)):
             found += [getattr(made, name) for name in pairs._FIELDS]
         return found
 
     counts = torch.bincount(scored.sentence)
-    assert counts.max() > 2 and len(padded._most_certain(scored, 3)) == counts.clamp(max=2).sum()
+    assert counts.max() > 2 and len(pairs.most_certain(scored, 3)) == counts.clamp(max=2).sum()
     few = scored.select(torch.arange(len(scored)).flip(0)[:2])
-    assert padded._most_certain(few, 3) is few  # in their own order
+    assert pairs.most_certain(few, 3) is few  # in their own order
     expected = everything()
     adversarial_argsort(monkeypatch)
     for one, other in zip(everything(), expected, strict=True):

@@ -5,10 +5,10 @@ import torch
 import torch.nn.functional as F
 
 from support.pairs import dense_classes
-from tripleaudit.extractors import padded, pairs
+from tripleaudit.extractors import formulation, padded, pairs
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.pairs import Block, Cells, PairTable, cell_loss, find_cells, join_cells, plan, spans_of
-from tripleaudit.extractors.tables import gold_cells
+from tripleaudit.extractors.pairs import Block, Cells, join_cells, plan, spans_of
+from tripleaudit.extractors.tables import Table, gold_cells
 
 SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
 LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
@@ -55,70 +55,34 @@ def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
 
 
 @pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("at_once", [(1, 1), (10, 60), (4096, 2**20)])
-def test_loss_gradients_and_decoded_cells_equal_those_of_the_whole_table(monkeypatch, upper, at_once):
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(
+    ("device", "spans", "at_once"),
+    [
+        *((False, SPANS, at_once) for at_once in ((1, 1), (10, 60), (4096, 2**20))),
+        *((True, [(0, 8), (0, 3), (0, 0), (0, 5)], (at_once, 0)) for at_once in (1, 300, 2**24)),
+    ],
+)
+def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_once, upper, scaled):
+    """Loss, gradients and cells; gold cells at its first and last pair, too, and rows of zeros, which are no cells."""
     monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once[0])
     monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", at_once[1])
-    inputs, scale = table(), torch.rand(COLUMNS, dtype=torch.float64)
-    cells = some_cells(SPANS, upper).resolved(LENGTH, COLUMNS)
-    left, right, weight, bias = inputs
-    fast, columns = cell_loss(PairTable(*inputs, features), plan(SPANS, upper=upper), cells, scale)
-    logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
-    labels = dense_classes(cells, len(SPANS), LENGTH, COLUMNS)
-    every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
-    inside = torch.zeros(labels.shape[:3], dtype=torch.bool)
-    for s, (start, stop) in enumerate(SPANS):
-        inside[s, start:stop, start:stop] = True
-    inside = inside.triu() if upper else inside
-    naive = every[inside].sum(dim=0)
-    torch.testing.assert_close(columns, naive.detach())
-    torch.testing.assert_close(fast, (naive * scale).sum())
-    slow = torch.autograd.grad((naive * scale).sum(), inputs)
-    for ours, theirs in zip(torch.autograd.grad(fast, inputs), slow, strict=True):
-        torch.testing.assert_close(ours, theirs)
-    with torch.no_grad():
-        decoded = find_cells(PairTable(*inputs, features), plan(SPANS, upper=upper))
-    wanted = logits.argmax(dim=-1) * inside[..., None]
-    assert torch.equal(dense_classes(decoded, len(SPANS), LENGTH, COLUMNS), wanted)
-    best = logits.softmax(dim=-1)[decoded.sentence, decoded.row, decoded.column, decoded.relation].amax(dim=-1)
-    torch.testing.assert_close(decoded.scores, best.detach())
-
-
-@pytest.mark.parametrize("device", [False, True])
-def test_a_class_as_likely_as_none_is_none_and_4096_cells_of_a_sentence_are_decoded(device):
-    """A table of zeros but for its bias, in both formulations."""
-    left, weight, bias = torch.zeros(2, 40, 8), torch.zeros(2, 4, 8), torch.zeros(2, 4)
-    for more, count in ((0.0, 0), (1e-6, 4096)):
-        bias[1] = more
-        table = PairTable(left, left, weight, bias, features)
-        if device:
-            found = padded.find_cells(table, padded.Pairs(torch.ones(2, 40).bool()))
-        else:
-            found = find_cells(table, plan([(0, 40)] * 2))
-        assert torch.bincount(found.sentence, minlength=2).tolist() == [count] * 2
-
-
-@pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("at_once", [1, 300, 2**24])
-@pytest.mark.parametrize("scaled", [False, True])
-def test_a_padded_table_is_the_whole_table_in_blocks_of_sentences_and_columns(monkeypatch, upper, at_once, scaled):
-    """Gold cells at its first and its last pair, too; rows of zeros are no cells."""
-    monkeypatch.setattr(padded, "cells_at_once", lambda device: at_once)
-    spans = [(0, 8), (0, 3), (0, 0), (0, 5)]
+    monkeypatch.setattr(padded, "cells_at_once", lambda _: at_once[0])
+    monkeypatch.setenv(formulation.VARIABLE, "device" * device)
     inputs = table()
-    cells = join_cells([some_cells(spans, upper), Cells(*torch.tensor([[0], [7], [7], [4], [3]]))])
+    cells = some_cells(spans, upper)
+    if device:
+        cells = join_cells([cells, Cells(*torch.tensor([[0], [7], [7], [4], [3]]))])
     mask = torch.zeros(len(spans), LENGTH, dtype=torch.bool)
     for s, (start, stop) in enumerate(spans):
         mask[s, start:stop] = True
     scale = torch.rand(COLUMNS, dtype=torch.float64) if scaled else None
-    made = padded.Pairs(mask, upper=upper)
+    made = Table(*inputs, features, mask, upper=upper)
     numbers = gold_cells(cells, Shape(len(spans), LENGTH), COLUMNS, upper=upper)
-    numbers = torch.cat([numbers, numbers.new_zeros(3, 6)])
-    fast, columns = padded.cell_loss(PairTable(*inputs, features), made, numbers, scale)
+    fast, columns = made.loss(torch.cat([numbers, numbers.new_zeros(3, 6)]), scale)
     left, right, weight, bias = inputs
     logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
     labels = dense_classes(cells, len(spans), LENGTH, COLUMNS)
-    assert labels[0, 0, 0].any() and labels[0, 7, 7].any()
     every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
     inside = mask[:, :, None] & mask[:, None]
     inside = inside.triu() if upper else inside
@@ -130,9 +94,19 @@ def test_a_padded_table_is_the_whole_table_in_blocks_of_sentences_and_columns(mo
     slow = torch.autograd.grad(2 * wanted, inputs)
     for ours, theirs in zip(torch.autograd.grad(2 * fast, inputs), slow, strict=True):
         torch.testing.assert_close(ours, theirs)
-    with torch.no_grad():
-        found = padded.find_cells(PairTable(*inputs, features), made)
+    found = made.cells()
     best = logits.softmax(dim=-1).max(dim=-1)
     assert torch.equal(dense_classes(found, len(spans), LENGTH, COLUMNS), best.indices * inside[..., None])
     torch.testing.assert_close(found.scores, best.values[found.sentence, found.row, found.column, found.relation])
-    assert padded.Pairs(torch.zeros(2, 3).bool(), upper=upper).pairs == 1  # a divisor
+    assert Table(*inputs, features, torch.zeros_like(mask), upper=upper).pairs == 1  # a divisor
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_a_class_as_likely_as_none_is_none_and_4096_cells_of_a_sentence_are_decoded(monkeypatch, device):
+    """A table of zeros but for its bias, in both formulations."""
+    monkeypatch.setenv(formulation.VARIABLE, "device" * device)
+    left, weight, bias = torch.zeros(2, 40, 8), torch.zeros(2, 4, 8), torch.zeros(2, 4)
+    for more, count in ((0.0, 0), (1e-6, 4096)):
+        bias[1] = more
+        found = Table(left, left, weight, bias, features, torch.ones(2, 40)).cells()
+        assert torch.bincount(found.sentence, minlength=2).tolist() == [count] * 2

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.extractors import screen
-from tripleaudit.extractors.pairs import PairTable, find_cells, plan
+from tripleaudit.extractors.tables import Table
 
 FEATURES = {
     "relu": lambda a, b: torch.relu(a + b),
@@ -50,12 +50,13 @@ def test_no_pair_that_could_be_positive_is_lost(seed, name, power):
 @pytest.mark.parametrize("upper", [False, True])
 def test_decoded_cells_are_those_of_whole_tables(monkeypatch, name, upper):
     arguments = table(3, FEATURES[name])
-    blocks = plan([(1, 12), (0, 13)], upper=upper)
+    mask = torch.ones(2, 13)
+    mask[0, 0] = mask[0, 12] = 0
     found = []
     for at_once, used in ((20, True), (1024, True), (0, False)):
         monkeypatch.setattr(screen, "available", lambda used=used: used)
         monkeypatch.setattr(screen, "PAIRS_AT_ONCE", at_once)
-        cells = find_cells(PairTable(*arguments), blocks)
+        cells = Table(*arguments, mask, upper=upper).cells()
         rows = zip(cells.sentence, cells.row, cells.column, cells.relation, cells.classes, strict=True)
         found.append(dict(zip([tuple(map(int, row)) for row in rows], cells.scores.tolist(), strict=True)))
     assert len(found[2]) > 5

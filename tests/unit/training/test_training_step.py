@@ -2,7 +2,6 @@
 
 import contextlib
 import sys
-import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build, toy_sentences
-from tripleaudit.extractors.batches import Shape, ahead, last_rows
+from tripleaudit.extractors.batches import Shape, last_rows
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training import step as steps
@@ -54,26 +53,6 @@ def test_static_shapes_are_few():
 def test_of_rows_for_one_cell_the_last_counts():
     assert last_rows(np.array([3, 1, 3, 3, 2, 1])).tolist() == [False, False, False, True, True, True]
     assert last_rows(np.zeros(0, dtype=np.int64)).tolist() == []
-
-
-def test_items_are_read_ahead_in_order_and_errors_arrive():
-    read = []
-
-    def numbers():
-        for number in range(20):
-            read.append(number)
-            yield number
-        raise ValueError("no more")
-
-    items = ahead(numbers(), 3)
-    assert next(items) == 0
-    with pytest.raises(ValueError, match="no more"):
-        assert list(items) == [*range(1, 20)]
-    before = threading.active_count()
-    endless = ahead(iter(int, 1), 2)
-    next(endless)
-    endless.close()
-    assert threading.active_count() == before
 
 
 def test_a_static_batch_brings_its_learning_rates(tiny_encoder):

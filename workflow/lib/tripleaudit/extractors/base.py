@@ -233,9 +233,13 @@ class Extractor(PreTrainedModel):
                 nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
                 attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
         output = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **further)
-        if self.types is not None and input_ids is not None and not self.training:
-            self._states = output.last_hidden_state  # types are told from them
+        self.keep_states(output.last_hidden_state)
         return output
+
+    def keep_states(self, states: Tensor) -> None:
+        """Keep the states [B, L, H] of a batch's tokens for the types of entities, where these were learnt."""
+        if self.types is not None and not self.training:
+            self._states = states
 
     @property
     def hidden_size(self) -> int:
@@ -403,8 +407,6 @@ class Extractor(PreTrainedModel):
         """Rows and scores of a batch, on the host; the states [B, L, H] that tell types, where these were learnt."""
         rows, scores = self.predict_rows(**batch)
         states, self._states = self._states, None
-        if self.types is not None and states is None:  # the encoder has read more than the texts
-            states, self._states = self.encode(batch["input_ids"], batch["attention_mask"]), None
         return rows.cpu(), scores.float().cpu(), states
 
     def extract(

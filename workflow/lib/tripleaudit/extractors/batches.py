@@ -1,11 +1,10 @@
 """Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and ``predict_rows`` take."""
 
-import contextlib
-import queue
-import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -169,39 +168,15 @@ def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
 
 def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
     """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
-    ready: queue.Queue = queue.Queue(most)
-    stopped = threading.Event()
-
-    def read() -> None:
-        try:
-            for item in items:
-                while not stopped.is_set():
-                    with contextlib.suppress(queue.Full):
-                        ready.put((item, None), timeout=0.1)
-                        break
-                if stopped.is_set():
-                    return
-            last = None, StopIteration()
-        except BaseException as error:  # noqa: BLE001  raised where the items are wanted
-            last = None, error
-        while not stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                ready.put(last, timeout=0.1)
-                return
-
-    thread = threading.Thread(target=read, name="batches", daemon=True)
-    thread.start()
+    end: Any = object()
+    beside = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
-        while True:
-            item, error = ready.get()
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
+        waiting = deque(beside.submit(next, items, end) for _ in range(most))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(beside.submit(next, items, end))
             yield item
     finally:
-        stopped.set()
-        thread.join()
+        beside.shutdown(cancel_futures=True)
 
 
 def joined(parts: Sequence[Tensor], dim: int = 0) -> Tensor:

@@ -6,6 +6,7 @@ one sentence is too large, of columns.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +16,10 @@ from torch.autograd.function import once_differentiable
 from tripleaudit.extractors.batches import joined, slices
 from tripleaudit.extractors.formulation import Chunks, cells_at_once
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features, PairTable
+from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features, most_certain
+
+if TYPE_CHECKING:
+    from tripleaudit.extractors.tables import Table
 
 TILE = 8  # columns; of other widths matrix products on a GPU load number by number
 
@@ -93,25 +97,14 @@ def numbers(cells: Cells, length: int, *, upper: bool = False) -> Tensor:
     return cells.sentence * number_of_pairs(length, upper) + place
 
 
-def cell_loss(table: PairTable, pairs: Pairs, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Sum of cross-entropies over all valid pairs and all columns; class 0 for all but the listed cells.
-
-    Args:
-        table: what it is computed from.
-        pairs: all of the batch.
-        cells: [n, 6], what :func:`tables.gold_cells` gives.
-        scale: [G] factors of the columns' losses; 1 if None.
-
-    Returns:
-        the scaled sum (scalar), and the unscaled sum of each column [G], detached.
-    """
-    left, right, weight, bias, features = table
-    columns = weight.shape[1]
-    with torch.autocast(left.device.type, enabled=False):
-        if columns % TILE:
-            scale = F.pad(bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
-        weight, bias = whole_tiles(weight, bias)
-        loss, sums = _CellLoss.apply(left, right, weight, bias, features, pairs, cells, scale, table.learns)
+def cell_loss(table: "Table", cells: Tensor, scale: Tensor | None) -> tuple[Tensor, Tensor]:
+    """See :meth:`tables.Table.loss`."""
+    columns = table.weight.shape[1]
+    if columns % TILE:
+        scale = F.pad(table.bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
+    weight, bias = whole_tiles(table.weight, table.bias)
+    parts = table.left, table.right, weight, bias, table.features, table.walk
+    loss, sums = _CellLoss.apply(*parts, cells, scale, table.learns)
     return loss, sums[:columns]
 
 
@@ -195,34 +188,29 @@ def _within(
     return none, none + class_ * shape[2], column, (class_ > 0).to(dtype)
 
 
-@torch.no_grad()
-def find_cells(table: PairTable, pairs: Pairs) -> Cells:
-    """Cells whose best class is not 0, on the host; at most ``MOST_CELLS`` (the most certain) a sentence.
-
-    Waits for the device twice a block, however many sentences it has. Args: as in :func:`cell_loss`.
-    """
-    left, right, weight, bias, features = table
-    weight, bias = whole_tiles(weight.to(left.dtype), bias.to(left.dtype))
+def find_cells(table: "Table") -> Cells:
+    """See :meth:`tables.Table.cells`; on the host. Waits for the device twice a block, whatever it holds."""
+    left, right, features, pairs = table.left, table.right, table.features, table.walk
+    weight, bias = whole_tiles(table.weight.to(left.dtype), table.bias.to(left.dtype))
     classes, columns, _ = weight.shape
     sentences, chunks = pairs.blocks(classes, columns)
     found = []
-    with torch.autocast(left.device.type, enabled=False):
-        for block in sentences:
-            x, _ = pairs.join(features, left[block], right[block])
-            mask = pairs.valid(block, torch.bool)
-            for chunk in chunks:
-                z = torch.addmm(bias[:, chunk].flatten(), x, weight[:, chunk].flatten(0, 1).T)
-                z = z.view(len(x), classes, -1)  # [N, C, g]
-                positive = (z[:, 1:].amax(dim=1) > z[:, 0]) & mask[:, None]
-                by_sentence = positive.view(-1, pairs.count * z.shape[2])
-                if int(by_sentence.sum(dim=1).max()) > MOST_CELLS:
-                    scores = raise_precision(z).softmax(dim=1).amax(dim=1).masked_fill(~positive, 0)
-                    best = scores.view(by_sentence.shape).topk(MOST_CELLS)
-                    positive = torch.zeros_like(by_sentence).scatter_(1, best.indices, best.values > 0)
-                pair, column = torch.nonzero(positive.view(len(x), -1), as_tuple=True)
-                scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
-                place = pair + block.start * pairs.count
-                found.append((torch.stack([place, column + chunk.start, class_]), scores))
+    for block in sentences:
+        x, _ = pairs.join(features, left[block], right[block])
+        mask = pairs.valid(block, torch.bool)
+        for chunk in chunks:
+            z = torch.addmm(bias[:, chunk].flatten(), x, weight[:, chunk].flatten(0, 1).T)
+            z = z.view(len(x), classes, -1)  # [N, C, g]
+            positive = (z[:, 1:].amax(dim=1) > z[:, 0]) & mask[:, None]
+            by_sentence = positive.view(-1, pairs.count * z.shape[2])
+            if int(by_sentence.sum(dim=1).max()) > MOST_CELLS:
+                scores = raise_precision(z).softmax(dim=1).amax(dim=1).masked_fill(~positive, 0)
+                best = scores.view(by_sentence.shape).topk(MOST_CELLS)
+                positive = torch.zeros_like(by_sentence).scatter_(1, best.indices, best.values > 0)
+            pair, column = torch.nonzero(positive.view(len(x), -1), as_tuple=True)
+            scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
+            place = pair + block.start * pairs.count
+            found.append((torch.stack([place, column + chunk.start, class_]), scores))
     numbers, scores = (joined(each, dim=-1).cpu() for each in zip(*found, strict=True))
     place, column, class_ = numbers
     sentence, place = place // pairs.count, place % pairs.count
@@ -230,15 +218,4 @@ def find_cells(table: PairTable, pairs: Pairs) -> Cells:
         row, at = torch.triu_indices(pairs.length, pairs.length)[:, place]
     else:
         row, at = place // pairs.length, place % pairs.length
-    return _most_certain(Cells(sentence, row, at, column, class_, scores), pairs.batch)
-
-
-def _most_certain(cells: Cells, sentences: int) -> Cells:
-    """At most ``MOST_CELLS`` cells of each sentence."""
-    counts = torch.bincount(cells.sentence, minlength=sentences)
-    if not len(cells) or int(counts.max()) <= MOST_CELLS:
-        return cells
-    order = torch.argsort(cells.scores, descending=True, stable=True)
-    order = order[torch.argsort(cells.sentence[order], stable=True)]
-    rank = torch.arange(len(order)) - (counts.cumsum(0) - counts)[cells.sentence[order]]
-    return cells.select(order[rank < MOST_CELLS])
+    return most_certain(Cells(sentence, row, at, column, class_, scores), pairs.batch)

@@ -11,7 +11,7 @@ on a CPU computes logits only for the pairs that :mod:`tripleaudit.extractors.sc
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -21,33 +21,14 @@ from tripleaudit.extractors import screen
 from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.losses import last_written, raise_precision
 
+if TYPE_CHECKING:
+    from tripleaudit.extractors.tables import Table
+
 PAIRS_AT_ONCE = 2**12  # of a block
 LOGITS_AT_ONCE = 2**20  # of a chunk
 MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
 
 Features = Callable[[Tensor, Tensor], Tensor]
-
-
-class PairTable(NamedTuple):
-    """What a table is computed from: its cells are ``weight`` times the features of a pair, plus ``bias``.
-
-    Attributes:
-        left, right: [B, L, D], what each token brings to a pair.
-        weight: [C, G, D] for C classes and G columns (relations).
-        bias: [C, G].
-        features: maps [..., D] and [..., D], which broadcast, to [..., D].
-    """
-
-    left: Tensor
-    right: Tensor
-    weight: Tensor
-    bias: Tensor
-    features: Features
-
-    @property
-    def learns(self) -> bool:
-        """Whether gradients are wanted."""
-        return torch.is_grad_enabled() and any(each.requires_grad for each in self[:4])
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,20 +156,11 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
     return Cells(*(torch.cat([getattr(part, name) for part in parts]) for name in _FIELDS), scores)
 
 
-def cell_loss(table: PairTable, plan: Plan, cells: Cells, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Sum of cross-entropies over all pairs of the blocks and all columns; class 0 for all but the listed cells.
-
-    Args:
-        table: what it is computed from.
-        plan: the pairs that take part; every cell is one of them.
-        cells: positive cells, classes 1..C-1, each cell once.
-        scale: [G] factors of the columns' losses; 1 if None.
-
-    Returns:
-        the scaled sum (scalar), and the unscaled sum of each column [G], detached.
-    """
-    with torch.autocast(table.left.device.type, enabled=False):
-        return _CellLoss.apply(*table, plan, cells, scale, table.learns)
+def cell_loss(table: "Table", cells: Tensor, scale: Tensor | None) -> tuple[Tensor, Tensor]:
+    """See :meth:`tables.Table.loss`."""
+    cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
+    parts = table.left, table.right, table.weight, table.bias, table.features, table.walk
+    return _CellLoss.apply(*parts, Cells(*cells[:, :5].unbind(1)), scale, table.learns)
 
 
 class _CellLoss(torch.autograd.Function):
@@ -291,38 +263,34 @@ def _sort_cells(cells: Cells, plan: Plan, classes: int, columns: int, length: in
     )
 
 
-def find_cells(table: PairTable, plan: Plan) -> Cells:
-    """Cells whose best class is not 0, in no particular order; at most ``MOST_CELLS`` (the most certain) a sentence.
-
-    Args: as in :func:`cell_loss`.
-    """
-    left, right, weight, bias, features = table
-    classes, columns, _ = weight.shape
-    weight, bias = weight.to(left.dtype), bias.to(left.dtype)
+def find_cells(table: "Table") -> Cells:
+    """See :meth:`tables.Table.cells`."""
+    left, right, features, plan = table.left, table.right, table.features, table.walk
+    classes, columns, _ = table.weight.shape
+    weight, bias = table.weight.to(left.dtype), table.bias.to(left.dtype)
     device = left.device
     none = torch.zeros(0, dtype=torch.long, device=device)
     found: dict[int, list[Cells]] = {}
-    with torch.autocast(device.type, enabled=False):
-        sieve = screen.Screen(weight, bias) if screen.available() else None
-        for block in _portions(plan.blocks) if sieve else plan.blocks:
-            a = left[block.sentence, block.top : block.bottom]
-            b = right[block.sentence, block.first : block.stop]
-            x = block.join(features, a, b)
-            row, column = block.indices(device)
-            if sieve is not None:
-                kept = sieve.pairs(x)
-                row, column = row[kept], column[kept]
-                x = features(a[row - block.top], b[column - block.first])
-            if not len(x):
-                continue
-            for start, stop in plan.column_chunks(len(x), classes, columns):
-                z = chunk_logits(x, weight[:, start:stop], bias[:, start:stop])
-                relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
-                scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
-                sentence = torch.full_like(pair, block.sentence)
-                part = Cells(sentence, row[pair], column[pair], relation + start, class_, scores)
-                found.setdefault(block.sentence, []).append(_most_certain(part))
-    parts = [_most_certain(join_cells(each)) for each in found.values()]
+    sieve = screen.Screen(weight, bias) if screen.available() else None
+    for block in _portions(plan.blocks) if sieve else plan.blocks:
+        a = left[block.sentence, block.top : block.bottom]
+        b = right[block.sentence, block.first : block.stop]
+        x = block.join(features, a, b)
+        row, column = block.indices(device)
+        if sieve is not None:
+            kept = sieve.pairs(x)
+            row, column = row[kept], column[kept]
+            x = features(a[row - block.top], b[column - block.first])
+        if not len(x):
+            continue
+        for start, stop in plan.column_chunks(len(x), classes, columns):
+            z = chunk_logits(x, weight[:, start:stop], bias[:, start:stop])
+            relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
+            scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
+            sentence = torch.full_like(pair, block.sentence)
+            part = Cells(sentence, row[pair], column[pair], relation + start, class_, scores)
+            found.setdefault(block.sentence, []).append(most_certain(part, len(left)))
+    parts = [most_certain(join_cells(each), len(left)) for each in found.values()]
     return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=device))
 
 
@@ -335,7 +303,12 @@ def _portions(blocks: Sequence[Block]) -> Iterator[Block]:
             yield Block(block.sentence, top, bottom, top if block.upper else block.first, block.stop, block.upper)
 
 
-def _most_certain(cells: Cells) -> Cells:
-    if len(cells) <= MOST_CELLS:
+def most_certain(cells: Cells, sentences: int) -> Cells:
+    """At most ``MOST_CELLS`` cells of each sentence."""
+    counts = torch.bincount(cells.sentence, minlength=sentences)
+    if not len(cells) or int(counts.max()) <= MOST_CELLS:
         return cells
-    return cells.select(cells.scores.topk(MOST_CELLS).indices)
+    order = torch.argsort(cells.scores, descending=True, stable=True)
+    order = order[torch.argsort(cells.sentence[order], stable=True)]
+    rank = torch.arange(len(order)) - (counts.cumsum(0) - counts)[cells.sentence[order]]
+    return cells.select(order[rank < MOST_CELLS])

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.declared import PtrNetSettings
-from tripleaudit.extractors.decoding import Found
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
@@ -239,54 +238,28 @@ class PtrNet(Extractor):
         word_last: Tensor,
     ) -> tuple[Tensor, Tensor]:
         words = self.read(input_ids, attention_mask, word_first)
-        state = self.start(words)
-        if on_device(words.vectors):
-            rows, score = self.write_all(words, state)
-            return self.rows_of_text(rows.cpu(), score.cpu(), input_ids.cpu(), word_first.cpu(), word_last.cpu())
+        state, device = self.start(words), on_device(input_ids)
         sentence = torch.arange(len(input_ids), device=input_ids.device)
-        found = Found(input_ids.device)
-        for _ in range(self.config.max_triples):
-            state, relation_logits, pointer_logits, arguments = self.advance(words, state)
-            probability, relation = best_relation(relation_logits)
-            going = torch.nonzero(relation != NONE)[:, 0]
-            if not len(going):
-                break
-            state = self.write(state, arguments, relation)
-            if len(going) < len(sentence):
-                words, state, sentence = words.take(going), state.take(going), sentence[going]
-                pointer_logits, probability, relation = pointer_logits[going], probability[going], relation[going]
-            spans, likelihood = best_spans(pointer_logits, words.mask.T, self.config.max_words)
-            kept = torch.isfinite(likelihood)
-            subject, object_ = spans[kept, :2].T, spans[kept, 2:].T
-            score = (likelihood.exp() * probability)[kept]
-            found.add(sentence[kept], *subject, relation[kept] - FIRST_RELATION, *object_, score)
-        return self.rows_of_text(*found.all(), input_ids, word_first, word_last)
-
-    def write_all(self, words: Words, state: State) -> tuple[Tensor, Tensor]:
-        """Let every sentence take as many steps as the longest one; rows [n, 6] of words and scores [n].
-
-        Waits for the device once a step, and twice in the end.
-        """
-        steps, going = [], words.mask.new_ones(words.mask.shape[1])
+        going = torch.ones_like(sentence, dtype=torch.bool)
+        rows, scores, kept = [sentence.new_zeros(0, 6)], [words.vectors.new_zeros(0)], [going[:0]]
         for _ in range(self.config.max_triples):
             state, relation_logits, pointer_logits, arguments = self.advance(words, state)
             probability, relation = best_relation(relation_logits)
             going = going & (relation != NONE)
             if not going.any():
                 break
-            steps.append((going, probability, relation, pointer_logits))
             state = self.write(state, arguments, relation)
-        if not steps:
-            return words.back.new_zeros(0, 6), words.vectors.new_zeros(0)
-        going, probability, relation, logits = (torch.stack(each) for each in zip(*steps, strict=True))  # [T, B, …]
-        mask = words.mask.T.expand(len(steps), -1, -1).flatten(0, 1)
-        spans, likelihood = best_spans(logits.flatten(0, 1), mask, self.config.max_words)
-        sentence = torch.arange(going.shape[1], device=going.device).expand_as(going)
-        rows = torch.stack(
-            [sentence.flatten(), *spans[:, :2].T, relation.flatten() - FIRST_RELATION, *spans[:, 2:].T], dim=1
-        )
-        kept = going.flatten() & torch.isfinite(likelihood)
-        return rows[kept], (likelihood.exp() * probability.flatten())[kept].float()
+            if not device and not going.all():  # a GPU lets every sentence take as many steps as the longest one
+                some = torch.nonzero(going)[:, 0]
+                words, state, sentence, going = words.take(some), state.take(some), sentence[some], going[some]
+                pointer_logits, probability, relation = pointer_logits[some], probability[some], relation[some]
+            spans, likelihood = best_spans(pointer_logits, words.mask.T, self.config.max_words)
+            rows.append(torch.stack([sentence, *spans[:, :2].T, relation - FIRST_RELATION, *spans[:, 2:].T], dim=1))
+            scores.append((likelihood.exp() * probability).float())
+            kept.append(going & torch.isfinite(likelihood))
+        found = torch.cat(kept)
+        parts = torch.cat(rows)[found], torch.cat(scores)[found], input_ids, word_first, word_last
+        return self.rows_of_text(*(each.cpu() for each in parts))
 
     def rows_of_text(
         self, rows: Tensor, score: Tensor, input_ids: Tensor, word_first: Tensor, word_last: Tensor

@@ -5,6 +5,11 @@ Behind :class:`Table` stand two ways of computing the same numbers: :mod:`triple
 sentence by sentence, and :mod:`tripleaudit.extractors.padded` on a GPU, whole batches in static shapes.
 """
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,13 +17,14 @@ from torch import Tensor
 from tripleaudit.extractors import padded, pairs
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.formulation import Chunks, on_device
-from tripleaudit.extractors.pairs import Cells, Features, PairTable
+from tripleaudit.extractors.pairs import Cells
 
 
+@dataclass(frozen=True, eq=False)
 class Table:
     """The table of a batch.
 
-    Args:
+    Attributes:
         left, right: [B, L, D], what each token brings to a pair.
         weight: [C, G, D] for C classes, of which 0 is none, and G columns.
         bias: [C, G].
@@ -28,29 +34,32 @@ class Table:
         upper: only pairs with i <= j.
     """
 
-    def __init__(
-        self,
-        left: Tensor,
-        right: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        features: Features,
-        mask: Tensor,
-        chunks: Chunks | None = None,
-        *,
-        upper: bool = False,
-    ):
-        self._parts = PairTable(left, right, weight, bias, features)
-        self._device = on_device(left)
-        if self._device:
-            self._walk = padded.Pairs(mask.bool(), chunks, upper=upper)
-        else:
-            self._walk = pairs.plan(pairs.spans_of(mask), chunks, upper=upper)
+    left: Tensor
+    right: Tensor
+    weight: Tensor
+    bias: Tensor
+    features: Callable[[Tensor, Tensor], Tensor]
+    mask: Tensor
+    chunks: Chunks | None = None
+    upper: bool = False
+
+    @functools.cached_property
+    def walk(self) -> Any:
+        """How the pairs are gone through: a :class:`padded.Pairs` or a :class:`pairs.Plan`."""
+        if on_device(self.left):
+            return padded.Pairs(self.mask.bool(), self.chunks, upper=self.upper)
+        return pairs.plan(pairs.spans_of(self.mask), self.chunks, upper=self.upper)
+
+    @property
+    def learns(self) -> bool:
+        """Whether gradients are wanted."""
+        parts = self.left, self.right, self.weight, self.bias
+        return torch.is_grad_enabled() and any(each.requires_grad for each in parts)
 
     @property
     def pairs(self) -> Tensor | int:
         """Number of pairs, at least 1."""
-        return self._walk.pairs
+        return self.walk.pairs
 
     def loss(self, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Sum of cross-entropies over all pairs and all columns; class 0 for all but the gold cells.
@@ -62,14 +71,15 @@ class Table:
         Returns:
             the scaled sum (scalar), and the unscaled sum of each column [G], detached.
         """
-        if self._device:
-            return padded.cell_loss(self._parts, self._walk, cells, scale)
-        cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
-        return pairs.cell_loss(self._parts, self._walk, Cells(*cells[:, :5].unbind(1)), scale)
+        with torch.autocast(self.left.device.type, enabled=False):
+            return (padded if on_device(self.left) else pairs).cell_loss(self, cells, scale)
 
+    @torch.no_grad()
     def cells(self) -> Cells:
-        """Cells whose best class is not 0; at most ``pairs.MOST_CELLS`` (the most certain) a sentence."""
-        return (padded if self._device else pairs).find_cells(self._parts, self._walk)
+        """Cells whose best class is not 0, in no particular order; of each sentence at most ``pairs.MOST_CELLS``, the
+        most certain."""
+        with torch.autocast(self.left.device.type, enabled=False):
+            return (padded if on_device(self.left) else pairs).find_cells(self)
 
 
 def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False) -> Tensor:

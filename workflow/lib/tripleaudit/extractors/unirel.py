@@ -139,7 +139,9 @@ class UniRel(Extractor):
             further["token_type_ids"] = of_relation.long()
         mask = (place < used + relations).long()
         states = self.encoded(None, mask, inputs_embeds=_reordered(both, inward), **further).last_hidden_state
-        return _reordered(states, outward)
+        states = _reordered(states, outward)
+        self.keep_states(states[:, :length])
+        return states
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """States [B, L, H] of the tokens."""
