@@ -3,18 +3,22 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from transformers import AutoTokenizer
 
+from support.webnlg import read_triple_list
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, token_triples
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.randomness import generator
+from tripleaudit.training import data
 from tripleaudit.training.data import Collator, TrainingSentences
 
 WORDS = (
@@ -404,6 +408,67 @@ def check_extractor(
     check_save_and_load(model, folder)
     check_padding_invariance(model)
     return model
+
+
+class ExtractorContract:
+    """What holds for every extractor; the class of a test module says what is its own.
+
+    Attributes:
+        kind: the extractor; ``layout`` of its tokens, by default its own.
+        oracle: see :func:`ceiling`; ``words`` as there.
+        ceilings: corpus of real data -> F1 in percent, met ``within`` so much.
+        whole, overfit: settings of :func:`check_extractor`, and what it overfits with.
+        plain: ``(model, batch) -> loss`` by the paper's formulas, for models with the settings ``exact`` that
+            ``prepare`` may alter; ``extra`` are more sentences than the toy ones; ``first`` draws the first of all.
+        portions: the module, and its constants that say how much is decoded at once.
+    """
+
+    kind: ClassVar[type[Extractor]]
+    layout: ClassVar[str] = ""
+    oracle: ClassVar[Oracle]
+    words: ClassVar[bool] = False
+    ceilings: ClassVar[dict[str, float]]
+    within: ClassVar[float] = 0.1
+    whole: ClassVar[dict] = {}
+    overfit: ClassVar[dict] = {}
+    plain: ClassVar[Callable | None] = None
+    exact: ClassVar[dict] = {}
+    extra: ClassVar[Sequence[Sentence]] = ()
+    first: ClassVar[bool] = False
+    portions: ClassVar[tuple] = ()
+
+    @staticmethod
+    def prepare(model: Extractor) -> None:
+        """Alter weights before losses are compared."""
+
+    def test_whole_model(self, tiny_encoder, tmp_path):
+        check_extractor(self.kind, tiny_encoder, tmp_path / "saved", overfit=self.overfit, **self.whole)
+
+    @pytest.mark.parametrize("corpus", ["nyt", "webnlg"])
+    def test_ceilings_on_real_test_sets(self, real_data, minilm, corpus):
+        sentences = read_triple_list(real_data / corpus / "test_triples.json")
+        relations = sorted({triple.relation for each in sentences for triple in each.triples})
+        aligner = Aligner(AutoTokenizer.from_pretrained(minilm), self.layout or self.kind.settings().layout)
+        reached = ceiling(self.oracle, sentences, aligner, relations, words=self.words)
+        assert 100 * reached == pytest.approx(self.ceilings[corpus], abs=self.within)
+
+    @pytest.mark.parametrize("which", ["toy sentences", "one word"])
+    def test_loss_and_gradients_are_those_of_the_plain_formulas(self, tiny_encoder, monkeypatch, which):
+        if self.plain is None:
+            pytest.skip("has a comparison of its own")
+        if self.first:
+            monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
+        model = build(self.kind, tiny_encoder, **self.exact).double()
+        with torch.no_grad():
+            self.prepare(model)
+        batch = training_batch(model, one_word() if which == "one word" else [*toy_sentences(), *self.extra])
+        check_loss(model, model(**batch).loss, self.plain(model, batch))
+
+    @pytest.mark.parametrize("at_once", [1, 3])
+    def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(self, monkeypatch, at_once):
+        if not self.portions:
+            pytest.skip("decodes everything at once")
+        check_portions(monkeypatch, self.oracle, self.portions[0], at_once, *self.portions[1:])
 
 
 def dense(shape: tuple[int, ...], *indices: torch.Tensor) -> torch.Tensor:

@@ -10,21 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
-    Zeros,
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
-    check_loss,
     dense,
-    one_word,
     random_batch,
     sentence,
     toy_sentences,
     training_batch,
     worked_example,
 )
-from support.webnlg import read_triple_list
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.birte import (
     BiRTE,
@@ -35,7 +29,6 @@ from tripleaudit.extractors.birte import (
     mean_at,
 )
 from tripleaudit.extractors.casrel import draw_subjects
-from tripleaudit.training import data
 from tripleaudit.training.data import Collator, TrainingSentences
 
 
@@ -121,6 +114,18 @@ def nearest(spans: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Spans as start/end taggers give them back: each start with the nearest end."""
     ends = {end for _, end in spans}
     return {(start, min(end for end in ends if end >= start)) for start, _ in spans}
+
+
+class TestBiRTE(ExtractorContract):
+    kind = BiRTE
+    oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
+    ceilings = {"nyt": 99.99, "webnlg": 99.59}
+    whole = exact = {"dropout": 0.0}
+    first = True
+
+    @staticmethod
+    def prepare(model):
+        model.biaffine.mul_(20)
 
 
 def test_worked_example(tiny_encoder):
@@ -220,16 +225,6 @@ def test_folded_tagger_equals_the_plain_one():
         torch.testing.assert_close(fast[row], tagger(tokens[number] * mean + pooled[number]), rtol=0, atol=1e-12)
 
 
-def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
-    model = build(BiRTE, tiny_encoder, dropout=0.0).double()
-    monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
-    batch = training_batch(model, toy_sentences())
-    with torch.no_grad():
-        model.biaffine.mul_(20)
-    fast, naive = model(**batch).loss, naive_loss(model, batch)
-    check_loss(model, fast, naive)
-
-
 def test_prediction_scores_pairs_as_training_does(tiny_encoder):
     model = build(BiRTE, tiny_encoder).double().eval()
     e = torch.randn(3, 8, 32, dtype=torch.float64)
@@ -250,10 +245,6 @@ def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
     }  # fmt: skip
 
 
-def test_whole_model(tiny_encoder, tmp_path):
-    check_extractor(BiRTE, tiny_encoder, tmp_path / "saved", dropout=0.0)
-
-
 def test_an_encoder_without_a_pooler_gets_one(tiny_encoder, tmp_path):
     from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
 
@@ -264,16 +255,6 @@ def test_an_encoder_without_a_pooler_gets_one(tiny_encoder, tmp_path):
     model = build(BiRTE, tmp_path / "encoder").eval()
     assert model(**training_batch(model, toy_sentences())).loss > 0
     model.extract(["tim cook leads apple ."])
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 99.59)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
-    assert 100 * reached == pytest.approx(expected, abs=0.1)
 
 
 def test_its_three_stages_draw_apart(tiny_encoder):
@@ -322,12 +303,6 @@ def test_layers_start_as_the_authors_do(tiny_encoder):
     for each in (torch.cat([layer.weight.flatten() for layer in layers]), model.biaffine.flatten(), weights):
         assert each.std().item() == pytest.approx(0.02, rel=0.1) and abs(each.mean().item()) < 0.002
     assert all(not layer.bias.any() for layer in layers)
-
-
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
-    model = build(BiRTE, tiny_encoder, dropout=0.0).double()
-    batch = training_batch(model, one_word())
-    check_loss(model, model(**batch).loss, naive_loss(model, batch))
 
 
 @pytest.mark.parametrize("forwards", [True, False])

@@ -8,27 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
-    Zeros,
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
-    check_loss,
-    check_portions,
     dense,
     f1,
     gold,
-    one_word,
     random_batch,
     sentence,
     toy_sentences,
     training_batch,
     worked_example,
 )
-from support.webnlg import read_triple_list
 from tripleaudit.extractors import casrel
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel, _fill_pseudo_subjects, decode, draw_subjects
-from tripleaudit.training import data
 
 
 def oracle(batch: dict, relations: int):
@@ -51,8 +43,11 @@ def oracle(batch: dict, relations: int):
     return decode(subject * 20 - 10, objects, batch["content_mask"].bool(), relations)
 
 
-def naive_loss(model: CasRel, batch: dict, chosen: dict[int, tuple[int, int]]) -> torch.Tensor:
-    """The loss with dense labels and copied hidden states, term by term as the paper writes it."""
+def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
+    """The loss with dense labels and copied hidden states, term by term as the paper writes it; first subjects."""
+    chosen = {}
+    for row in batch["triples"].tolist():
+        chosen.setdefault(row[0], (row[1], row[2]))
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     mask = batch["attention_mask"].double()
     size, length = mask.shape
@@ -79,6 +74,15 @@ def naive_loss(model: CasRel, batch: dict, chosen: dict[int, tuple[int, int]]) -
             )
         tokens += mask[number].sum()
     return total + sum(terms) / tokens if terms else total
+
+
+class TestCasRel(ExtractorContract):
+    kind = CasRel
+    oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
+    ceilings, within = {"nyt": 99.92, "webnlg": 99.84}, 0.05
+    overfit = {"sentences": toy_sentences(chain=False)}
+    first = True
+    portions = casrel, "ROWS_AT_ONCE"
 
 
 def test_worked_example(tiny_encoder):
@@ -145,17 +149,6 @@ def test_no_subject_gives_no_triple():
     assert scores.shape == (0,)
 
 
-def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
-    model = build(CasRel, tiny_encoder).double()
-    monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))  # the first subject of every sentence
-    batch = training_batch(model, toy_sentences())
-    chosen = {}
-    for row in batch["triples"].tolist():
-        chosen.setdefault(row[0], (row[1], row[2]))
-    fast, naive = model(**batch).loss, naive_loss(model, batch, chosen)
-    check_loss(model, fast, naive)
-
-
 def test_pseudo_subjects_are_content_spans_and_train_empty_objects(tiny_encoder):
     model = build(CasRel, tiny_encoder, zero_subject="random").double()
     zero = [each for each in toy_sentences() if not each.triples]
@@ -181,10 +174,6 @@ def test_a_pseudo_subject_has_one_to_three_tokens_of_the_content_by_hand():
     assert flat[5].tolist() == [42, 42] and filled.all()  # the sentence's own
     nothing = _fill_pseudo_subjects(torch.full((1, 2), 42), present[:1], draws[:1], torch.zeros(1, 8, dtype=torch.long))
     assert nothing[0].tolist() == [[42, 42]] and not nothing[1].any()
-
-
-def test_whole_model(tiny_encoder, tmp_path):
-    check_extractor(CasRel, tiny_encoder, tmp_path / "saved", overfit={"sentences": toy_sentences(chain=False)})
 
 
 def test_a_chain_is_beyond_the_linear_object_taggers(tiny_encoder):
@@ -215,16 +204,6 @@ def test_extract_gives_spans_of_the_text(tiny_encoder):
     assert results[1].triples == ()
     assert all(not list(each.problems()) for each in results)
     assert all(0 < triple.score <= 1 for triple in results[0].triples)
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.92), ("webnlg", 99.84)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
-    assert 100 * reached == pytest.approx(expected, abs=0.05)
 
 
 def test_the_shared_f1_is_not_blind():
@@ -258,12 +237,6 @@ def test_the_score_is_the_product_of_the_four_probabilities_used():
     torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 2.0, 3.0]).sigmoid().prod()[None])
 
 
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
-    model = build(CasRel, tiny_encoder).double()
-    batch = training_batch(model, one_word())
-    check_loss(model, model(**batch).loss, naive_loss(model, batch, {0: (1, 1)}))
-
-
 @pytest.mark.parametrize("which", range(4))
 def test_a_probability_of_exactly_a_half_is_none(which):
     """Of the subject's head and tail, and the object's."""
@@ -289,8 +262,3 @@ def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder, monkeypatch):
         bound = (6 / (width + outputs)) ** 0.5
         for part in layer.weight.split(outputs):
             assert 0.8 * bound < part.abs().max().item() <= bound and part.min() < 0 < part.max()
-
-
-@pytest.mark.parametrize("at_once", [1, 3])
-def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    check_portions(monkeypatch, oracle, casrel, at_once, "ROWS_AT_ONCE")

@@ -57,6 +57,8 @@ def test_the_plan_s_section_is_the_model_s(name):
         ("pfn", {"ends": "middle"}, "model/ends: expected one of word, token, got 'middle'"),
         ("prgc", {"dropout": float("nan")}, "model/dropout: expected a finite number, got nan"),
         ("onerel", {"layout": "markers"}, "model/layout: expected one of subword, marker, got 'markers'"),
+        ("ptrnet", {"order": "never"}, "model/order: expected one of text, epoch, got 'never'"),
+        ("ptrnet", {"max_words": 0}, "model/max_words: expected at least 1, got 0"),
         ("zcc", {"head": "multi"}, "model/head: expected one of binary, mcml, got 'multi'"),
         ("unirel", {"threshold": 0.0}, "model/threshold: expected more than 0, got 0.0"),
         ("unirel", {"threshold": 1.0}, "model/threshold: expected less than 1, got 1.0"),

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    ExtractorContract,
     build,
-    ceiling,
     check_determinism,
     check_overfit,
     check_padding_invariance,
-    check_portions,
     check_save_and_load,
     check_zero_triple_batch,
     random_batch,
@@ -23,9 +22,7 @@ from support.extractors import (
     worked_example,
 )
 from support.pairs import dense_classes, listed, perfect
-from support.webnlg import read_triple_list
 from tripleaudit.extractors import grte, pairs
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.grte import (
     GRTE,
     MMH,
@@ -58,6 +55,21 @@ def naive_loss(model: GRTE, batch: dict) -> torch.Tensor:
     loss = F.cross_entropy(table.movedim(3, 1), labels, reduction="none").sum(dim=-1)
     content = batch["content_mask"].bool()
     return (loss * content[:, :, None] * content[:, None]).sum()
+
+
+class TestGRTE(ExtractorContract):
+    kind = GRTE
+    oracle = staticmethod(oracle)
+    ceilings = {"nyt": 99.99, "webnlg": 99.94}
+    portions = grte, "CANDIDATES"
+
+    def test_whole_model(self, tiny_encoder, tmp_path):
+        settings = {"rounds": 2, "dropout": 0.0}
+        check_zero_triple_batch(build(GRTE, tiny_encoder, **settings).train())
+        check_determinism(GRTE, tiny_encoder, learning_rate=1e-5, rounds=3)  # the loss is a sum: large gradients
+        model = check_overfit(GRTE, tiny_encoder, **settings)
+        check_save_and_load(model, tmp_path / "saved")
+        check_padding_invariance(model)
 
 
 def test_worked_example(tiny_encoder):
@@ -166,25 +178,6 @@ def test_initialisation_is_orthogonal(tiny_encoder):
     torch.testing.assert_close(weight @ weight.T, torch.eye(len(weight)), atol=1e-5, rtol=0)
 
 
-def test_whole_model(tiny_encoder, tmp_path):
-    settings = {"rounds": 2, "dropout": 0.0}
-    check_zero_triple_batch(build(GRTE, tiny_encoder, **settings).train())
-    check_determinism(GRTE, tiny_encoder, learning_rate=1e-5, rounds=3)  # the loss is a sum: large gradients
-    model = check_overfit(GRTE, tiny_encoder, **settings)
-    check_save_and_load(model, tmp_path / "saved")
-    check_padding_invariance(model)
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 99.94)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
-    assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)
-
-
 def test_the_score_is_the_product_of_the_one_or_two_probabilities_used():
     triples = torch.tensor([[0, 1, 1, 0, 4, 4], [0, 2, 2, 1, 5, 6], [1, 2, 3, 0, 5, 5], [1, 1, 2, 1, 5, 7]])
     cells = targets(triples)
@@ -224,11 +217,6 @@ def test_the_refining_block_is_one_of_bert(tiny_encoder, monkeypatch):
         del model.encode
         block = [("weights", rate), ("values", rate)] * 2 + [("values", rate)]
         assert calls == [("values", rate), *block, *block]
-
-
-@pytest.mark.parametrize("at_once", [1, 3])
-def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    check_portions(monkeypatch, oracle, grte, at_once, "CANDIDATES")
 
 
 def test_products_of_more_pairs_than_short_integers_count_equal_dense_ones():

@@ -10,12 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
     check_loss,
-    check_portions,
-    one_word,
     random_batch,
     random_rows,
     toy_sentences,
@@ -23,9 +20,7 @@ from support.extractors import (
     worked_example,
 )
 from support.pairs import perfect
-from support.webnlg import read_triple_list
 from tripleaudit.extractors import pairs, tplinker
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.tplinker import TPLinker, decode, plain_logits, targets
 
@@ -60,6 +55,22 @@ def naive_loss(model: TPLinker, batch: dict, valid: torch.Tensor) -> torch.Tenso
                 count += 1
     entity_weight, link_weight = model.loss_weights()
     return entity_weight * entity_loss / count + link_weight * link_loss / (count * relations)
+
+
+class TestTPLinker(ExtractorContract):
+    kind = TPLinker
+    oracle = staticmethod(oracle)
+    ceilings = {"nyt": 99.99, "webnlg": 100.0}
+    whole, overfit = {"recover_steps": 20, "occurrence": "given"}, {"learning_rate": 1e-2}
+    portions = tplinker, "JOINED_AT_ONCE"
+
+    @staticmethod
+    def plain(model, batch):
+        return naive_loss(model, batch, batch["content_mask"])
+
+    @staticmethod
+    def prepare(model):
+        model.step = 2500
 
 
 def test_worked_example(tiny_encoder):
@@ -180,21 +191,6 @@ def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkey
     assert len(rows) == len(scores)
 
 
-def test_whole_model(tiny_encoder, tmp_path):
-    settings = {"recover_steps": 20, "occurrence": "given"}
-    check_extractor(TPLinker, tiny_encoder, tmp_path / "saved", overfit={"learning_rate": 1e-2}, **settings)
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 100.0)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
-    assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)
-
-
 def test_the_score_is_the_product_of_the_four_probabilities_used():
     triples = torch.tensor([[0, 1, 2, 0, 4, 5], [1, 4, 6, 1, 1, 1]])  # the second has its object first
     cells = targets(triples, 2)
@@ -205,15 +201,3 @@ def test_the_score_is_the_product_of_the_four_probabilities_used():
     rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 8)
     assert rows.tolist() == triples.tolist()
     torch.testing.assert_close(found, torch.tensor([0.5 * 0.6 * 0.7 * 0.8, 0.9 * 0.8 * 0.5 * 0.4]))
-
-
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
-    model = build(TPLinker, tiny_encoder).double()
-    model.step = 2500
-    batch = training_batch(model, one_word())
-    check_loss(model, model(**batch).loss, naive_loss(model, batch, batch["content_mask"]))
-
-
-@pytest.mark.parametrize("at_once", [1, 3])
-def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    check_portions(monkeypatch, oracle, tplinker, at_once, "JOINED_AT_ONCE")

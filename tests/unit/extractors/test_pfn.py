@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
     dense,
     one_word,
     random_batch,
@@ -17,9 +16,6 @@ from support.extractors import (
     training_batch,
     worked_example,
 )
-from support.webnlg import read_triple_list
-from tripleaudit.errors import UserError
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, plain_logits, table_spans
 
 
@@ -86,6 +82,13 @@ def naive_loss(model: PFN, batch: dict) -> torch.Tensor:
         total = total + F.binary_cross_entropy_with_logits(entities, spans, upper, reduction="sum")
         total = total + F.binary_cross_entropy_with_logits(relations, labels, reduction="sum")
     return total / batch["attention_mask"].shape[1]
+
+
+class TestPFN(ExtractorContract):
+    kind = PFN
+    oracle, words = staticmethod(oracle), True
+    ceilings = {"nyt": 98.88, "webnlg": 96.02}
+    whole = {"width": 32, "dropout": 0.0, "drop_connect": 0.0}
 
 
 def test_worked_example(tiny_encoder):
@@ -166,26 +169,6 @@ def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):
     assert torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
     model.train()
     assert not torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
-
-
-def test_settings(tiny_encoder):
-    with pytest.raises(UserError, match="pfn/ends: expected one of word, token, got 'middle'"):
-        build(PFN, tiny_encoder, ends="middle")
-
-
-def test_whole_model(tiny_encoder, tmp_path):
-    check_extractor(PFN, tiny_encoder, tmp_path / "saved", width=32, dropout=0.0, drop_connect=0.0)
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 98.88), ("webnlg", 96.02)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
-    reached = ceiling(oracle, sentences, aligner, relations, words=True)
-    assert 100 * reached == pytest.approx(expected, abs=0.1)
 
 
 @pytest.mark.parametrize("which", ["entity", "relation"])

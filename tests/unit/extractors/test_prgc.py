@@ -7,22 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
-    check_loss,
-    check_portions,
     dense,
-    one_word,
     random_batch,
     toy_sentences,
     training_batch,
     worked_example,
 )
-from support.webnlg import read_triple_list
 from tripleaudit.extractors import correspondence as kernel
 from tripleaudit.extractors import prgc
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.correspondence import _DeviceCorrespondence, correspondence
 from tripleaudit.extractors.dropping import exact_rate
 from tripleaudit.extractors.prgc import (
@@ -117,6 +111,21 @@ def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
             tags = tags + F.cross_entropy(second(first(h).relu()), labels, reduction="sum") / 2
         tokens += len(h)
     return relation / len(repeated) + pair / pairs + tags / tokens
+
+
+class TestPRGC(ExtractorContract):
+    kind = PRGC
+    oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
+    ceilings = {"nyt": 99.97, "webnlg": 99.84}
+    whole, exact = {"dropout": 0.0, "fallback": False}, {"dropout": 0.0}
+    overfit = {"learning_rate": 5e-3, "steps": 600}  # the small initial weights of the heads are slow to grow
+    portions = prgc, "CELLS_AT_ONCE", "PAIRS_AT_ONCE"
+
+    @staticmethod
+    def prepare(model):
+        for name, parameter in model.named_parameters():
+            if not name.startswith("encoder."):
+                parameter.mul_(10)
 
 
 def test_worked_example(tiny_encoder):
@@ -229,17 +238,6 @@ def test_dropout_of_pairs_has_the_right_rate_and_mean():
     assert correspondence(x, x, layer, 0.0).unique().tolist() == [16.0]
 
 
-def test_fast_loss_equals_the_naive_one(tiny_encoder):
-    model = build(PRGC, tiny_encoder, dropout=0.0).double()
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if not name.startswith("encoder."):
-                parameter.mul_(10)
-    batch = training_batch(model, toy_sentences())
-    fast, naive = model(**batch).loss, naive_loss(model, batch)
-    check_loss(model, fast, naive)
-
-
 def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tiny_encoder):
     model = build(PRGC, tiny_encoder)
     zero = [each for each in toy_sentences() if not each.triples]
@@ -248,22 +246,6 @@ def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tin
     assert all(each[:, 0].tolist() == [0, 1] for each in drawn)
     assert {relation for each in drawn for relation in each[:, 1].tolist()} == {0, 1, 2, 3}
     assert all(batch["subject_tags"].sum() == batch["object_tags"].sum() == 0 for batch in batches)
-
-
-def test_whole_model(tiny_encoder, tmp_path):
-    # the small initial weights of the heads are slow to grow at width 32
-    overfit = {"learning_rate": 5e-3, "steps": 600}
-    check_extractor(PRGC, tiny_encoder, tmp_path / "saved", overfit=overfit, dropout=0.0, fallback=False)
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.97), ("webnlg", 99.84)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
-    assert 100 * reached == pytest.approx(expected, abs=0.1)
 
 
 @pytest.mark.parametrize(("relation", "pair", "rows"), [(0.0, 1.0, 0), (1.0, 0.0, 0), (0.01, 0.01, 1)])
@@ -298,12 +280,6 @@ def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept():
         torch.testing.assert_close(one, other)
 
 
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
-    model = build(PRGC, tiny_encoder, dropout=0.0).double()
-    batch = training_batch(model, one_word())
-    check_loss(model, model(**batch).loss, naive_loss(model, batch))
-
-
 def test_layers_start_as_the_authors_do(tiny_encoder):
     """Weights of layers and embeddings normal with a standard deviation of 0.02, biases 0."""
     torch.manual_seed(0)
@@ -327,11 +303,6 @@ def test_at_most_a_hundred_relations_of_a_sentence_are_followed_up():
         PRGC.config_class(),
     )
     assert torch.cat(asked).tolist() == [[sentence, relation] for sentence in (0, 1) for relation in range(100)]
-
-
-@pytest.mark.parametrize("at_once", [1, 3])
-def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(monkeypatch, at_once):
-    check_portions(monkeypatch, oracle, prgc, at_once, "CELLS_AT_ONCE", "PAIRS_AT_ONCE")
 
 
 def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing():

@@ -8,20 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
-    check_loss,
     dense,
-    one_word,
     random_batch,
     sentence,
     toy_sentences,
     training_batch,
     worked_example,
 )
-from support.webnlg import read_triple_list
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
 
 
@@ -96,6 +91,17 @@ def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
     return total + 5.0 * objects / sum(mask[each[0]].sum() for each in copies)
 
 
+class TestTDEER(ExtractorContract):
+    kind = TDEER
+    oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
+    ceilings = {"nyt": 99.73, "webnlg": 98.22}
+    extra = [sentence("tim cook leads apple .", ("tim cook", "C", "apple"), ("tim cook", "C", "leads"), id="several")]
+
+    @staticmethod
+    def prepare(model):
+        model.attention_bias.fill_(0.1)
+
+
 def test_worked_example(tiny_encoder):
     batch = training_batch(build(TDEER, tiny_encoder, neg_samples=5), [worked_example()])
     found = {tuple(row[1:4]): row[4] for row in instances_of(batch)}
@@ -160,19 +166,9 @@ def test_an_eager_model_stays_within_its_limits():
     assert decode((-ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
 
 
-def test_fast_loss_equals_the_naive_one(tiny_encoder):
-    model = build(TDEER, tiny_encoder).double()
-    several = sentence("tim cook leads apple .", ("tim cook", "C", "apple"), ("tim cook", "C", "leads"), id="several")
-    batch = training_batch(model, [*toy_sentences(), several])
-    assert batch["instances"][:, 2].max() == 2  # a subject with two objects
-    with torch.no_grad():
-        model.attention_bias.fill_(0.1)
-    fast, naive = model(**batch).loss, naive_loss(model, batch)
-    check_loss(model, fast, naive)
-
-
-def test_whole_model(tiny_encoder, tmp_path):
-    check_extractor(TDEER, tiny_encoder, tmp_path / "saved")
+def test_a_subject_with_two_objects_is_two_instances(tiny_encoder):
+    batch = training_batch(build(TDEER, tiny_encoder), TestTDEER.extra)
+    assert batch["instances"][:, 2].max() == 2
 
 
 def test_instances_change_with_the_epoch(tiny_encoder):
@@ -180,16 +176,6 @@ def test_instances_change_with_the_epoch(tiny_encoder):
     drawn = {tuple(map(tuple, training_batch(model, toy_sentences(), epoch=epoch)["instances"].tolist()))
              for epoch in range(6)}  # fmt: skip
     assert len(drawn) > 1
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.73), ("webnlg", 98.22)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    reached = ceiling(oracle, sentences, Aligner(AutoTokenizer.from_pretrained(minilm)), relations)
-    assert 100 * reached == pytest.approx(expected, abs=0.1)
 
 
 def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
@@ -231,12 +217,6 @@ def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):
     model = build(TDEER, tiny_encoder)
     weight = model.relation_embedding.weight
     assert 0.04 < weight.abs().max().item() <= 0.05 and weight.min() < -0.04
-
-
-def test_the_loss_of_one_word_equals_the_naive_one(tiny_encoder):
-    model = build(TDEER, tiny_encoder).double()
-    batch = training_batch(model, one_word())
-    check_loss(model, model(**batch).loss, naive_loss(model, batch))
 
 
 @pytest.mark.parametrize("which", range(6))

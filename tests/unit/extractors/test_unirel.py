@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import (
-    TOY_RELATIONS,
+    ExtractorContract,
     build,
-    ceiling,
-    check_extractor,
     dense,
     one_word,
     random_batch,
@@ -21,10 +19,8 @@ from support.extractors import (
     training_batch,
     worked_example,
 )
-from support.webnlg import read_triple_list
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import unirel
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, plain_scores, targets
 
@@ -38,6 +34,13 @@ def perfect(batch: dict, relations: int) -> torch.Tensor:
 
 def oracle(batch: dict, relations: int):
     return decode(perfect(batch, relations), batch["content_mask"].bool())
+
+
+class TestUniRel(ExtractorContract):
+    kind = UniRel
+    oracle = staticmethod(oracle)
+    ceilings = {"nyt": 99.99, "webnlg": 100.0}
+    overfit = {"learning_rate": 5e-3, "steps": 900}
 
 
 def test_worked_example(tiny_encoder):
@@ -160,21 +163,6 @@ def test_an_untrained_model_decodes_a_bounded_number_of_triples(monkeypatch):
     assert len(scores) == 2 * 7 * 3
     assert torch.bincount(rows[:, 0]).tolist() == [21, 21]
     assert len(decode(torch.full((2, 3, 23, 23), -0.1), torch.ones(2, 20, dtype=torch.bool))[0]) == 0
-
-
-def test_whole_model(tiny_encoder, tmp_path):
-    model = check_extractor(UniRel, tiny_encoder, tmp_path / "saved", overfit={"learning_rate": 5e-3, "steps": 900})
-    assert model.config.relations == list(TOY_RELATIONS)
-
-
-@pytest.mark.parametrize(("corpus", "expected"), [("nyt", 99.99), ("webnlg", 100.0)])
-def test_ceilings_on_real_test_sets(real_data, minilm, corpus, expected):
-    from transformers import AutoTokenizer
-
-    sentences = read_triple_list(real_data / corpus / "test_triples.json")
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
-    assert 100 * ceiling(oracle, sentences, aligner, relations) == pytest.approx(expected, abs=0.1)
 
 
 def test_the_score_is_the_product_of_all_eight_probabilities():

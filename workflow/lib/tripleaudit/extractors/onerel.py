@@ -26,7 +26,7 @@ class OneRel(Extractor):
     """The one-module, one-step extractor: tags of (i, r, j) from ``R ReLU(dropout(W[h_i; h_j] + b))``.
 
     Tag 0 is the paper's "-"; in the others H and T are subject (head) and object (tail), B and E an entity's first and
-    last token. The loss takes the tags of the gold triples, which the data loader writes as ``cells``.
+    last token. Every pair of tokens has a tag for every relation, specials included.
     """
 
     name = "onerel"
@@ -41,16 +41,31 @@ class OneRel(Extractor):
         self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # R, [tag, relation]
         self.post_init()
 
+    def features(self, left: Tensor, right: Tensor) -> Tensor:
+        """Features ``ReLU(dropout(W1 h_i + b + W2 h_j))`` of pairs, from ``W1 h_i + b`` and ``W2 h_j``."""
+        return torch.relu_(dropped(left + right, self.config.pair_dropout, self.training))
+
+    def table(self, hidden: Tensor, mask: Tensor) -> Table:
+        """The tags of all pairs, from hidden [B, L, H] and the attention mask [B, L]."""
+        width, relations = self.hidden_size, len(self.config.relations)
+        left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
+        right = F.linear(hidden, self.pair.weight[:, width:])
+        weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
+        return Table(left, right, weight, bias, self.features, mask, self.chunks)
+
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor | None = None, **_: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the loss is the mean cross-entropy of a pair's tags, summed over relations."""
+        """See :meth:`Extractor.forward`; the loss is the mean over pairs of the sum over relations of cross-entropies.
+
+        Args:
+            cells: [n, 6], the gold tags of :meth:`collate_targets`; every other cell has tag 0.
+        """
         hidden = self.encode(input_ids, attention_mask)
         if cells is None:
             return ExtractorOutput(scores={"hidden": hidden})
         table = self.table(dropped(hidden, self.config.hidden_dropout, self.training), attention_mask)
-        total, _ = table.loss(cells)
-        loss = total / table.pairs
+        loss = table.loss(cells)[0] / table.pairs
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 
     @classmethod
@@ -60,27 +75,13 @@ class OneRel(Extractor):
         """Return ``cells`` [n, 6], the tags of the gold triples (:func:`tables.gold_cells`)."""
         return {"cells": gold_cells(targets(stack_triples(rows)), shape, len(config.relations))}
 
-    def table(self, hidden: Tensor, mask: Tensor) -> Table:
-        """The tags of all pairs, specials included, from hidden [B, L, H] and the attention mask [B, L]."""
-        width, relations = self.hidden_size, len(self.config.relations)
-        left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
-        right = F.linear(hidden, self.pair.weight[:, width:])
-        weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
-        return Table(left, right, weight, bias, self.features, mask, self.chunks)
-
-    def features(self, left: Tensor, right: Tensor) -> Tensor:
-        """Pair features ``ReLU(dropout(W[h_i; h_j] + b))`` of the two parts of the sum."""
-        if not self.training or not self.config.pair_dropout:
-            return torch.relu(left + right)
-        return torch.relu_(dropped(left + right, self.config.pair_dropout))
-
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         return decode(self.table(hidden, attention_mask).cells(), len(self.config.relations), hidden.shape[1])
 
 
 def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
-    """The model as the paper writes it, without dropout: logits [B, L, L, 4, R] of all cells from hidden [B, L, H]."""
+    """The same as the paper writes it, to compare, without dropout: logits [B, L, L, 4, R] from hidden [B, L, H]."""
     size = hidden.shape[1]
     joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
     return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
