@@ -1,13 +1,15 @@
 """What classifiers and models that are asked for entities said, as sentences of the page."""
 
+import json
+
 import pytest
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.files import write_jsonl
+from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.kinds import decided
-from tripleaudit.report.study_files import Predicted, entities_of
+from tripleaudit.report.study_files import Predicted, answered_by, entities_of
 from tripleaudit.report.table_files import Links
 from tripleaudit.tables.cells import Cell, about
 
@@ -115,3 +117,22 @@ def test_generative_scores_of_trained_systems_lead_to_the_same_texts_in_the_test
     assert links.address(Cell(1.0, of=trained)).endswith("system=zcc-binary%2Fwz&among=demo%2Fgenerative")
     gold = {**of, "protocol": "gre-sentence-gold", "extractor": "groundtruth", "training": ""}
     assert links.address(Cell(1.0, of=gold)) == "#sentences?set=demo%2Fgenerative"
+
+
+def test_what_a_judge_said_of_a_triple_stands_behind_it(tmp_path):
+    """Of four triples one is not supported, one has an answer that cannot be read, and one was never judged."""
+    texts, judged = tmp_path / "generative/texts", tmp_path / "gre/set/judged/lm/judge"
+    triples = [Triple(Span(0, 3, "Ada"), relation, Span(4, 7, "Ben")) for relation in ("knows", "likes", "is")]
+    save_sentences(texts / "reference.jsonl", [Sentence("s", "Ada Ben", triples[:1])])
+    later = Triple(Span(0, 3, "Ada"), "later", Span(4, 7, "Ben"))
+    save_sentences(texts / "lm/predictions.jsonl", [Sentence("s", "Ada Ben", (*triples, later))])
+    said = [dict(zip(("subject", "relation", "object"), triple.strings, strict=True)) for triple in triples]
+    write_jsonl(texts / "lm/answers.jsonl", [{"id": "s", "text": "Ada Ben", "triples": said}])
+    write_json(judged / "factualness.json", {"Ada Ben": {"score": 0.5, "results": [True, False, None]}})
+    split = '{"parts": [["Ada", "likes", "x"], ["x", "likes", "Ben"]]}'
+    answers = {json.dumps(list(triple.strings)): text for triple, text in zip(triples, ("[]", split, "?"), strict=True)}
+    write_json(judged / "granularity.json", {"Ada Ben": answers})
+    run = answered_by(texts / "lm/answers.jsonl", [tmp_path / "gre/set/judged/other/judge/factualness.json",
+                                                   judged / "factualness.json"])  # fmt: skip
+    (sentence,) = browser_data([run])["sentences"]
+    assert [triple[5:] for triple in sentence["p"][0]] == [[[1.0, 1.0]], [[0.0, 0.14]], [[None, None]], []]

@@ -131,6 +131,11 @@ def granularity(system: System, splits: Splits, official: bool) -> dict[str, flo
     return values
 
 
+def split_value(answer: str) -> float | None:
+    """Return GS of one triple from the answer about it, None where that cannot be read."""
+    return round(math.exp(-count_parts(answer)), 2) if readable_parts(answer) else None
+
+
 def count_brackets(answer: str) -> int:
     """Return the official count of parts: pairs of square brackets, where a single pair means no split."""
     pairs = min(answer.count("["), answer.count("]"))

@@ -207,6 +207,16 @@ class GreScores:
         """Return where what a judge says about a system lies."""
         return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
 
+    def verdicts(self) -> list[str]:
+        """Return what the first judge says about the extractions of language models, which the report shows."""
+        shown = {run for _, run in self.study.language_models.extractions}
+        return [
+            self.judged(dataset, name, self.judges[0], "factualness")
+            for dataset in self.datasets
+            for name, system in self.asked(dataset).items()
+            if system.asked and name in shown
+        ]
+
     def spec(self, dataset: str, name: str) -> tuple[str, list[str]]:
         """Return what decides the scores of a system, as canonical JSON, and the files that it refers to by number.
 

@@ -226,6 +226,7 @@ class Report:
             "rows": [f"{folder}/counts/{row.path}.csv" for row in self.browsed],
             "infused": study.needles.infused(),
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
+            "verdicts": study.grescores.verdicts(),
             "entities": [f"{folder}/needles/models/{run}/entities.jsonl" for run in study.needles.runs],
             "provenance": [
                 *self._of(every, "models/{}/provenance.json"),
@@ -239,6 +240,7 @@ class Report:
         rows = [f"{self.study.places.study}/scores/{row.path}.provenance.json" for row in self.browsed]
         rows += [path for row in self.browsed for path in (row.predictions, row.gold, row.decisions) if path]
         said = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
+        said += [path.replace("factualness.json", "granularity.json") for path in self.study.grescores.verdicts()]
         return list(dict.fromkeys(rows + said + [f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions]))
 
     def facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:

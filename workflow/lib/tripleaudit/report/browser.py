@@ -4,12 +4,14 @@ Offsets count characters (Unicode code points), as everywhere in the project; th
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
+from tripleaudit.grescores.judgements import read_splits, read_verdicts, split_value, triple_json
+from tripleaudit.grescores.systems import read_system
 from tripleaudit.report.answered import answered
 from tripleaudit.report.kinds import CORRECT, KINDS, decided, kind_of
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
@@ -40,8 +42,9 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         and ``kinds`` (``[key, label]``), ``total`` and ``sentences``; a sentence is ``{"id", "c": test set, "t": text,
         "s": stratum, "g": gold triples, "p": {system: predicted triples}, "r": {system: raw answer}, "d": {classifier:
         [whether it has triples, score]}}``, a gold triple
-        ``[subject, relation, object]``, a predicted one ``[subject, relation, object, kind, score]``, and an argument
-        ``[start, end]`` or its text. Systems, relations, test sets and strata are given by number. Where not all
+        ``[subject, relation, object]``, a predicted one ``[subject, relation, object, kind, score]``, where a judge saw
+        it with ``[FS, GS]`` behind (null where its answer cannot be read), and an argument ``[start, end]`` or its
+        text. Systems, relations, test sets and strata are given by number. Where not all
         sentences fit, those kept are spread evenly over each test set.
 
     Raises:
@@ -85,7 +88,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             }
         key = system_key(run.training, run.extractor, run.noise)
         systems.append({"key": clean(key), "name": system_label(run, predicted), "set": place})
-        stopped = _stopped(run, counts)
+        stopped, marks = _stopped(run, counts), _marks(run)
         for id_, (yes, score) in answers.decisions.items():
             if id_ in mine:
                 mine[id_].setdefault("d", {})[len(systems) - 1] = [int(yes), round(score, 3)]
@@ -96,7 +99,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
                 raise UserError(f"{run.predictions}: sentence {guess.id} has another text than in {run.gold}")
             right = gold[guess.id].triples
             mine[guess.id]["p"][len(systems) - 1] = [
-                [*_triple(one, relations), kind_of(one, right), round(one.score or 0, 3)]
+                [*_triple(one, relations), kind_of(one, right), round(one.score or 0, 3), *marks(guess.text, one)]
                 for one in ([] if guess.id in stopped else _distinct(guess.triples))
             ]
         for id_, answer in _raw(run).items():
@@ -146,6 +149,21 @@ def _raw(run: Predicted) -> dict[str, str]:
         str(row["id"]): "\n\n".join(str(one.get("text", "")) for one in row.get("answers", ()))[:RAW_CHARACTERS]
         for _, row in read_jsonl(run.answers)
     }
+
+
+def _marks(run: Predicted) -> Callable[[str, Triple], list[list[float | None]]]:
+    """Return how to find the marks of a judge, ``[[FS, GS]]``, of a triple of a text; ``[]`` if it was not judged."""
+    if run.verdicts is None:
+        return lambda text, triple: []
+    verdicts, splits = read_verdicts(run.verdicts), read_splits(run.verdicts.with_name("granularity.json"))
+    found: dict[tuple[str, str], list[list[float | None]]] = {}
+    for text, triples in read_system(run.answers).texts.items():
+        results = verdicts.get(text, [])
+        for triple, said in zip(triples, results, strict=False) if len(results) == len(triples) else ():
+            part = splits.get(text, {}).get(triple_json(triple))
+            marks = [None if said is None else float(said), None if part is None else split_value(part)]
+            found[text, triple_json(triple)] = [marks]
+    return lambda text, triple: found.get((text, triple_json(triple.strings)), [])
 
 
 def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:

@@ -20,6 +20,7 @@ class Predicted:
         predictions, gold: files of sentences.
         counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
         answers: raw answers of a language model, with its triples.
+        verdicts: what a judge said of these triples (``factualness.json``, beside it ``granularity.json``).
     """
 
     corpus: str
@@ -31,6 +32,7 @@ class Predicted:
     gold: Path
     counts: Path | None = None
     answers: Path | None = None
+    verdicts: Path | None = None
 
     @property
     def classifies(self) -> bool:
@@ -53,6 +55,7 @@ class ReportFiles:
         infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``, of a
             system that is not trained ``…/predictions/<corpus>/<training set>/<system>/infused.jsonl``).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
+        verdicts: of a judge on their triples (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
         entities: that language models found in documents with needles (``…/needles/models/<model>/entities.jsonl``).
         provenance: sidecars of trainings, and of the merged scores.
     """
@@ -62,6 +65,7 @@ class ReportFiles:
     rows: Sequence[str | Path] = ()
     infused: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
+    verdicts: Sequence[str | Path] = ()
     entities: Sequence[str | Path] = ()
     provenance: Sequence[str | Path] = ()
 
@@ -82,7 +86,7 @@ class ReportFiles:
         return [
             *runs,
             *(infused_of(Path(path), self.study, corpus) for path in self.infused),
-            *(answered_by(Path(path)) for path in self.answers),
+            *(answered_by(Path(path), self.verdicts) for path in self.answers),
             *(entities_of(Path(path)) for path in self.entities),
         ]
 
@@ -142,11 +146,15 @@ def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
     return Predicted(corpus, TRIPLE_NEEDLES, training, extractor, noise, path, triples / "sentences.jsonl")
 
 
-def answered_by(answers: Path) -> Predicted:
-    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, beside its predictions."""
+def answered_by(answers: Path, verdicts: Sequence[str | Path] = ()) -> Predicted:
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, beside its predictions.
+
+    Of several judges of a system the first one's verdicts are taken.
+    """
     texts, system = answers.parts[-3:-1]
+    judged = next((path for path in map(Path, verdicts) if path.parts[-3] == system), None)
     triples, gold = answers.with_name("predictions.jsonl"), answers.parents[1] / "reference.jsonl"
-    return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=answers)
+    return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=answers, verdicts=judged)
 
 
 def entities_of(entities: Path) -> Predicted:
@@ -182,6 +190,7 @@ def find_files(folder: str | Path) -> ReportFiles:
         rows=_browsed(found("counts/**/*.csv")),
         infused=[*sorted(first.values()), *models],
         answers=found("generative/*/*/answers.jsonl"),
+        verdicts=found("gre/*/judged/*/*/factualness.json"),
         entities=found("needles/models/*/entities.jsonl"),
         provenance=found("models/**/provenance.json", "scores.provenance.json"),
     )

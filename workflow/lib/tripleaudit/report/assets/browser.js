@@ -71,8 +71,10 @@
     }
     const predicted = sentence.p[system];
     const right = new Set(predicted.filter((one) => one[3] === "correct").map((one) => key(sentence, one)));
-    const gold = sentence.g.map((one) => ({ triple: one, kind: right.has(key(sentence, one)) ? "correct" : "missed" }));
-    const wrong = predicted.filter((one) => one[3] !== "correct").map((one) => ({ triple: one, kind: one[3] }));
+    const marks = new Map(predicted.map((one) => [key(sentence, one), one[5]]));
+    const item = (triple, kind) => ({ triple, kind, marks: marks.get(key(sentence, triple)) });
+    const gold = sentence.g.map((one) => item(one, right.has(key(sentence, one)) ? "correct" : "missed"));
+    const wrong = predicted.filter((one) => one[3] !== "correct").map((one) => item(one, one[3]));
     return (store[system] = [...gold, ...wrong]);
   };
 
@@ -158,7 +160,7 @@
 
   const tripleRow = (sentence, item, line) => {
     if (!item.triple) return decisionRow(item);
-    const { triple, kind } = item;
+    const { triple, kind, marks } = item;
     const row = element("li");
     const button = element("button", "triple");
     button.type = "button";
@@ -172,6 +174,11 @@
     if (group(kind) === "wrong") {
       const score = triple[4] ? `, score ${triple[4].toFixed(2)}` : "";
       button.append(element("span", "why", ` (${kinds.get(kind)}${score})`));
+    }
+    if (marks) {
+      const [fs, gs] = marks;
+      const supported = fs === null ? "FS not readable" : fs ? "FS 1, supported" : "FS 0, not supported";
+      button.append(element("span", "why", ` judge: ${supported}; GS ${gs === null ? "not readable" : gs.toFixed(2)}`));
     }
     const show = (on) => light(line, triple, on);
     button.addEventListener("mouseenter", () => show(true));
@@ -198,7 +205,7 @@
     const outcomes = new Map();
     for (const system of systems) {
       const items = judged(sentence, system);
-      const outcome = JSON.stringify(items.map(({ triple, kind, score }) => [triple ? key(sentence, triple) : score, kind]));
+      const outcome = JSON.stringify(items.map(({ triple, kind, score, marks }) => [triple ? key(sentence, triple) : score, kind, marks]));
       if (!outcomes.has(outcome)) outcomes.set(outcome, { items, names: [] });
       outcomes.get(outcome).names.push(data.systems[system].name);
     }
