@@ -6,7 +6,6 @@ the same padded batches, measured in turn: the median of the rounds, the lowest 
 
 import argparse
 import concurrent.futures
-import csv
 import importlib
 import multiprocessing
 import os
@@ -20,10 +19,9 @@ import yaml
 
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import extractor_names
-from tripleaudit.files import atomic_write
 from tripleaudit.shipped import DATA
 
-from .speed import Measurement, Task, run, threads_at_hand
+from .speed import Measurement, Task, run, table, threads_at_hand, write_results
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = (
@@ -196,12 +194,7 @@ def dominating(row: Measurement) -> str:
 
 def write(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool) -> None:
     """Write both files; called after each extractor, so that a stopped run leaves what it measured."""
-    with atomic_write(options.out / "extractors.csv") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(COLUMNS)
-        lines.writerows([getattr(row, column) for column in COLUMNS] for row in rows)
-    with atomic_write(options.out / "extractors.md") as file:
-        file.write(markdown(rows, options, gpu))
+    write_results(options.out / "extractors", COLUMNS, rows, markdown(rows, options, gpu))
 
 
 def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool) -> str:
@@ -225,19 +218,18 @@ def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool
         " padded batches, in turn; median of the rounds, lowest and highest. Memory is"
         + (" what PyTorch held on the GPU." if gpu else " that of the whole process."),
         "",
-        f"| {' | '.join(heads)} |",
-        f"|{'---|' * len(heads)}",
     ]
+    cells = []
     for row in rows:
         wanted, most = goal(row), MEMORY_GOALS.get(row.extractor) if row.phase == "train" and not gpu else None
         kept = (wanted is None or row.ratio <= wanted) and (most is None or row.peak_mb <= most)
         counts = "" if row.predicted is None else f"{row.predicted} ({row.gold})"
-        cells = [
+        cells.append([
             row.extractor, row.relations, row.phase, row.batch, f"{row.ratio:.2f}",
             f"{row.ratio_low:.2f} to {row.ratio_high:.2f}", "" if wanted is None else wanted, "yes" if kept else "no",
             f"{row.sentences_per_second:.1f}", f"{row.peak_mb:.0f}", most or "", counts,
-        ]  # fmt: skip
-        lines.append(f"| {' | '.join(map(str, cells))} |")
+        ])  # fmt: skip
+    lines += table(heads, cells)
     lines += ["", *(f"- {line}" for line in missed(rows, gpu))] if missed(rows, gpu) else ["", "No goal is missed."]
     return "\n".join(lines) + "\n"
 

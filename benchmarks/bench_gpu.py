@@ -6,7 +6,6 @@ measured in turn, until the time left is shorter than the longest measurement; a
 
 import argparse
 import collections
-import csv
 import itertools
 import os
 import statistics
@@ -349,18 +348,17 @@ def markdown(rows: Sequence[Row], about: str) -> str:
         "busy", "kernels", "waits", "capture ms", "predict ms", "encoder's", "ratio", "goal", "peak MB",
         "captured = eager",
     ]  # fmt: skip
-    lines = ["# Extractors on a GPU", "", about, "", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    cells = []
     for row in rows:
         predict = f"{row.predict_ms / row.forward_ms:.2f}" if row.forward_ms else ""
         loop = f"{row.loop_ms:.2f} (+{row.loop_ms / row.tight_ms - 1:.0%})" if row.tight_ms else ""
-        cells = [
+        cells.append([
             row.extractor, row.batch, row.precision, f"{row.step_ms:.2f}", f"{row.encoder_ms:.2f}", f"{row.ratio:.2f}",
             TRAIN_GOALS[row.extractor] or "", f"{row.eager_ms:.1f}", loop, f"{row.busy:.0%}", row.kernels,
             row.synchronisations, f"{row.capture_ms:.0f}", f"{row.predict_ms:.2f}", f"{row.forward_ms:.2f}", predict,
             PREDICT_GOALS.get(row.extractor, ""), f"{row.peak_mb:.0f}", row.fault or row.equal,
-        ]  # fmt: skip
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
+        ])  # fmt: skip
+    return "\n".join(["# Extractors on a GPU", "", about, "", *speed.table(heads, cells)]) + "\n"
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -417,13 +415,7 @@ def measured(name: str, precision: str, size: int, sentences: list | None) -> tu
 
 def write(rows: Sequence[Row], about: str, out: Path) -> None:
     """Write both files."""
-    names = [field.name for field in fields(Row)]
-    with atomic_write(out / "gpu.csv") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(names)
-        lines.writerows([getattr(row, name) for name in names] for row in rows)
-    with atomic_write(out / "gpu.md") as file:
-        file.write(markdown(rows, about))
+    speed.write_results(out / "gpu", [field.name for field in fields(Row)], rows, markdown(rows, about))
 
 
 def encoder_folder() -> Path:

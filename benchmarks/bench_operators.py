@@ -5,7 +5,6 @@ ratio is to the operators of the bare encoder's own step on the same batch.
 """
 
 import collections
-import csv
 import os
 import sys
 from collections.abc import Sequence
@@ -20,7 +19,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import extractor_names, resolve
-from tripleaudit.files import atomic_write
 from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.step import Step, scalars
@@ -84,7 +82,7 @@ class Count:
     @property
     def ratio(self) -> float:
         """Operators by those of the bare encoder."""
-        return self.operators / self.encoder
+        return round(self.operators / self.encoder, 3)
 
 
 @contextmanager
@@ -200,18 +198,14 @@ def faults(rows: Sequence[Count]) -> list[str]:
 
 def markdown(rows: Sequence[Count]) -> str:
     """The table with its goals."""
-    lines = [
-        f"Operators of a training step in the device's formulation ({RELATIONS} relations, {LENGTH} subwords).", "",
-        "| extractor | batch | operators | encoder's | ratio | goal | synchronisations | capturable |",
-        f"|{'---|' * 8}",
-    ]  # fmt: skip
-    for row in rows:
-        capturable = "yes" if row.capturable else "no"
-        lines.append(
-            f"| {row.extractor} | {row.batch} | {row.operators} | {row.encoder} | {row.ratio:.2f} | "
-            f"{GOALS[row.extractor]} | {row.synchronisations} | {capturable} |"
-        )
-    return "\n".join([*lines, "", *(f"- {line}" for line in faults(rows))]) + "\n"
+    heads = ("extractor", "batch", "operators", "encoder's", "ratio", "goal", "synchronisations", "capturable")
+    cells = (
+        [row.extractor, row.batch, row.operators, row.encoder, f"{row.ratio:.2f}", GOALS[row.extractor],
+         row.synchronisations, "yes" if row.capturable else "no"] for row in rows
+    )  # fmt: skip
+    about = f"Operators of a training step in the device's formulation ({RELATIONS} relations, {LENGTH} subwords)."
+    lines = [about, "", *speed.table(heads, cells), "", *(f"- {line}" for line in faults(rows))]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -219,17 +213,7 @@ def main() -> int:
     from .__main__ import minilm
 
     rows = [row for name in NAMES for row in counted(name, minilm())]
-    out = ROOT / "results" / "benchmarks"
-    with atomic_write(out / "operators.csv") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(
-            ["extractor", "batch", "length", "operators", "encoder", "ratio", "synchronisations", "capturable"]
-        )
-        lines.writerows(
-            [row.extractor, row.batch, row.length, row.operators, row.encoder, f"{row.ratio:.3f}",
-             row.synchronisations, row.capturable] for row in rows
-        )  # fmt: skip
-    with atomic_write(out / "operators.md") as file:
-        file.write(markdown(rows))
+    columns = ("extractor", "batch", "length", "operators", "encoder", "ratio", "synchronisations", "capturable")
+    speed.write_results(ROOT / "results" / "benchmarks" / "operators", columns, rows, markdown(rows))
     print(markdown(rows))
     return int(bool(faults(rows)))

@@ -6,7 +6,6 @@ place until one fails, and prints the share caught among the changes that matter
 change does not matter if ``equivalent.yaml`` says why it changes no result. A test that fails must pass on the same
 copy without the change, or everything would seem caught. Below ``--goal`` the exit status is 1. What was tried is kept
 in ``--keep``, so that the same command goes on after a break, as long as package and tests stay the same.
-``--unnoticed`` makes the changes that a review made.
 """
 
 import argparse
@@ -50,34 +49,13 @@ COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.
             ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}  # fmt: skip
 GUARDS = ("strict", "slots", "frozen", "local_files_only")  # arguments that change no result of a program that is right
 TOLD = ("log", "logger", "logging", "watched", "Progress", "warnings")  # whose calls are words to the user
-UNNOTICED = (  # what a review changed and no test noticed: the place, what stood there, what was put there
-    ("data/presets.yaml", "1.0e-5, schedule: constant, patience: 7", "1.0e-4, schedule: constant, patience: 7"),
-    ("extractors/tplinker.py", 'among(OCCURRENCES)] = "all"', 'among(OCCURRENCES)] = "given"'),
-    ("extractors/tplinker.py", "recover_steps: Count = 6000", "recover_steps: Count = 12000"),
-    ("extractors/prgc.py", "relation_threshold: Share = 0.1", "relation_threshold: Share = 0.5"),
-    ("extractors/onerel.py", "hidden_dropout: Rate = 0.2", "hidden_dropout: Rate = 0.1"),
-    ("extractors/casrel.py", "torch.nonzero((heads > 0)", "torch.nonzero((heads > -2)"),
-    ("extractors/pfn.py", "torch.nonzero(best.values >= 0.5)", "torch.nonzero(best.values >= 0.2)"),
-    ("training/data.py", 'generator(self.seed, self.epoch, "batches")', 'generator(self.seed, 0, "batches")'),
-    (
-        "extractors/birte.py",
-        "stack_triples(rows).numpy(), np",
-        "stack_triples(rows).numpy(), draws.fill(draws[0, 0]) or np",
-    ),
-    ("protocols/noising.py", "rng.integers(len(bucket))", "rng.integers(-(-len(bucket) // 2))"),
-    ("scoring/significance.py", "max(holm(p_values)) < alpha", "max(p_values) < alpha"),
-    ("extractors/screen.py", " - self.allowance - norm / 2", " - norm / 2"),
-)
 SECONDS = 120  # of the processor for the tests of one change; what needs more is taken for a loop without end
 MEMORY = 8 * 2**30  # bytes for them, so that a change that asks for all of it fails in place of the machine
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change: ``was`` becomes ``now`` at ``line`` of ``file``; ``place`` numbers it among those of the file.
-
-    Without a place it is the text ``was``, wherever in the file it stands.
-    """
+    """One change: ``was`` becomes ``now`` at ``line`` of ``file``; ``place`` numbers it among those of the file."""
 
     file: str
     line: int
@@ -178,12 +156,7 @@ def mutations(root: Path, only: Sequence[str] = ("",)) -> Iterator[Mutation]:
 
 def mutated(root: Path, mutation: Mutation) -> str:
     """Return the module's code with the change made."""
-    text = (root / mutation.file).read_text(encoding="utf-8")
-    if mutation.place < 0:
-        if mutation.was not in text:
-            raise SystemExit(f"{mutation.file} has no {mutation.was!r}")
-        return text.replace(mutation.was, mutation.now)
-    tree = ast.parse(text)
+    tree = ast.parse((root / mutation.file).read_text(encoding="utf-8"))
     return ast.unparse(ast.fix_missing_locations(_Changer(mutation.place).visit(tree)))
 
 
@@ -228,9 +201,6 @@ def failing(copy: Path, tests: Sequence[str]) -> str:
 def portions(root: Path, reached: Reached, mutation: Mutation) -> Iterator[list[str]]:
     """Yield tests for a change: those of the mirror that run its place, of other files, and near files as a whole."""
     files = tests_of(root, mutation.file)
-    if mutation.place < 0:
-        yield files
-        return
     mirror, others = files[:1], files[1:]
     yield reached.tests(mirror, mutation.file, mutation.line)
     yield reached.tests(others, mutation.file, mutation.line)
@@ -285,15 +255,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=100, help="changes to try (default: 100)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--unnoticed", action="store_true", help="instead of a sample, the changes that a review made")
     parser.add_argument("--only", nargs="+", default=[""], help="parts of the modules' paths")
     parser.add_argument("--goal", type=float, default=0.95, help="share of those that matter to be caught")
     parser.add_argument("--keep", type=Path, default=ROOT / "results" / "mutation", help="folder for what was found")
     args = parser.parse_args()
     every = list(mutations(ROOT, args.only))
     chosen = random.Random(args.seed).sample(every, min(args.sample, len(every)))
-    if args.unnoticed:
-        chosen = [Mutation(str(PACKAGE / file), 0, -1, was, now) for file, was, now in UNNOTICED]
     print(f"{len(chosen)} of {len(every)} changes", flush=True)
     args.keep.mkdir(parents=True, exist_ok=True)
     tried = args.keep / "tried.jsonl"
@@ -313,12 +280,8 @@ def main() -> int:
             args.keep / "reached.jsonl",
             lambda test, tracer, part: forked(ROOT, copy.parent / "tests.log", [test], tracer, part) and None,
         )
-        for file in {
-            mutation.file for mutation in chosen if mutation.place >= 0
-        }:  # written as a change writes them: without comments
-            (copy / file).write_text(
-                ast.unparse(ast.parse((copy / file).read_text(encoding="utf-8"))), encoding="utf-8"
-            )
+        for path in {copy / mutation.file for mutation in chosen}:  # written as a change writes them: without comments
+            path.write_text(ast.unparse(ast.parse(path.read_text(encoding="utf-8"))), encoding="utf-8")
         by_hash = py_compile.PycInvalidationMode.CHECKED_HASH  # times and sizes do not tell one change from the next
         compileall.compile_dir(copy / PACKAGE, quiet=1, invalidation_mode=by_hash)
         sound = {"", "time"}

@@ -49,8 +49,6 @@ def tests_of(root: Path, file: str) -> list[str]:
 
     A module that fewer than ``FEW`` files of tests import has those of the modules that import it, too, and so on.
     """
-    if not file.endswith(".py"):
-        return ["tests/unit/plan/test_official_settings.py"]
     room, name = Path(file).parts[3], Path(file).stem
     tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}
     modules = {dotted(root, path): imported(path) for path in (root / PACKAGE).rglob("*.py")}

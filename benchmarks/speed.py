@@ -1,6 +1,7 @@
 """Time and memory of one extractor's training step and prediction, next to those of the bare encoder."""
 
 import contextlib
+import csv
 import dataclasses
 import json
 import os
@@ -8,7 +9,7 @@ import random
 import re
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from torch import Tensor
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import extractor_class
+from tripleaudit.files import atomic_write
 from tripleaudit.randomness import generator
 from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
 from tripleaudit.training.optimizer import clip_gradients, make_optimizer
@@ -306,6 +308,24 @@ def shares_of_time(
     total = sum(seconds.values())
     shares = sorted(((kind, value / total) for kind, value in seconds.items()), key=lambda each: -each[1])
     return tuple(shares), round(calls / len(batches))
+
+
+# Results
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence]) -> list[str]:
+    """The lines of a Markdown table."""
+    return [f"| {' | '.join(map(str, cells))} |" for cells in (heads, ["---"] * len(heads), *rows)]
+
+
+def write_results(stem: Path, columns: Sequence[str], rows: Iterable[object], text: str) -> None:
+    """Write ``<stem>.csv``, these attributes of every row, and ``<stem>.md``."""
+    with atomic_write(stem.with_suffix(".csv")) as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(columns)
+        lines.writerows([getattr(row, column) for column in columns] for row in rows)
+    with atomic_write(stem.with_suffix(".md")) as file:
+        file.write(text)
 
 
 # Memory

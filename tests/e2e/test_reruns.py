@@ -79,13 +79,12 @@ def finished(tmp_path_factory, tiny_encoder):
     folder = tmp_path_factory.mktemp("study")
     document = folder / "report.txt"
     document.write_text(make_document(60).text, encoding="utf-8")
-    traced = {"PYTHONPATH": str(ROOT / "tests" / "support" / "traced"), "TRIPLEAUDIT_TRACE": str(folder / "trace")}
     (folder / "trace").mkdir()
     with FakeEndpoint(Model()) as fake:
         write_study(folder, tiny_encoder, **settings(fake.url, document))
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
-        ran(folder, "--", "all", "generative", **traced)
+        ran(folder, "--", "all", "generative", TRIPLEAUDIT_TRACE=str(folder / "trace"))
     return folder
 
 

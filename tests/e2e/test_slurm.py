@@ -73,22 +73,12 @@ def ray_in_an_allocation(folder):
     """Run the recipe for a Ray cluster inside an allocation, with the extractor that the study trained."""
     (folder / "texts.txt").write_text("london is the capital of england\n" * 40, encoding="utf-8")
     (model,) = folder.glob("results/small/models/*/*/*/*/*/model.safetensors")
-    command = [
-        sys.executable,
-        "-m",
-        "tripleaudit",
-        "collection",
-        "run",
-        "texts.txt",
-        "--out",
-        "extracted",
-        "--block",
-        "10",
-    ]
+    command = [sys.executable, "-m", "tripleaudit", "collection", "run", "texts.txt", "--out", "extracted"]
     places = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     return subprocess.run(
         ["sbatch", "--wait", "--partition", "cpu", "--comment", "rule_recipe", "--output", "recipe.log"]
-        + [str(ROOT / "workflow/profiles/slurm/ray.sh"), *command, "--model", str(model.parent), "--gpu", "0"],
+        + [str(ROOT / "workflow/profiles/slurm/ray.sh"), *command, "--block", "10", "--model", str(model.parent)]
+        + ["--gpu", "0"],
         cwd=folder,
         env={**os.environ, "PATH": places, "RAY_START_OPTIONS": "--num-cpus 4 --object-store-memory 100000000"},
         capture_output=True,

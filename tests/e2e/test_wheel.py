@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from support.forks import warm
 from support.shared import shared
 from support.webserver import web_server
 from support.workflow import DEMO, ROOT, write_study
@@ -37,7 +38,9 @@ def place(wheel, tmp_path_factory, request):
     environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     if not request.config.getoption("--fresh"):
         zipfile.ZipFile(wheel).extractall(folder)
-        return [sys.executable, "-m", "tripleaudit"], {**environment, "PYTHONPATH": str(folder)}, folder
+        start = warm()
+        paths = {"PYTHONPATH": os.pathsep.join([start["PYTHONPATH"], str(folder)])}
+        return [sys.executable, "-m", "tripleaudit"], {**environment, **start, **paths}, folder
     subprocess.run([os.environ.get("PYTHON", sys.executable), "-m", "venv", folder], check=True)
     install = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, f"torch=={os.environ['TORCH']}"], check=True)

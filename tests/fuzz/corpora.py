@@ -161,7 +161,7 @@ REFUSED: dict[str, Make] = {
     "DyGIE++ with a place too far": text(re.sub(r"(\d+)(, .works_for.)", r"9999\2", written.dygie(ROWS), count=1)),
     "TACRED without an edge": text(written.tacred(ROWS).replace('"subj_end"', '"subj_ende"')),
     "Prodigy without a label": text(written.prodigy(ROWS).replace('"label": "works_for"', '"labels": 1', 1)),
-    "doccano with an unknown entity": text(written.doccano(ROWS).replace('"from_id": 0', '"from_id": 999', 1)),
+    "doccano with an unknown entity": text(written.doccano(ROWS).replace('"from_id": 100', '"from_id": 999', 1)),
     "Label Studio with an unknown region": text(written.studio(ROWS).replace('"from_id": "r2"', '"from_id": "zz"', 1)),
     "FewRel without an object": text(written.fewrel(ROWS).replace('"t":', '"u":', 1)),
     "IOB with a head too far": text(written.iob(ROWS).replace("['works_for']\t[", "['works_for']\t[99", 1)),

@@ -3,6 +3,7 @@
 import argparse
 import os
 import random
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,45 @@ from .running import Case, of_json, of_lines
 
 NUMBERS = ("-1", "nan", "inf", "x", "", "1e400", "9" * 5000, "0x10", "½", "-9" * 30)
 
+HERE, MINEA = "http://127.0.0.1:9/v1", "minea good.jsonl --model m"
+WORDS = {  # command lines: a beginning, and what is wrong behind it
+    "": ("", "sccore", "score good.jsonl", "--plugin", "--plugin gone.py check good.jsonl"),
+    "check good.jsonl": ("--format xml", "--format ''", "--format docred", "--column triples=text", "good.jsonl",
+                         "--write s.yaml"),
+    "check good.jsonl --format records --column": ("text", "text=", "body=text", "text=gone", "text=triples",
+                                                   "order=ssr", "units=words", "rows=gone"),
+    "check train.jsonl test.jsonl --write train.jsonl": ("", "--force"),
+    "score good.jsonl good.jsonl": ("--matching soft", "--train gone.jsonl", "--seed 1.5"),
+    "audit good.jsonl": ("", "good.jsonl good.jsonl"),
+    "prepare": ("--source good.jsonl", "--out o.jsonl"),
+    "prepare --out o.jsonl --source good.jsonl": ("--corpus webnlg", "--split test --format datasets",
+                                                  "--tokenizer good.jsonl"),
+    "prepare --out o.jsonl --raw-root . --corpus webnlg --split": ("test", "x"),
+    "prepare --out o.jsonl --source good.jsonl --part a --divide": ("b=1", "a=-1,b=1", "a=nan,b=1", "a=0,b=0",
+                                                                    "a=1e999,b=1"),
+    "export --out o": ("good.jsonl", "'a b=good.jsonl'", "a=good.jsonl a=good.jsonl"),
+    "split train.jsonl valid.jsonl test.jsonl --out o --protocol": (
+        "sifted", "sifted --rule sample", "sifted --k 3", "rearranged --rule sample", "rearranged --test-size 9999",
+        "cardinality --zero-sizes 1,2", "cardinality --zero-sizes 9,9,9 --raw gone.jsonl", "augmented --masked-lm gone",
+    ),
+    "fetch --out o": ("gone", "good.jsonl --sha256 abc", f"good.jsonl --sha256 {'0' * 64}", "http://x.invalid/a",
+                      "pypi:", "hub:"),
+    "table --out o": ("gone --scores good.jsonl", "overall --scores good.jsonl", "overall --options {"),
+    "plots --out o.svg": ("gone", "type-f1 --scores good.jsonl", "type-f1 --options []"),
+    "report --out o.html": ("gone", ".", ". --facts {"),
+    "collection": ("index gone.txt --shards 2 --out o", "cost --measured good.jsonl"),
+    "minea": (f"gone.txt --model m --endpoint {HERE}", ". --model m --endpoint nonsense"),
+    MINEA: ("", *(f"--endpoint {HERE} {end}" for end in ("--schema gone", "--schema good.jsonl", "--samples 2",
+                                                         "--budget 1"))),
+    "gre-score --triples": ("gone", *(f"good.jsonl {end}" for end in (
+        "--endpoint http://x/v1", "--samples 2", "--embedder gone", "--lda gone", "--lda-text gone",
+        "--factualness good.jsonl", "--granularity good.jsonl", "--similarities good.jsonl", "--factualness-by x",
+        "--reference gone",
+    ))),
+    "gre-lda": ("--text gone --topics 2 --out o",),
+    "run": ("gone.yaml",), "estimate": ("gone.yaml",), "validate": ("gone.yaml",),
+}  # fmt: skip
+
 
 def good() -> None:
     for name in ("good.jsonl", "train.jsonl", "valid.jsonl", "test.jsonl"):
@@ -21,17 +61,24 @@ def good() -> None:
 
 
 def cases(random_: random.Random) -> Iterator[Case]:
-    yield from _numbers(random_)
+    yield from _declared(random_)
     yield from _words()
     yield from _outputs()
     yield from _pairs()
 
 
-def _numbers(random_: random.Random) -> Iterator[Case]:
-    """Yield bad values of the numbers of every command; none is so far from a number that it may be taken."""
+def _declared(random_: random.Random) -> Iterator[Case]:
+    """Yield what every command's declared arguments refuse: unknown options, missing ones, choices, bad numbers."""
     commands = next(action for action in build_parser()._actions if action.dest == "command").choices
     for name, parser in commands.items():
+        if name != "run":  # which hands on what it does not know
+            yield Case(f"{name}: an unknown option", [name, "--formt"], good)
+        if any(action.required for action in parser._actions):
+            yield Case(f"{name}: no argument", [name], good)
         for action in parser._actions:
+            if action.option_strings and action.choices:
+                option = action.option_strings[-1]
+                yield Case(f"{name}: {option} of another name", [name, f"{option}=nobody"], good)
             kind = action.type
             if not action.option_strings or not hasattr(kind, "low"):
                 continue
@@ -52,88 +99,10 @@ def _is_bad(kind, value: str) -> bool:
 
 
 def _words() -> Iterator[Case]:
-    for argv in (
-        [], ["sccore"], ["score"], ["score", "good.jsonl"], ["--plugin"], 
-        ["--plugin", "gone.py", "check", "good.jsonl"],
-        ["check", "good.jsonl", "--formt", "jsonl"], ["check", "good.jsonl", "--format", "xml"],
-        ["check", "good.jsonl", "--format", ""], ["check", "good.jsonl", "--format", "docred"],
-        ["check", "good.jsonl", "--format", "records", "--column", "text"],
-        ["check", "good.jsonl", "--format", "records", "--column", "text="],
-        ["check", "good.jsonl", "--format", "records", "--column", "body=text"],
-        ["check", "good.jsonl", "--format", "records", "--column", "text=gone"],
-        ["check", "good.jsonl", "--format", "records", "--column", "text=triples"],
-        ["check", "good.jsonl", "--format", "records", "--column", "order=ssr"],
-        ["check", "good.jsonl", "--format", "records", "--column", "units=words"],
-        ["check", "good.jsonl", "--format", "records", "--column", "rows=gone"],
-        ["check", "good.jsonl", "--column", "triples=text"],
-        ["check", "good.jsonl", "good.jsonl"], ["check", "good.jsonl", "--write", "s.yaml"],
-        ["check", "train.jsonl", "test.jsonl", "--write", "train.jsonl"],
-        ["check", "train.jsonl", "test.jsonl", "--write", "train.jsonl", "--force"],
-        ["score", "good.jsonl", "good.jsonl", "--matching", "soft"],
-        ["score", "good.jsonl", "good.jsonl", "--train", "gone.jsonl"],
-        ["score", "good.jsonl", "good.jsonl", "--seed", "1.5"],
-        ["audit", "good.jsonl"], ["audit", "good.jsonl", "good.jsonl", "good.jsonl"],
-        ["prepare", "--source", "good.jsonl"], ["prepare", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--corpus", "webnlg", "--out", "o.jsonl"],
-        ["prepare", "--corpus", "webnlg", "--split", "test", "--raw-root", ".", "--out", "o.jsonl"],
-        ["prepare", "--corpus", "webnlg", "--split", "x", "--raw-root", ".", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--occurrence", "none", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--split", "test", "--format", "datasets", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--divide", "a=1", "--part", "b", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--divide", "a=-1,b=1", "--part", "a", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--divide", "a=nan,b=1", "--part", "a", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--divide", "a=0,b=0", "--part", "a", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--divide", "a=1e999,b=1", "--part", "a", "--out", "o.jsonl"],
-        ["prepare", "--source", "good.jsonl", "--tokenizer", "good.jsonl", "--out", "o.jsonl"],
-        ["export", "good.jsonl", "--out", "o"], ["export", "a b=good.jsonl", "--out", "o"],
-        ["export", "a=good.jsonl", "a=good.jsonl", "--out", "o"], 
-        ["export", "a=good.jsonl", "--to", "xml", "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "none", "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "sifted", "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "sifted", "--rule", "sample", "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "sifted", "--k", "3", "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "rearranged", "--rule", "sample",
-         "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "rearranged", "--test-size", "9999",
-         "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "cardinality", "--zero-sizes", "1,2",
-         "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "cardinality", "--zero-sizes", "9,9,9",
-         "--raw", "gone.jsonl", "--out", "o"],
-        ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "augmented", "--masked-lm", "gone",
-         "--out", "o"],
-        ["fetch", "gone", "--out", "o"], ["fetch", "good.jsonl", "--sha256", "abc", "--out", "o"],
-        ["fetch", "good.jsonl", "--sha256", "0" * 64, "--out", "o"], ["fetch", "http://x.invalid/a", "--out", "o"],
-        ["fetch", "pypi:", "--out", "o"], ["fetch", "hub:", "--out", "o"],
-        ["table", "gone", "--scores", "good.jsonl", "--out", "o"],
-        ["table", "overall", "--scores", "good.jsonl", "--out", "o"],
-        ["table", "overall", "--options", "{", "--out", "o"],
-        ["plots", "gone", "--out", "o.svg"], ["plots", "type-f1", "--scores", "good.jsonl", "--out", "o.svg"],
-        ["plots", "type-f1", "--options", "[]", "--out", "o.svg"], 
-        ["report", "gone", "--out", "o.html"], ["report", ".", "--out", "o.html"],
-        ["report", ".", "--facts", "{", "--out", "o.html"],
-        ["collection", "index", "gone.txt", "--shards", "2", "--out", "o"], ["collection"],
-        ["collection", "cost", "--measured", "good.jsonl"],
-        ["minea", "gone.txt", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1"],
-        ["minea", "good.jsonl", "--model", "m"], ["minea", ".", "--model", "m", "--endpoint", "nonsense"],
-        ["minea", "good.jsonl", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--schema", "gone"],
-        ["minea", "good.jsonl", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--schema", "good.jsonl"],
-        ["minea", "good.jsonl", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--samples", "2"],
-        ["minea", "good.jsonl", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--budget", "1"],
-        ["gre-score", "--triples", "gone"], ["gre-score", "--triples", "good.jsonl", "--endpoint", "http://x/v1"],
-        ["gre-score", "--triples", "good.jsonl", "--samples", "2"],
-        ["gre-score", "--triples", "good.jsonl", "--embedder", "gone"],
-        ["gre-score", "--triples", "good.jsonl", "--lda", "gone"],
-        ["gre-score", "--triples", "good.jsonl", "--lda-text", "gone"],
-        ["gre-score", "--triples", "good.jsonl", "--factualness", "good.jsonl"],
-        ["gre-score", "--triples", "good.jsonl", "--granularity", "good.jsonl"],
-        ["gre-score", "--triples", "good.jsonl", "--similarities", "good.jsonl"],
-        ["gre-score", "--triples", "good.jsonl", "--factualness-by", "x"],
-        ["gre-score", "--triples", "good.jsonl", "--reference", "gone"],
-        ["gre-lda", "--text", "gone", "--topics", "2", "--out", "o"],
-        ["run", "gone.yaml"], ["estimate", "gone.yaml"], ["validate", "gone.yaml"], ["validate"],
-    ):  # fmt: skip
-        yield Case(f"{' '.join(argv)[:110] or 'nothing at all'}", argv, good)
+    for beginning, ends in WORDS.items():
+        for end in ends:
+            argv = shlex.split(f"{beginning} {end}")
+            yield Case(" ".join(argv)[:110] or "nothing at all", argv, good)
 
 
 def _outputs() -> Iterator[Case]:
@@ -177,21 +146,10 @@ def _outputs() -> Iterator[Case]:
     export = ["export", "test=good.jsonl", "--to", "jsonl", "--out"]
     yield Case("export: a filled folder", [*export, "d"], filled, kept=("d/mine",))
     yield Case("export: a file", [*export, "good.jsonl"], good, kept=kept)
-    train = [
-        "train",
-        "--train",
-        "good.jsonl",
-        "--valid",
-        "good.jsonl",
-        "--encoder",
-        "d",
-        "--extractor",
-        "casrel",
-        "--out",
-    ]
-    yield Case("train: a filled folder", [*train, "d"], filled, kept=("d/mine",))
+    train = "train --train good.jsonl --valid good.jsonl --encoder d --extractor casrel --out d"
+    yield Case("train: a filled folder", train.split(), filled, kept=("d/mine",))
     yield Case("gre-lda: a filled folder", ["gre-lda", "--text", "good.jsonl", "--topics", "2", "--out", "d"], filled)
-    minea = ["minea", "good.jsonl", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--out", "d"]
+    minea = [*shlex.split(MINEA), "--endpoint", HERE, "--out", "d"]
     yield Case("minea: a filled folder", minea, filled, kept=("d/mine",))
 
 

@@ -3,12 +3,15 @@
 import copy
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tripleaudit.commands.config_reference import reference
 
 from .corpora import TEXT, data, text
 from .running import Case
@@ -61,20 +64,18 @@ TEXTS: dict[str, Callable[[str], Any]] = {
 }  # fmt: skip
 
 
-def _leaves(value: Any, path: tuple = ()) -> Iterator[tuple]:
-    """Yield the paths of all keys."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield (*path, key)
-        yield from _leaves(inner, (*path, key))
+def _keys() -> list[list[str]]:
+    """Return the path of every key of a configuration; a name that a study chooses is ``own``."""
+    found = filter(None, (re.match(r"\| `([^`]+)`", line) for line in reference()))
+    return [["own" if part.startswith("<") else part for part in row[1].split("/")] for row in found]
 
 
-def _with(path: tuple, value: Any) -> dict[str, Any]:
+def _with(path: list[str], value: Any) -> dict[str, Any]:
     study = copy.deepcopy(STUDY)
-    place: Any = study
+    inner: Any = study
     for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+        inner[key] = inner = inner.get(key) or {}
+    inner[path[-1]] = value
     return study
 
 
@@ -93,9 +94,8 @@ def _configurations(random_: random.Random) -> Iterator[Case]:
             yield Case(f"{command}: {name}", [command, "s.yaml"], files(make))
     yield Case("validate: a folder", ["validate", "s.yaml"], files(lambda name: Path(name).mkdir()))
     yield Case("validate: as it is", ["validate", "s.yaml"], files(text(yaml.safe_dump(STUDY))), "read")
-    paths = list(_leaves(STUDY))
-    for number in range(90):
-        path, value = random_.choice(paths), random_.choice(ODD)
+    for number, path in enumerate(_keys()):
+        value = random_.choice(ODD)
         make = text(yaml.safe_dump(_with(path, value), allow_unicode=True))
         shown = "/".join(map(str, path))
         yield Case(f"validate {number}: {shown} is {value!r:.40}", ["validate", "s.yaml"], files(make), "either")

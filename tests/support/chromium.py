@@ -5,38 +5,21 @@ import contextlib
 import json
 import os
 import shutil
-import socket
-import struct
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+from websockets.sync.client import connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    "--no-first-run",
-    "--remote-debugging-port=0",
-    "--window-size=1400,1000",
-]
-KEYS = {
-    "Tab": 9,
-    "Enter": 13,
-    "Space": 32,
-    "ArrowDown": 40,
-    "ArrowUp": 38,
-    "ArrowRight": 39,
-    "ArrowLeft": 37,
-    "End": 35,
-}
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
+)
+FLAGS += " --disable-extensions --no-first-run --remote-debugging-port=0 --window-size=1400,1000"
+KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "End": 35}
+KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
 def binary() -> str | None:
@@ -48,25 +31,16 @@ class Page:
     """A page of the browser: events are kept, every command waits for its answer."""
 
     def __init__(self, address: str) -> None:
-        parts = urlsplit(address)
-        self._socket = socket.create_connection((parts.hostname, parts.port), timeout=30)
-        key = base64.b64encode(os.urandom(16)).decode()
-        self._socket.sendall(
-            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
-        self._stream = self._socket.makefile("rb")
-        while self._stream.readline().strip():
-            pass
+        self._socket = connect(address, max_size=None)
         self._number = 0
         self.events: list[dict[str, Any]] = []
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Send a command and return its result."""
         self._number += 1
-        self._send(json.dumps({"id": self._number, "method": method, "params": params}).encode())
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
         while True:
-            message = json.loads(self._receive())
+            message = json.loads(self._socket.recv(timeout=30))
             if message.get("id") == self._number:
                 assert "error" not in message, message
                 return message["result"]
@@ -82,9 +56,17 @@ class Page:
         """Load a file and wait until its scripts have run."""
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self._load("Page.navigate", url=path.resolve().as_uri())
+
+    def reload(self) -> None:
+        """Load the page again and wait until its scripts have run."""
+        self._load("Page.reload")
+
+    def _load(self, method: str, **params: Any) -> None:
+        self.evaluate("window.left = true")
+        self.call(method, **params)
         deadline = time.monotonic() + 30
-        while self.evaluate("document.readyState") != "complete" or self.evaluate("location.protocol") != "file:":
+        while self.evaluate("Boolean(window.left) || document.readyState != 'complete'"):
             assert time.monotonic() < deadline, "the page did not load"
             time.sleep(0.05)
 
@@ -127,26 +109,6 @@ class Page:
     def close(self) -> None:
         self._socket.close()
 
-    def _send(self, payload: bytes) -> None:
-        mask = os.urandom(4)
-        size = len(payload)
-        head = struct.pack("!BB", 0x81, 0x80 | size) if size < 126 else struct.pack("!BBH", 0x81, 0xFE, size)
-        assert size < 65536
-        self._socket.sendall(head + mask + bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload)))
-
-    def _receive(self) -> bytes:
-        message = b""
-        while True:
-            first, second = self._stream.read(2)
-            size = second & 0x7F
-            if size > 125:
-                size = int.from_bytes(self._stream.read(2 if size == 126 else 8), "big")
-            part = self._stream.read(size)
-            if first & 0x0F in (0, 1):
-                message += part
-                if first & 0x80:
-                    return message
-
 
 @contextlib.contextmanager
 def browser(folder: Path) -> Iterator[Page]:
@@ -155,7 +117,7 @@ def browser(folder: Path) -> Iterator[Page]:
     environment = {**os.environ, "HOME": str(folder), "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [binary(), *FLAGS, f"--user-data-dir={folder / 'profile'}", "about:blank"],
+            [binary(), *FLAGS.split(), f"--user-data-dir={folder / 'profile'}", "about:blank"],
             stdout=stream,
             stderr=stream,
             env=environment,

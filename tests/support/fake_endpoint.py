@@ -304,19 +304,8 @@ class FakeEndpoint:
             lines = [line for line in data.decode().splitlines() if line.startswith('{"custom_id"')]
             self.files[name] = "\n".join(lines)
             self.on_batch("upload")
-            self._send(
-                handler,
-                200,
-                {
-                    "id": name,
-                    "object": "file",
-                    "purpose": "batch",
-                    "bytes": len(data),
-                    "created_at": 0,
-                    "filename": "batch.jsonl",
-                    "status": "processed",
-                },
-            )
+            described = {"object": "file", "purpose": "batch", "created_at": 0, "filename": "batch.jsonl"}
+            self._send(handler, 200, {"id": name, "bytes": len(data), "status": "processed", **described})
         else:
             body = json.loads(data)
             assert (body["endpoint"], body["completion_window"]) == ("/v1/chat/completions", "24h")

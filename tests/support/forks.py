@@ -15,6 +15,7 @@ import pkgutil
 import re
 import runpy
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -67,6 +68,7 @@ def serve(address: str) -> None:
             for file in files:
                 os.close(file)
             threading.Thread(target=_report, args=(client, child), daemon=True).start()
+    shutil.rmtree(Path(address).parent)
 
 
 def _report(client: socket.socket, child: int) -> None:
@@ -87,6 +89,8 @@ def _run(files: list[int], module: str, arguments: list[str], folder: str, envir
         os.environ.update(environment)
         sys.path[:0] = ["", *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
         sys.argv = [module, *arguments]
+        if module == "tripleaudit" and (folder := environment.get("TRIPLEAUDIT_TRACE")):
+            _trace(folder, arguments)
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         status = 0
     except SystemExit as end:
@@ -101,6 +105,23 @@ def _run(files: list[int], module: str, arguments: list[str], folder: str, envir
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def _trace(folder: str, arguments: list[str]) -> None:
+    """Write into a folder what the command used at its end: modules of the package, and the data files of it."""
+    opened: set[str] = set()
+
+    def note(event: str, given: tuple) -> None:
+        if event == "open" and isinstance(given[0], str) and "/tripleaudit/data/" in given[0]:
+            opened.add(given[0].partition("/tripleaudit/data/")[2])
+
+    def write() -> None:
+        used = sorted(name for name in sys.modules if name.split(".")[0] == "tripleaudit")
+        found = {"arguments": arguments, "modules": used, "data": sorted(opened)}
+        Path(folder, f"{os.getpid()}.json").write_text(json.dumps(found), encoding="utf-8")
+
+    sys.addaudithook(note)
+    atexit.register(write)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """A finished study made without any training: predictions are gold triples, damaged in known ways."""
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 
+from support.scored import KEYS
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json, write_jsonl
@@ -18,6 +18,11 @@ DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"
 EVIL = "</script><script>document.title='broken'</script>&amp;"
 RUNS = (("original-nz", "none"), ("original-nz", "noising"), ("original-wz", "none"))
 TABLES = ("type-f1", "end-to-end", "triple-types", "cardinality-sizes", "training-time")
+SIDECAR = {  # of a training, as tripleaudit.provenance describes it
+    "version": "0.1.0", "git": {"commit": "c" * 40, "clean": False}, "seed": 1, "device": "cpu", "python": "3.11.7",
+    "inputs": {"train": {"name": "train.jsonl", "sha256": "d" * 64}}, "packages": {"torch": "2.13.0", "numpy": None},
+    "finished": "2026-01-03T10:00:00Z",
+}  # fmt: skip
 
 
 def damaged(sentence: Sentence, number: int) -> Sentence:
@@ -33,20 +38,11 @@ def damaged(sentence: Sentence, number: int) -> Sentence:
     return dataclasses.replace(sentence, triples=tuple(triples))
 
 
-def write_finished_study(
-    folder: Path, sizes: tuple[int, int] = (60, 30), runs: Sequence[tuple[str, str]] = RUNS, plots: bool = True
-) -> Path:
-    """Write ``results/<study>`` of a study with one corpus and one extractor into ``folder`` and return it.
-
-    Args:
-        folder: of the study.
-        sizes: test sentences with and without triples.
-        runs: training set and noise of each run.
-        plots: whether to draw two plots.
-    """
+def write_finished_study(folder: Path, plots: bool = True) -> Path:
+    """Write ``results/<study>`` of a study with one corpus and one extractor into ``folder`` and return it."""
     split = {name: load_sentences(DEMO / f"{name}.jsonl") for name in ("train", "valid", "test")}
     zero = {name: load_sentences(DEMO / f"{name}_zero.jsonl") for name in split}
-    split["test"], zero["test"] = split["test"][: sizes[0]], zero["test"][: sizes[1]]
+    split["test"], zero["test"] = split["test"][:60], zero["test"][:30]
     first = split["test"][0]
     split["test"][0] = _shifted(first, f"\N{GRINNING FACE} {EVIL} ")
     files = {}
@@ -55,31 +51,23 @@ def write_finished_study(
             files[setting, name] = folder / f"protocols/demo/original/{setting}/{name}.jsonl"
             save_sentences(files[setting, name], split[name] + (zero[name] if setting == "wz" else []))
     scores, counts = [], []
-    for trainset, noise in runs:
+    for trainset, noise in RUNS:
         path = f"demo/{trainset}/casrel/{noise}/seed1"
         test = load_sentences(files["wz", "test"])
         predictions = folder / f"predictions/{path}/test.jsonl"
         save_sentences(predictions, [damaged(sentence, number) for number, sentence in enumerate(test)])
-        write_json(folder / f"models/{path}/provenance.json", sidecar(trainset))
+        write_json(folder / f"models/{path}/provenance.json", SIDECAR)
         write_jsonl(
             folder / f"models/{path}/history.jsonl", [{"epoch": e, "loss": 1 / e, "f1": e / 10} for e in range(1, 5)]
         )
         for testing in ("nz", "wz"):
             scores.append(folder / f"scores/{path}/test-{testing}.csv")
             counts.append(folder / f"counts/{path}/test-{testing}.csv")
-            keys = {"study": "small", "corpus": "demo", "protocol": "original", "training": trainset[-2:]}
-            score_run(
-                RunFiles(
-                    gold=files[testing, "test"],
-                    predictions=predictions,
-                    out_scores=scores[-1],
-                    out_counts=counts[-1],
-                    train=files["nz", "train"],
-                ),  # fmt: skip
-                {**keys, "testing": testing, "extractor": "casrel", "noise": noise, "seed": 1},
-                Resampling(100),
-                only_with_triples=testing == "nz",
-            )
+            keys = ("small", "demo", "original", trainset[-2:], testing, "casrel", noise, 1)
+            out = {"out_scores": scores[-1], "out_counts": counts[-1]}
+            run = RunFiles(gold=files[testing, "test"], predictions=predictions, train=files["nz", "train"], **out)
+            only = testing == "nz"
+            score_run(run, dict(zip(KEYS, keys, strict=True)), Resampling(100), only_with_triples=only)
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(
         keys={"study": "small", "corpus": "demo", "protocol": "original"},
@@ -87,14 +75,10 @@ def write_finished_study(
         with_zero=[files["wz", name] for name in ("train", "valid", "test")],
         out=folder / "audits/demo/original.json",
     )
-    facts = [
-        {
-            "keys": {"corpus": "demo", "protocol": "original", "training": setting, "extractor": "casrel"},
-            "device": "cpu",
-            "seconds_per_epoch": seconds,
-        }
-        for setting, seconds in (("nz", 60.0), ("wz", 90.0))
-    ]
+    keys = {"corpus": "demo", "protocol": "original", "extractor": "casrel"}
+    seconds = {"nz": 60.0, "wz": 90.0}
+    facts = [{"keys": keys | {"training": setting}, "device": "cpu", "seconds_per_epoch": each}
+             for setting, each in seconds.items()]  # fmt: skip
     write_json(folder / "trainings.json", facts)
     inputs = {
         "scores": [folder / "scores.csv"],
@@ -112,28 +96,9 @@ def write_finished_study(
     return folder
 
 
-def sidecar(trainset: str) -> dict:
-    """The provenance of a training, as :func:`tripleaudit.provenance.provenance` describes it."""
-    return {
-        "version": "0.1.0",
-        "git": {"commit": "c" * 40, "clean": False},
-        "inputs": {"train": {"name": "train.jsonl", "sha256": "d" * 64}},
-        "seed": 1,
-        "device": "cpu",
-        "python": "3.11.7",
-        "packages": {"torch": "2.13.0", "numpy": None},
-        "finished": f"2026-01-0{len(trainset) % 3 + 1}T10:00:00Z",
-    }
-
-
 def _shifted(sentence: Sentence, prefix: str) -> Sentence:
-    shift = len(prefix)
-    triples = [
-        dataclasses.replace(triple, subject=_moved(triple.subject, shift), object=_moved(triple.object, shift))
-        for triple in sentence.triples
-    ]
+    def moved(span: Span) -> Span:
+        return Span(span.start + len(prefix), span.end + len(prefix), span.text)
+
+    triples = (Triple(moved(each.subject), each.relation, moved(each.object)) for each in sentence.triples)
     return Sentence(sentence.id, prefix + sentence.text, tuple(triples))
-
-
-def _moved(span: Span, shift: int) -> Span:
-    return Span(span.start + shift, span.end + shift, span.text)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.files import write_jsonl
+from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_run
 from tripleaudit.tables.audits import study_audit
 
@@ -27,6 +27,7 @@ KINDS = {
     "unseen": triple("Rome", "near", "Emma"),
 }
 WRONG = triple("Emma", "near", "Ann")
+KEYS = ("study", "corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
 
 
 def sentences_of(sentences: int = 40, zero: int = 0) -> list[Sentence]:
@@ -142,20 +143,40 @@ class Results:
         path.write_text(json.dumps(fact))
         self.runs.append(path)
 
-    def _keys(self, corpus, protocol, training, testing, extractor, noise, seed) -> dict:
-        return {
-            "study": self.study,
-            "corpus": corpus,
-            "protocol": protocol,
-            "training": training,
-            "testing": testing,
-            "extractor": extractor,
-            "noise": noise,
-            "seed": seed,
-        }
+    def _keys(self, *of: object) -> dict:
+        return dict(zip(KEYS, (self.study, *of), strict=True))
 
     def _out(self, stem: str) -> dict[str, Path]:
         out = {"out_scores": self.folder / f"{stem}.csv", "out_counts": self.folder / f"{stem}.counts.csv"}
         self.scores.append(out["out_scores"])
         self.counts.append(out["out_counts"])
         return out
+
+
+def make_study(
+    folder: Path, qualities: dict[str, float], seeds=(1,), sentences: int = 60, zero: int = 20, asked: int | None = None
+) -> Path:
+    """Write a study's folder as the workflow leaves it: one corpus, test sets NZ and WZ, and runs.
+
+    There is one for each extractor (its quality) and seed. With ``asked`` the extractors are systems that were asked
+    about the first sentences alone.
+    """
+    sets, gold = folder / "protocols" / "c" / "original", sentences_of(sentences, zero)
+    save_sentences(train := sets / "nz" / "train.jsonl", TRAIN)
+    for testing, part in (("wz", gold), ("nz", gold[:sentences])):
+        save_sentences(sets / testing / "test.jsonl", part)
+    for extractor, quality in qualities.items():
+        for seed in seeds:
+            run = Path("c", "original-nz", extractor, "none", f"seed{seed}")
+            found = folder / "predictions" / run / "test.jsonl"
+            save_sentences(found, pretend(gold, quality, 0.2, seed * 100 + len(extractor))[:asked])
+            report = found.with_suffix(".report.json") if asked else ""
+            if report:
+                write_json(report, {"asked": asked, "of": len(gold)})
+            for testing in ("nz", "wz"):
+                out = {f"out_{kind}": folder / kind / run / f"test-{testing}.csv" for kind in ("scores", "counts")}
+                keys = (folder.name, "c", "original", "nz", testing, extractor, "none", seed)
+                gold_file = sets / testing / "test.jsonl"
+                files = RunFiles(gold=gold_file, predictions=found, train=train, report=report, **out)
+                score_run(files, dict(zip(KEYS, keys, strict=True)), Resampling(50))
+    return folder

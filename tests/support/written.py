@@ -65,13 +65,21 @@ def _lines(values: Sequence[Any]) -> str:
     return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
 
 
+def line_each(form: Callable[[int, Row], Any]) -> Callable[[Sequence[Row]], str]:
+    """A form with one line of JSON a sentence."""
+    return lambda rows: _lines([form(number, row) for number, row in enumerate(rows)])
+
+
+def item_each(form: Callable[[int, Row], Any]) -> Callable[[Sequence[Row]], str]:
+    """A form with one list, of an item a sentence."""
+    return lambda rows: json.dumps([form(number, row) for number, row in enumerate(rows)])
+
+
 def plain(rows: Sequence[Row], names: Sequence[str] | None = ("subject", "relation", "object")) -> str:
-    return _lines(
-        [
-            {"text": text_of(row), "triples": [dict(zip(names, t, strict=True)) if names else t for t in strings(row)]}
-            for row in rows
-        ]
-    )
+    def triples(row: Row) -> list[Any]:
+        return [dict(zip(names, triple, strict=True)) if names else triple for triple in strings(row)]
+
+    return _lines([{"text": text_of(row), "triples": triples(row)} for row in rows])
 
 
 def table(rows: Sequence[Row], delimiter: str = ",") -> str:
@@ -82,52 +90,25 @@ def table(rows: Sequence[Row], delimiter: str = ",") -> str:
     return stream.getvalue()
 
 
-def docred(rows: Sequence[Row]) -> str:
-    return json.dumps(
-        [
-            {
-                "title": f"d{number}",
-                "sents": [row[0]],
-                "vertexSet": [
-                    [{"name": _named(row, span), "sent_id": 0, "pos": list(span), "type": "X"}] for span in _spans(row)
-                ],
-                "labels": [
-                    {"h": _spans(row).index(s), "t": _spans(row).index(o), "r": relation, "evidence": [0]}
-                    for s, relation, o in row[1]
-                ],
-            }
-            for number, row in enumerate(rows)
-        ]
-    )
+@item_each
+def docred(number: int, row: Row) -> Any:
+    ends = _spans(row)
+    entities = [[{"name": _named(row, end), "sent_id": 0, "pos": list(end), "type": "X"}] for end in ends]
+    labels = [{"h": ends.index(s), "t": ends.index(o), "r": relation, "evidence": [0]} for s, relation, o in row[1]]
+    return {"title": f"d{number}", "sents": [row[0]], "vertexSet": entities, "labels": labels}
 
 
-def rebel(rows: Sequence[Row]) -> str:
-    return _lines(
-        [
-            {
-                "id": str(number),
-                "context": text_of(row),
-                "triplets": " ".join(f"<triplet> {s} <subj> {o} <obj> {r}" for s, r, o in strings(row)) or "<triplet>",
-            }
-            for number, row in enumerate(rows)
-        ]
-    )
+@line_each
+def rebel(number: int, row: Row) -> Any:
+    marked = " ".join(f"<triplet> {s} <subj> {o} <obj> {r}" for s, r, o in strings(row)) or "<triplet>"
+    return {"id": str(number), "context": text_of(row), "triplets": marked}
 
 
-def rebel_raw(rows: Sequence[Row]) -> str:
+@line_each
+def rebel_raw(number: int, row: Row) -> Any:
     keys = ("subject", "predicate", "object")
-    return _lines(
-        [
-            {
-                "docid": str(number),
-                "text": text_of(row),
-                "triples": [
-                    {key: {"surfaceform": part} for key, part in zip(keys, t, strict=True)} for t in strings(row)
-                ],
-            }
-            for number, row in enumerate(rows)
-        ]
-    )
+    triples = [{key: {"surfaceform": part} for key, part in zip(keys, t, strict=True)} for t in strings(row)]
+    return {"docid": str(number), "text": text_of(row), "triples": triples}
 
 
 def tacred(rows: Sequence[Row]) -> str:
@@ -156,76 +137,40 @@ def dygie(rows: Sequence[Row]) -> str:
     return _lines(documents)
 
 
-def prodigy(rows: Sequence[Row]) -> str:
-    def span(row: Row, place: Span) -> dict[str, Any]:
-        start, end = characters(row, place)
-        return {"start": start, "end": end, "label": "X"}
+@line_each
+def prodigy(number: int, row: Row) -> Any:
+    def span(end: Span) -> dict[str, Any]:
+        return dict(zip(("start", "end"), characters(row, end), strict=True), label="X")
 
-    return _lines(
-        [
-            {
-                "text": text_of(row),
-                "spans": [span(row, place) for place in _spans(row)],
-                "relations": [
-                    {"label": r, "head_span": span(row, s), "child_span": span(row, o)} for s, r, o in row[1]
-                ],
-                "answer": "accept",
-            }
-            for row in rows
-        ]
-    )
+    relations = [{"label": r, "head_span": span(s), "child_span": span(o)} for s, r, o in row[1]]
+    return {"text": text_of(row), "spans": list(map(span, _spans(row))), "relations": relations, "answer": "accept"}
 
 
-def doccano(rows: Sequence[Row]) -> str:
-    found, last = [], 0
-    for number, row in enumerate(rows):
-        ids = {span: last + place for place, span in enumerate(_spans(row))}
-        last += len(ids)
-        edges = {span: characters(row, span) for span in ids}
-        found.append(
-            {
-                "id": number,
-                "text": text_of(row),
-                "entities": [
-                    {"id": ids[span], "label": "X", "start_offset": a, "end_offset": b}
-                    for span, (a, b) in edges.items()
-                ],
-                "relations": [
-                    {"id": place, "from_id": ids[s], "to_id": ids[o], "type": r}
-                    for place, (s, r, o) in enumerate(row[1])
-                ],
-            }
-        )
-    return _lines(found)
+@line_each
+def doccano(number: int, row: Row) -> Any:
+    ids = {span: 100 * number + place for place, span in enumerate(_spans(row))}
+    edges = {span: dict(zip(("start_offset", "end_offset"), characters(row, span), strict=True)) for span in ids}
+    entities = [{"id": ids[span], "label": "X", **edges[span]} for span in ids]
+    links = [{"id": at, "from_id": ids[s], "to_id": ids[o], "type": r} for at, (s, r, o) in enumerate(row[1])]
+    return {"id": number, "text": text_of(row), "entities": entities, "relations": links}
 
 
-def studio(rows: Sequence[Row]) -> str:
-    tasks = []
-    for number, row in enumerate(rows):
-        result: list[dict[str, Any]] = []
-        for span in _spans(row):
-            start, end = characters(row, span)
-            result.append(
-                {"id": f"r{span[0]}", "type": "labels", "value": {"start": start, "end": end, "labels": ["X"]}}
-            )
-        result += [
-            {"type": "relation", "from_id": f"r{s[0]}", "to_id": f"r{o[0]}", "direction": "right", "labels": [r]}
-            for s, r, o in row[1]
-        ]
-        tasks.append({"id": number, "data": {"text": text_of(row)}, "annotations": [{"result": result}]})
-    return json.dumps(tasks)
+@item_each
+def studio(number: int, row: Row) -> Any:
+    found: list[dict[str, Any]] = []
+    for span in _spans(row):
+        value = dict(zip(("start", "end"), characters(row, span), strict=True), labels=["X"])
+        found.append({"id": f"r{span[0]}", "type": "labels", "value": value})
+    for s, r, o in row[1]:
+        link = {"from_id": f"r{s[0]}", "to_id": f"r{o[0]}", "direction": "right", "labels": [r]}
+        found.append({"type": "relation", **link})
+    return {"id": number, "data": {"text": text_of(row)}, "annotations": [{"result": found}]}
 
 
-def duie(rows: Sequence[Row]) -> str:
-    return _lines(
-        [
-            {
-                "text": text_of(row),
-                "spo_list": [{"predicate": r, "subject": s, "object": {"@value": o}} for s, r, o in strings(row)],
-            }
-            for row in rows
-        ]
-    )
+@line_each
+def duie(number: int, row: Row) -> Any:
+    triples = [{"predicate": r, "subject": s, "object": {"@value": o}} for s, r, o in strings(row)]
+    return {"text": text_of(row), "spo_list": triples}
 
 
 def fewrel(rows: Sequence[Row]) -> str:

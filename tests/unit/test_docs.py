@@ -17,29 +17,11 @@ PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "doc
 PACKAGE = ROOT / "workflow" / "lib" / "tripleaudit"
 # options of snakemake that take a value, as the documentation uses them
 TAKES_VALUE = {
-    *("--cores", "--jobs", "--configfile", "--config", "--executor", "--report", "--workflow-profile", "--resources"),
-    *(
-        "--rerun-triggers",
-        "--until",
-        "-R",
-        "--directory",
-        "--snakefile",
-        "-s",
-        "--profile",
-        "--list-changes",
-        "--retries",
-    ),
-    *(
-        "--rulegraph",
-        "--set-scatter",
-        "--set-resources",
-        "--default-resources",
-        "-j",
-        "-c",
-        "--group-components",
-        "--shared-fs-usage",
-    ),
-}
+    "--cores", "--jobs", "--configfile", "--config", "--executor", "--report", "--workflow-profile", "--resources",
+    "--rerun-triggers", "--until", "--directory", "--snakefile", "--profile", "--list-changes", "--retries", "-R", "-s",
+    "--rulegraph", "--set-scatter", "--set-resources", "--default-resources", "--group-components", "-j", "-c",
+    "--shared-fs-usage",
+}  # fmt: skip
 CODE = re.compile(r"```[a-z]*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 import yaml
 
-from support.scored_study import make_study
+from support.scored import make_study
 from tripleaudit.cli import main
 from tripleaudit.corpora.bundled import open_bundle, predictions_of
 from tripleaudit.corpora.model import Sentence, Span, Triple

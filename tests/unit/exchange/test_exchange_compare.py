@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from support.scored_study import make_study
+from support.scored import make_study
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences

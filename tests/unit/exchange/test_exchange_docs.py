@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.docs import sections
-from support.scored_study import make_study
+from support.scored import make_study
 from tripleaudit.cli import main
 
 PAGE = sections(Path(__file__).resolve().parents[3] / "docs" / "evaluate.md")

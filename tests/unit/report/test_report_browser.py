@@ -153,8 +153,7 @@ def test_columns_are_sorted_and_the_address_keeps_it(page, report):
     assert page.evaluate(column) == sorted(own)
     assert page.evaluate("document.querySelector('#t-end-to-end [aria-sort]').getAttribute('aria-sort')") == "ascending"
     assert "sort=t-end-to-end.4.a" in page.evaluate("location.hash")
-    page.call("Page.reload")
-    page.evaluate("new Promise(done => setTimeout(done, 500))")
+    page.reload()
     assert page.evaluate(column) == sorted(own)
     page.evaluate(click)
     assert page.evaluate(column) == own
