@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -6,7 +7,6 @@ import pytest
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
-from tripleaudit.plan import corpora
 from tripleaudit.plan.study import Run, Study
 
 
@@ -88,14 +88,15 @@ def test_settings_are_merged_from_general_to_special():
 
 
 def test_own_files_are_counted_once_until_they_change(tmp_path, monkeypatch):
-    def noted(path, mode):
-        read.append(path.stem)
-        return path.open(mode)
+    def noted(path, *mode, **how):
+        read.extend([path.stem] * (path.parent == tmp_path))
+        return opened(path, *mode, **how)
 
+    opened = Path.open
     files, read = {split: tmp_path / f"{split}.jsonl" for split in ("train", "test")}, []
     for split, file in files.items():
         file.write_text(f'{{"id": "{split}"}}\n' * 2)
-    monkeypatch.setattr(corpora, "open", noted, raising=False)
+    monkeypatch.setattr(Path, "open", noted)
     own = {"mine": {"files": {split: str(file) for split, file in files.items()}}}
     assert [study(corpora=own).data.sizes("mine") for _ in range(3)] == [{"train": 2, "test": 2}] * 3
     assert read == ["train", "test"]
