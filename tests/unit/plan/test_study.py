@@ -1,5 +1,5 @@
+import functools
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +7,7 @@ import pytest
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
+from tripleaudit.plan import corpora
 from tripleaudit.plan.study import Run, Study
 
 
@@ -88,15 +89,15 @@ def test_settings_are_merged_from_general_to_special():
 
 
 def test_own_files_are_counted_once_until_they_change(tmp_path, monkeypatch):
-    def noted(path, *mode, **how):
-        read.extend([path.stem] * (path.parent == tmp_path))
-        return opened(path, *mode, **how)
+    def noted(path, *state):
+        read.append(path.stem)
+        return counted(path, *state)
 
-    opened = Path.open
+    counted = corpora._counted.__wrapped__
     files, read = {split: tmp_path / f"{split}.jsonl" for split in ("train", "test")}, []
     for split, file in files.items():
         file.write_text(f'{{"id": "{split}"}}\n' * 2)
-    monkeypatch.setattr(Path, "open", noted)
+    monkeypatch.setattr(corpora, "_counted", functools.cache(noted))
     own = {"mine": {"files": {split: str(file) for split, file in files.items()}}}
     assert [study(corpora=own).data.sizes("mine") for _ in range(3)] == [{"train": 2, "test": 2}] * 3
     assert read == ["train", "test"]
